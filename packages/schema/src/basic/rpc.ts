@@ -1,0 +1,46 @@
+import type { JsonObject, JsonValue } from './json.ts'
+
+/** Pairs a response with its request; unique among the requests that one client has under way (basic/index). */
+export type RequestId = string | number
+
+/** A call that expects exactly one {@link RpcResponse}. Its `params` are parsed by the method's row in `methods`. */
+export interface RpcRequest {
+  readonly jsonrpc: '2.0'
+  readonly id: RequestId
+  readonly method: string
+  readonly params?: JsonObject | undefined
+}
+
+/** A message that expects no answer. */
+export interface RpcNotification {
+  readonly jsonrpc: '2.0'
+  readonly method: string
+  readonly params?: JsonObject | undefined
+}
+
+/** The answer of a request that succeeded. */
+export interface RpcResult {
+  readonly jsonrpc: '2.0'
+  readonly id: RequestId
+  readonly result: JsonObject
+}
+
+/** The error of a {@link RpcError}, as it stands on the wire. */
+export interface WireError {
+  readonly code: number
+  readonly message: string
+  readonly data?: JsonValue | undefined
+}
+
+/** The answer of a request that failed; without an id when the request's own could not be read. */
+export interface RpcError {
+  readonly jsonrpc: '2.0'
+  readonly id?: RequestId | undefined
+  readonly error: WireError
+}
+
+/** What answers a {@link RpcRequest}. */
+export type RpcResponse = RpcResult | RpcError
+
+/** Everything that travels over a transport. */
+export type RpcMessage = RpcRequest | RpcNotification | RpcResponse
