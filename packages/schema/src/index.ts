@@ -9,8 +9,170 @@ export type {
   RpcError,
   RpcMessage,
   RpcNotification,
+  RpcNotificationFields,
   RpcRequest,
+  RpcRequestFields,
   RpcResponse,
   RpcResult,
   WireError,
 } from './basic/rpc.ts'
+export type { Annotations, Role } from './basic/annotations.ts'
+export type {
+  CapabilitySettings,
+  ClientCapabilities,
+  ListCapability,
+  ServerCapabilities,
+} from './basic/capabilities.ts'
+export type { ClientNotification, ClientRequest, ClientResult } from './basic/client-messages.ts'
+export type {
+  AudioContent,
+  ContentBlock,
+  EmbeddedResource,
+  ImageContent,
+  ResourceLink,
+  TextContent,
+} from './basic/content.ts'
+export type {
+  HeaderMismatchError,
+  InternalError,
+  InvalidParamsError,
+  InvalidRequestError,
+  MethodNotFoundError,
+  MissingRequiredClientCapabilityError,
+  ParseError,
+  UnsupportedProtocolVersionError,
+} from './basic/errors.ts'
+export type { BaseMetadata, Icon, Icons, Implementation } from './basic/implementation.ts'
+export type {
+  MetaObject,
+  NotificationMetaObject,
+  NotificationParams,
+  ProgressToken,
+  RequestMetaObject,
+  RequestParams,
+  ResultMetaObject,
+} from './basic/meta.ts'
+export type { EmptyResult, Result, ResultType } from './basic/result.ts'
+export type { ServerNotification } from './basic/server-notification.ts'
+export type { ServerResult } from './basic/server-result.ts'
+export type {
+  BooleanSchema,
+  EnumSchema,
+  LegacyTitledEnumSchema,
+  MultiSelectEnumSchema,
+  NumberSchema,
+  PrimitiveSchemaDefinition,
+  SingleSelectEnumSchema,
+  StringSchema,
+  TitledMultiSelectEnumSchema,
+  TitledOption,
+  TitledSingleSelectEnumSchema,
+  UntitledMultiSelectEnumSchema,
+  UntitledSingleSelectEnumSchema,
+} from './client/elicitation-schema.ts'
+export type {
+  ElicitRequest,
+  ElicitRequestFormParams,
+  ElicitRequestParams,
+  ElicitRequestURLParams,
+  ElicitResult,
+  RequestedSchema,
+} from './client/elicitation.ts'
+export type { ListRootsRequest, ListRootsResult, Root } from './client/roots.ts'
+export type {
+  CreateMessageRequest,
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  ModelHint,
+  ModelPreferences,
+  SamplingMessage,
+  SamplingMessageContentBlock,
+  ToolChoice,
+  ToolResultContent,
+  ToolUseContent,
+} from './client/sampling.ts'
+export type { CancelledNotification, CancelledNotificationParams } from './patterns/cancellation.ts'
+export type {
+  InputRequest,
+  InputRequests,
+  InputRequiredResult,
+  InputResponse,
+  InputResponseRequestParams,
+  InputResponses,
+} from './patterns/mrtr.ts'
+export type { ProgressNotification, ProgressNotificationParams } from './patterns/progress.ts'
+export type {
+  SubscriptionFilter,
+  SubscriptionsAcknowledgedNotification,
+  SubscriptionsAcknowledgedNotificationParams,
+  SubscriptionsListenRequest,
+  SubscriptionsListenRequestParams,
+  SubscriptionsListenResult,
+  SubscriptionsListenResultMetaObject,
+  SubscriptionsListenResultResponse,
+} from './patterns/subscriptions.ts'
+export type { CacheScope, CacheableResult } from './server/caching.ts'
+export type {
+  CompleteRequest,
+  CompleteRequestParams,
+  CompleteResult,
+  CompleteResultResponse,
+  PromptReference,
+  ResourceTemplateReference,
+} from './server/completion.ts'
+export type { DiscoverRequest, DiscoverResult, DiscoverResultResponse } from './server/discover.ts'
+export type { LoggingLevel } from './server/logging-level.ts'
+export type { LoggingMessageNotification, LoggingMessageNotificationParams } from './server/logging.ts'
+export type { Cursor, PaginatedRequest, PaginatedRequestParams, PaginatedResult } from './server/pagination.ts'
+export type {
+  GetPromptRequest,
+  GetPromptRequestParams,
+  GetPromptResult,
+  GetPromptResultResponse,
+  ListPromptsRequest,
+  ListPromptsResult,
+  ListPromptsResultResponse,
+  Prompt,
+  PromptArgument,
+  PromptListChangedNotification,
+  PromptMessage,
+} from './server/prompts.ts'
+export type {
+  ListResourceTemplatesRequest,
+  ListResourceTemplatesResult,
+  ListResourceTemplatesResultResponse,
+  ListResourcesRequest,
+  ListResourcesResult,
+  ListResourcesResultResponse,
+  ReadResourceRequest,
+  ReadResourceRequestParams,
+  ReadResourceResult,
+  ReadResourceResultResponse,
+  ResourceRequestParams,
+} from './server/resource-requests.ts'
+export type {
+  BlobResourceContents,
+  Resource,
+  ResourceContents,
+  ResourceListChangedNotification,
+  ResourceTemplate,
+  ResourceUpdatedNotification,
+  ResourceUpdatedNotificationParams,
+  TextResourceContents,
+} from './server/resources.ts'
+export type {
+  CallToolRequest,
+  CallToolRequestParams,
+  CallToolResult,
+  CallToolResultResponse,
+  ListToolsRequest,
+  ListToolsResult,
+  ListToolsResultResponse,
+} from './server/tool-requests.ts'
+export type {
+  Tool,
+  ToolAnnotations,
+  ToolInputSchema,
+  ToolListChangedNotification,
+  ToolOutputSchema,
+} from './server/tools.ts'

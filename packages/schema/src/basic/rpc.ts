@@ -44,3 +44,9 @@ export type RpcResponse = RpcResult | RpcError
 
 /** Everything that travels over a transport. */
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse
+
+/** A request before it has an id; what a server asks of a client travels so (basic/patterns/mrtr). Published as `Request`. */
+export type RpcRequestFields = Pick<RpcRequest, 'method' | 'params'>
+
+/** A notification before JSON-RPC wraps it (basic/index). Published as `Notification`. */
+export type RpcNotificationFields = Pick<RpcNotification, 'method' | 'params'>

@@ -1,0 +1,40 @@
+import type { ClientCapabilities } from './capabilities.ts'
+import type { RpcError, WireError } from './rpc.ts'
+
+/** The message is not JSON (basic/index, error codes). */
+export type ParseError = WireError & { readonly code: -32700 }
+
+/** The JSON is not a request (basic/index, error codes). */
+export type InvalidRequestError = WireError & { readonly code: -32600 }
+
+/** The server has no such method, or did not advertise the capability that it belongs to (basic/index, error codes). */
+export type MethodNotFoundError = WireError & { readonly code: -32601 }
+
+/** The params are malformed, or name something that does not exist (basic/index, error codes). */
+export type InvalidParamsError = WireError & { readonly code: -32602 }
+
+/** The receiver failed (basic/index, error codes). */
+export type InternalError = WireError & { readonly code: -32603 }
+
+/** The answer to a request whose HTTP headers do not repeat its body (basic/transports/streamable-http). */
+export type HeaderMismatchError = RpcError & {
+  readonly error: WireError & { readonly code: -32020 }
+}
+
+/** The answer to a request that needs a capability which the client did not declare (basic/index, error codes). */
+export type MissingRequiredClientCapabilityError = RpcError & {
+  readonly error: WireError & {
+    readonly code: -32021
+    /** Exactly what was missing. */
+    readonly data: { readonly requiredCapabilities: ClientCapabilities }
+  }
+}
+
+/** The answer to a request in a revision that the server does not serve (basic/versioning). */
+export type UnsupportedProtocolVersionError = RpcError & {
+  readonly error: WireError & {
+    readonly code: -32022
+    /** What was asked for, and what could be asked for instead. */
+    readonly data: { readonly requested: string; readonly supported: readonly string[] }
+  }
+}

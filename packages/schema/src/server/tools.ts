@@ -1,0 +1,49 @@
+import type { BaseMetadata, Icons } from '../basic/implementation.ts'
+import type { JsonValue } from '../basic/json.ts'
+import type { MetaObject, NotificationParams } from '../basic/meta.ts'
+
+/** What a server says of a tool's behaviour (server/tools). Hints only: never trust those of an untrusted server. */
+export type ToolAnnotations = {
+  /** What people see, when the tool itself has no title. */
+  readonly title?: string | undefined
+  /** Changes nothing; `false` when absent. */
+  readonly readOnlyHint?: boolean | undefined
+  /** May destroy rather than only add; `true` when absent. Means nothing for a tool that only reads. */
+  readonly destructiveHint?: boolean | undefined
+  /** A second call with the same arguments changes nothing more; `false` when absent. */
+  readonly idempotentHint?: boolean | undefined
+  /** Reaches things outside the server's own domain; `true` when absent. */
+  readonly openWorldHint?: boolean | undefined
+}
+
+/** The JSON Schema of a tool's arguments, which are always an object; dialect 2020-12 unless `$schema` says otherwise. */
+export type ToolInputSchema = {
+  readonly $schema?: string | undefined
+  readonly type: 'object'
+  readonly [keyword: string]: JsonValue | undefined
+}
+
+/** The JSON Schema of a tool's structured result; dialect 2020-12 unless `$schema` says otherwise. */
+export type ToolOutputSchema = {
+  readonly $schema?: string | undefined
+  readonly [keyword: string]: JsonValue | undefined
+}
+
+/** A tool that a model can have called (server/tools, tool). */
+export type Tool = BaseMetadata &
+  Icons & {
+    readonly _meta?: MetaObject | undefined
+    /** Tells the model what the tool is for. */
+    readonly description?: string | undefined
+    readonly inputSchema: ToolInputSchema
+    /** What `structuredContent` of the tool's results conforms to. */
+    readonly outputSchema?: ToolOutputSchema | undefined
+    readonly annotations?: ToolAnnotations | undefined
+  }
+
+/** The list of tools is another now; told to those who listen for it (server/tools, list changed notification). */
+export type ToolListChangedNotification = {
+  readonly jsonrpc: '2.0'
+  readonly method: 'notifications/tools/list_changed'
+  readonly params?: NotificationParams | undefined
+}
