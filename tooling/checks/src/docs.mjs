@@ -1,0 +1,133 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import ts from 'typescript'
+import { parseSource } from './imports.mjs'
+import { anchors, codeBlocks, links, region } from './markdown.mjs'
+import { problem, runCheck } from './report.mjs'
+import { pick } from './resolve.mjs'
+import { listFiles, listPackages } from './workspace.mjs'
+
+const typescriptNames = new Set(['ts', 'tsx', 'mts', 'typescript'])
+const checked = /^(README|CONTRIBUTING)\.md$|^(packages|apps|tooling)\/[^/]+\/README\.md$|^docs\/(?!reference\/).*\.md$/
+
+/** Up to how many values a README lists each by name; beyond it, a link to the generated list is easier to read. */
+const listable = 40
+
+/**
+ * Documents in step with the source: their TypeScript is drawn from files, their links lead somewhere, and each
+ * package's README lists what it exports. With `--write`, blocks are refreshed from their files.
+ * @param {string} root
+ * @param {readonly string[]} flags
+ */
+export function checkDocs(root, flags = []) {
+  const documents = listFiles(root).filter((file) => checked.test(file))
+  if (flags.includes('--write')) for (const file of documents) refresh(root, file)
+  return [
+    ...documents.flatMap((file) => [...blockProblems(root, file), ...linkProblems(root, file)]),
+    ...listPackages(root).flatMap(readmeProblems),
+  ]
+}
+
+/**
+ * @param {string} root
+ * @param {string} file
+ */
+function blockProblems(root, file) {
+  return codeBlocks(readFileSync(join(root, file), 'utf8')).flatMap((block) => {
+    const where = `${file}:${block.line}`
+    if (block.marker === undefined) {
+      if (!typescriptNames.has(block.language)) return []
+      const remedy = 'put the code in a file that is type-checked, and <!-- file: path#region --> above the block'
+      return [problem(`${where} shows TypeScript that no file holds`, remedy)]
+    }
+    const source = drawn(root, file, block.marker)
+    if (source === undefined) {
+      return [
+        problem(`${where} is drawn from ${block.marker}, which is not there`, 'name a file, or one of its #regions'),
+      ]
+    }
+    return source === block.code ? [] : [problem(`${where} differs from ${block.marker}`, 'run pnpm docs:write')]
+  })
+}
+
+/**
+ * What a marker names: a file (relative to the document), and optionally one region of it.
+ * @param {string} root
+ * @param {string} file
+ * @param {string} marker
+ */
+function drawn(root, file, marker) {
+  const [path = '', name] = marker.split('#')
+  const source = join(root, dirname(file), path)
+  return existsSync(source) ? region(readFileSync(source, 'utf8'), name) : undefined
+}
+
+/**
+ * @param {string} root
+ * @param {string} file
+ */
+function refresh(root, file) {
+  const path = join(root, file)
+  const text = readFileSync(path, 'utf8')
+  const lines = text.split('\n')
+  for (const block of codeBlocks(text).toReversed()) {
+    const source = block.marker === undefined ? undefined : drawn(root, file, block.marker)
+    if (source !== undefined) lines.splice(block.first, block.last - block.first, ...source.split('\n'))
+  }
+  const written = lines.join('\n')
+  if (written !== text) writeFileSync(path, written)
+}
+
+/**
+ * @param {string} root
+ * @param {string} file
+ */
+function linkProblems(root, file) {
+  const text = readFileSync(join(root, file), 'utf8')
+  return links(text).flatMap(({ target, line }) => {
+    if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return []
+    const [path = '', anchor] = target.split('#')
+    const linked = path === '' ? join(root, file) : join(root, dirname(file), decodeURIComponent(path))
+    if (!existsSync(linked))
+      return [problem(`${file}:${line} links to ${target}`, 'there is no such file: correct the link')]
+    if (anchor === undefined || !linked.endsWith('.md')) return []
+    const found = anchors(readFileSync(linked, 'utf8')).has(anchor)
+    return found ? [] : [problem(`${file}:${line} links to ${target}`, 'there is no such heading: correct the link')]
+  })
+}
+
+/** @param {import('./workspace.mjs').Package} one */
+function readmeProblems(one) {
+  const file = `${one.folder}/README.md`
+  const path = join(one.directory, 'README.md')
+  if (!existsSync(path)) return [problem(`${file} is not there`, 'open it with one sentence and one program')]
+  const text = readFileSync(path, 'utf8')
+  return Object.entries(one.manifest.exports ?? {}).flatMap(([entry, target]) => {
+    const specifier = `${one.name}${entry.slice(1)}`
+    if (!text.includes(specifier)) return [problem(`${file} does not name ${specifier}`, 'list what it exports')]
+    const names = exportedValues(join(one.directory, pick(target, []) ?? ''))
+    if (names.length > listable) {
+      return text.includes('](api.md') ? [] : [problem(`${file} lists too little of ${specifier}`, 'link to api.md')]
+    }
+    const absent = names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))
+    if (absent.length === 0) return []
+    return [
+      problem(`${file} does not list ${absent.join(', ')} of ${specifier}`, 'add a row with one sentence for each'),
+    ]
+  })
+}
+
+/**
+ * The names that an entry point exports as values, read from its text alone.
+ * @param {string} file
+ */
+function exportedValues(file) {
+  if (!existsSync(file)) return []
+  return parseSource(file).statements.flatMap((statement) => {
+    if (!ts.isExportDeclaration(statement) || statement.isTypeOnly) return []
+    if (statement.exportClause === undefined || !ts.isNamedExports(statement.exportClause)) return []
+    return statement.exportClause.elements.filter(({ isTypeOnly }) => !isTypeOnly).map(({ name }) => name.text)
+  })
+}
+
+await runCheck(import.meta.url, checkDocs)

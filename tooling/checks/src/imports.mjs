@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs'
+import ts from 'typescript'
+
+/**
+ * @typedef {{ specifier: string, line: number, typeOnly: boolean, star: boolean }} Import
+ *   `typeOnly` imports leave nothing behind at run time; `star` marks an `export *`.
+ */
+
+/**
+ * @param {string} file
+ * @returns {ts.SourceFile}
+ */
+export function parseSource(file) {
+  return ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true)
+}
+
+/**
+ * Everything that a file imports, statically, dynamically or in a type.
+ * @param {ts.SourceFile} source
+ * @returns {Import[]}
+ */
+export function importsOf(source) {
+  /** @type {Import[]} */
+  const imports = []
+  /** @param {ts.Node} node */
+  const visit = (node) => {
+    const found = readImport(node)
+    if (found !== undefined) {
+      imports.push({ ...found, line: source.getLineAndCharacterOfPosition(node.getStart()).line + 1 })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return imports
+}
+
+/**
+ * @param {ts.Node} node
+ * @returns {Omit<Import, 'line'> | undefined}
+ */
+function readImport(node) {
+  if (ts.isImportDeclaration(node)) {
+    return named(node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword)
+  }
+  if (ts.isExportDeclaration(node)) return readExport(node)
+  if (ts.isImportTypeNode(node))
+    return named(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, true)
+  if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+    return named(node.arguments[0], false)
+  }
+  return undefined
+}
+
+/** @param {ts.ExportDeclaration} node */
+function readExport(node) {
+  const found = named(node.moduleSpecifier, node.isTypeOnly)
+  const star = node.exportClause === undefined || ts.isNamespaceExport(node.exportClause)
+  return found && { ...found, star }
+}
+
+/**
+ * @param {ts.Node | undefined} node
+ * @param {boolean} typeOnly
+ * @returns {Omit<Import, 'line'> | undefined}
+ */
+function named(node, typeOnly) {
+  return node && ts.isStringLiteralLike(node) ? { specifier: node.text, typeOnly, star: false } : undefined
+}
+
+const nodeGlobals = new Set(['process', 'Buffer', 'require', '__dirname', '__filename', 'setImmediate', 'global'])
+
+/**
+ * The names that only Node defines and that a file uses as values. `globalThis.process` is a question, not a use.
+ * @param {ts.SourceFile} source
+ * @returns {{ name: string, line: number }[]}
+ */
+export function nodeGlobalsOf(source) {
+  /** @type {{ name: string, line: number }[]} */
+  const found = []
+  /** @param {ts.Node} node */
+  const visit = (node) => {
+    if (ts.isTypeNode(node)) return
+    if (ts.isIdentifier(node) && nodeGlobals.has(node.text) && isUse(node)) {
+      found.push({ name: node.text, line: source.getLineAndCharacterOfPosition(node.getStart()).line + 1 })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
+}
+
+/** @param {ts.Identifier} node */
+function isUse(node) {
+  const { parent } = node
+  if (ts.isPropertyAccessExpression(parent)) return parent.expression === node
+  if (ts.isPropertyAssignment(parent)) return parent.initializer === node
+  return ts.isCallExpression(parent) || ts.isBinaryExpression(parent) || ts.isVariableDeclaration(parent)
+    ? !('name' in parent && parent.name === node)
+    : false
+}

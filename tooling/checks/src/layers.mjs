@@ -1,0 +1,42 @@
+/**
+ * What each package may reach. A package that has no row here fails the check of borders.
+ *
+ * `imports`: the siblings that it may import. `dependencies`: what it may install, each with a page in docs/decisions.
+ * `portable`: the entry points that must run without Node. `without`: what an entry point must not reach even through
+ * others, because a cold start or a bundle would pay for it.
+ * @typedef {{
+ *   imports: readonly string[], dependencies: readonly string[], portable: readonly string[],
+ *   without?: { readonly [entry: string]: readonly string[] },
+ * }} Layer
+ * @type {ReadonlyMap<string, Layer>}
+ */
+export const layers = new Map([
+  [
+    '@x/schema',
+    {
+      imports: [],
+      dependencies: ['zod', '@cfworker/json-schema'],
+      portable: ['.', './zod', './json-schema'],
+      without: { '.': ['zod', '@cfworker/json-schema'], './json-schema': ['zod'] },
+    },
+  ],
+  [
+    '@x/server',
+    {
+      imports: ['@x/schema'],
+      dependencies: ['@standard-schema/spec', 'ajv'],
+      portable: ['.', './ajv'],
+      without: { '.': ['zod', 'ajv'] },
+    },
+  ],
+  ['@x/client', { imports: ['@x/schema'], dependencies: [], portable: ['.'] }],
+  [
+    '@x/transport-http',
+    {
+      imports: ['@x/schema'],
+      dependencies: ['undici', 'eventsource-parser'],
+      portable: ['.', './client'],
+      without: { '.': ['zod', 'eventsource-parser'], './node': ['zod', 'undici'], './client': ['zod'] },
+    },
+  ],
+])

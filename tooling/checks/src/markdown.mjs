@@ -1,0 +1,136 @@
+/**
+ * @typedef {{ language: string, code: string, line: number, first: number, last: number, marker: string | undefined }} Block
+ *   `line` counts from one and names the opening fence; `first` and `last` are the indices of the code's lines, `last`
+ *   not included; `marker` is what the comment above the block names.
+ */
+
+const fence = /^(\s*)(`{3,})(\w*)/
+const marked = /^\s*<!--\s*file:\s*(\S+)\s*-->\s*$/
+
+/**
+ * The fenced code blocks of a Markdown text.
+ * @param {string} text
+ * @returns {Block[]}
+ */
+export function codeBlocks(text) {
+  const lines = text.split('\n')
+  /** @type {Block[]} */
+  const blocks = []
+  for (let index = 0; index < lines.length; index += 1) {
+    const opened = fence.exec(lines[index] ?? '')
+    if (opened === null) continue
+    const [, , ticks = '', language = ''] = opened
+    const last = closing(lines, index + 1, ticks)
+    const code = lines.slice(index + 1, last).join('\n')
+    blocks.push({ language, code, line: index + 1, first: index + 1, last, marker: markerAbove(lines, index) })
+    index = last
+  }
+  return blocks
+}
+
+/**
+ * @param {readonly string[]} lines
+ * @param {number} from
+ * @param {string} ticks
+ */
+function closing(lines, from, ticks) {
+  const found = lines.findIndex((line, index) => index >= from && line.trim() === ticks)
+  return found === -1 ? lines.length : found
+}
+
+/**
+ * @param {readonly string[]} lines
+ * @param {number} index
+ */
+function markerAbove(lines, index) {
+  const above = lines.slice(0, index).findLast((line) => line.trim() !== '')
+  return marked.exec(above ?? '')?.[1]
+}
+
+/**
+ * The text with every code block and code span blanked, so that links and headings can be read from the rest.
+ * @param {string} text
+ */
+export function withoutCode(text) {
+  const lines = text.split('\n')
+  for (const { first, last } of codeBlocks(text)) lines.fill('', first - 1, last + 1)
+  return lines.map((line) => line.replaceAll(/`[^`]*`/g, (span) => 'x'.repeat(span.length))).join('\n')
+}
+
+/**
+ * The anchors that the headings of a text make.
+ * @param {string} text
+ * @returns {Set<string>}
+ */
+export function anchors(text) {
+  const blocks = codeBlocks(text)
+  const headings = text
+    .split('\n')
+    .filter((_, index) => !blocks.some(({ first, last }) => index >= first && index < last))
+    .flatMap((line) => /^#{1,6}\s+(.*)$/.exec(line)?.[1] ?? [])
+  return new Set(headings.map(slug))
+}
+
+/** @param {string} heading */
+function slug(heading) {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-')
+}
+
+/**
+ * The targets of a text's links and images, with their lines.
+ * @param {string} text
+ * @returns {{ target: string, line: number }[]}
+ */
+export function links(text) {
+  return withoutCode(text)
+    .split('\n')
+    .flatMap((line, index) =>
+      [...line.matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)|^\[[^\]]+\]:\s+(\S+)/g)].map(([, inline, reference]) => ({
+        target: inline ?? reference ?? '',
+        line: index + 1,
+      })),
+    )
+}
+
+/**
+ * The lines of a source text between `#region name` and its end, with their common indentation taken off.
+ * @param {string} text
+ * @param {string | undefined} name Without one, the whole text.
+ * @returns {string | undefined}
+ */
+export function region(text, name) {
+  const lines = text.trimEnd().split('\n')
+  if (name === undefined) return dedent(lines.filter((line) => !isBorder(line)))
+  const start = lines.findIndex((line) => new RegExp(`#region\\s+${name}\\s*(-->|\\*/)?$`).test(line))
+  if (start === -1) return undefined
+  const end = lines.findIndex((line, index) => index > start && endsRegion(line, name))
+  if (end === -1) return undefined
+  return dedent(lines.slice(start + 1, end).filter((line) => !isBorder(line)))
+}
+
+/** @param {string} line */
+function isBorder(line) {
+  return /^\s*(\/\/|#|\/\*|<!--)\s*#(end)?region\b/.test(line)
+}
+
+/**
+ * @param {string} line
+ * @param {string} name
+ */
+function endsRegion(line, name) {
+  return new RegExp(`#endregion(\\s+${name})?\\s*(-->|\\*/)?$`).test(line)
+}
+
+/** @param {readonly string[]} lines */
+function dedent(lines) {
+  const indents = lines.filter((line) => line.trim() !== '').map((line) => line.length - line.trimStart().length)
+  const indent = Math.min(...indents, Infinity)
+  return lines
+    .map((line) => line.slice(Number.isFinite(indent) ? indent : 0))
+    .join('\n')
+    .trim()
+}

@@ -1,0 +1,159 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { problem, runCheck } from './report.mjs'
+import { listPackages, workspaceRoot } from './workspace.mjs'
+
+const run = promisify(execFile)
+
+/** @typedef {import('./workspace.mjs').Package} Package */
+
+/**
+ * Each public package, packed as it would be published, is what its users expect.
+ * @param {string} root
+ */
+export async function checkPackageShape(root) {
+  const packages = listPackages(root).filter(({ manifest }) => manifest.private !== true)
+  const folder = mkdtempSync(join(tmpdir(), 'package-shape-'))
+  /** @type {string[]} */
+  const problems = []
+  try {
+    for (const one of packages) problems.push(...manifestProblems(one), ...(await packedProblems(one, folder)))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return problems
+}
+
+/**
+ * What the manifest must say before anything is packed.
+ * @param {Package} one
+ * @returns {string[]}
+ */
+export function manifestProblems(one) {
+  const { manifest, directory, folder } = one
+  /** @type {readonly (readonly [boolean, string, string])[]} */
+  const rules = [
+    [manifest.type === 'module', 'is not "type": "module"', 'packages are ESM only'],
+    [manifest.sideEffects === false, 'has no "sideEffects": false', 'an import must do nothing but define'],
+    [
+      manifest.publishConfig?.access === 'public',
+      'has no "publishConfig.access": "public"',
+      'add it: the scope is private without it',
+    ],
+    [manifest.files?.includes('dist') === true, 'does not list dist in "files"', 'add it: nothing else is shipped'],
+    [manifest.engines?.node !== undefined, 'has no "engines.node"', 'say which Node it needs'],
+    [(manifest.description ?? '') !== '', 'has no "description"', 'write one line for the registry'],
+    [manifest.license !== undefined, 'has no "license"', 'add "MIT"'],
+    [existsSync(join(directory, 'README.md')), 'has no README.md', 'open it with one sentence and one program'],
+  ]
+  return [
+    ...rules.filter(([holds]) => !holds).map(([, what, remedy]) => problem(`${folder}/package.json ${what}`, remedy)),
+    ...exportsProblems(one),
+  ]
+}
+
+/** @param {Package} one */
+function exportsProblems({ manifest, folder }) {
+  const inside = Object.keys(manifest.exports ?? {})
+  const published = Object.keys(manifest.publishConfig?.exports ?? {})
+  const uneven = [
+    ...inside.filter((entry) => !published.includes(entry)).map((entry) => [entry, 'publishConfig.exports']),
+    ...published.filter((entry) => !inside.includes(entry)).map((entry) => [entry, 'exports']),
+  ]
+  const unlike = inside.filter((entry) => published.includes(entry) && !sameTargets(manifest, entry))
+  return [
+    ...uneven.map(([entry, where]) =>
+      problem(`${folder}/package.json lacks ${entry} in "${where}"`, 'the two list the same entries'),
+    ),
+    ...unlike.map((entry) =>
+      problem(
+        `${folder}/package.json: "dist" of ${entry} differs from publishConfig.exports`,
+        'write the same targets in both',
+      ),
+    ),
+  ]
+}
+
+/**
+ * @param {import('./workspace.mjs').Manifest} manifest
+ * @param {string} entry
+ */
+function sameTargets(manifest, entry) {
+  const target = manifest.exports?.[entry]
+  if (typeof target !== 'object' || target === null) return true
+  return JSON.stringify(target['dist']) === JSON.stringify(manifest.publishConfig?.exports?.[entry])
+}
+
+/**
+ * @param {Package} one
+ * @param {string} folder
+ */
+async function packedProblems(one, folder) {
+  const destination = mkdtempSync(join(folder, 'pack-'))
+  if (!existsSync(join(one.directory, 'dist'))) {
+    return [problem(`${one.folder} is not built`, 'run pnpm build, then this check again')]
+  }
+  await run('pnpm', ['pack', '--pack-destination', destination], { cwd: one.directory })
+  const tarball = join(destination, readdirSync(destination).find((name) => name.endsWith('.tgz')) ?? '')
+  await run('tar', ['-xzf', tarball, '-C', destination])
+  return [
+    ...shippedProblems(one, join(destination, 'package')),
+    ...(await publintProblems(one, join(destination, 'package'))),
+    ...(await typesProblems(one, tarball)),
+  ]
+}
+
+/**
+ * @param {Package} one
+ * @param {string} shipped The unpacked tarball.
+ */
+function shippedProblems(one, shipped) {
+  const manifest = readFileSync(join(shipped, 'package.json'), 'utf8')
+  const files = readdirSync(shipped, { recursive: true, encoding: 'utf8' })
+  const stray = files.filter((file) => /\.test\.|(^|\/)testing\/|\.tsbuildinfo$|^src\//.test(file))
+  return [
+    ...(/"workspace:/.test(manifest)
+      ? [problem(`${one.folder} packs a manifest with workspace:`, 'pack it with pnpm')]
+      : []),
+    ...(/"\.\/src\//.test(manifest)
+      ? [problem(`${one.folder} packs a manifest that names src`, 'correct publishConfig')]
+      : []),
+    ...stray.map((file) => problem(`${one.folder} ships ${file}`, 'exclude it in tsconfig.build.json, and build anew')),
+  ]
+}
+
+/**
+ * @param {Package} one
+ * @param {string} shipped
+ */
+async function publintProblems(one, shipped) {
+  const { messages, pkg } = await publint({ pkgDir: shipped, pack: false, level: 'warning', strict: true })
+  return messages.map((message) =>
+    problem(
+      `${one.folder}: publint says ${message.code}`,
+      formatMessage(message, pkg, { color: false }) ?? message.code,
+    ),
+  )
+}
+
+/**
+ * @param {Package} one
+ * @param {string} tarball
+ */
+async function typesProblems(one, tarball) {
+  const attw = join(workspaceRoot, 'tooling/checks/node_modules/.bin/attw')
+  try {
+    await run(attw, [tarball, '--profile', 'esm-only', '--no-color', '--no-emoji', '--format', 'ascii'])
+    return []
+  } catch (error) {
+    const output = error instanceof Error && 'stdout' in error ? String(error.stdout).trim() : String(error)
+    return [problem(`${one.folder}: its types do not resolve for every consumer`, output.replaceAll('\n', '\n  '))]
+  }
+}
+
+await runCheck(import.meta.url, checkPackageShape)

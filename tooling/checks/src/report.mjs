@@ -1,0 +1,37 @@
+import { realpathSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { workspaceRoot } from './workspace.mjs'
+
+/**
+ * What a check finds: each problem says what is wrong and, on its second line, what to do.
+ * @typedef {(root: string, flags: readonly string[]) => string[] | Promise<string[]>} Check
+ */
+
+/**
+ * @param {string} what
+ * @param {string} remedy
+ */
+export function problem(what, remedy) {
+  return `${what}\n  ${remedy}`
+}
+
+/**
+ * Whether a module is the program that was started, and not imported by another.
+ * @param {string} url The module's `import.meta.url`.
+ */
+export function isProgram(url) {
+  const started = process.argv[1]
+  return started !== undefined && pathToFileURL(realpathSync(started)).href === url
+}
+
+/**
+ * Runs a check over the workspace when its file is the program; prints what it finds and sets the exit code.
+ * @param {string} url
+ * @param {Check} check
+ */
+export async function runCheck(url, check) {
+  if (!isProgram(url)) return
+  const problems = await check(workspaceRoot, process.argv.slice(2))
+  for (const found of problems) console.error(found)
+  if (problems.length > 0) process.exitCode = 1
+}

@@ -1,0 +1,94 @@
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { findProgram, programs } from '../vitest/programs.mjs'
+import { pnpm, root } from './pnpm.mjs'
+import { listTested, readResults, tally } from './results.mjs'
+
+/** The oldest Node that everything here runs on. */
+const oldestNode = [20, 19]
+
+process.exitCode = await main(process.argv.slice(2))
+
+/**
+ * Installs, builds and runs every test; `npm test -- <package> [filter …]` runs those of one package.
+ * Resolves to the exit code.
+ */
+async function main([only, ...filters]) {
+  if (!nodeIsNewEnough()) {
+    console.error(`This needs Node ${oldestNode.join('.')} or newer; this is ${process.versions.node}`)
+    return 1
+  }
+  const tested = listTested(root).filter(({ name, folder }) => isChosen(only, { name, folder }))
+  if (tested.length === 0) {
+    console.error(
+      `No package with tests is called "${only}"; there are: ${listTested(root)
+        .map(({ name }) => name)
+        .join(', ')}`,
+    )
+    return 1
+  }
+  if (!existsSync(join(root, 'node_modules')) || process.env.npm_command !== undefined) {
+    const installed = await pnpm(
+      ['install', '--frozen-lockfile', '--prefer-offline', '--config.confirm-modules-purge=false'],
+      { quiet: true },
+    )
+    if (installed !== 0) return 1
+  }
+  // Results of an earlier run must not be counted; turbo puts back those of packages that nothing changed in.
+  for (const { directory } of tested) rmSync(join(directory, '.results'), { recursive: true, force: true })
+  console.log('building and testing; the output of what fails follows')
+  const code = only === undefined ? await runAll() : await runOne(tested[0], filters)
+  return report(tested, code)
+}
+
+function nodeIsNewEnough() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  return major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
+}
+
+function isChosen(only, { name, folder }) {
+  return only === undefined || name === only || folder === only || folder.endsWith(`/${only}`)
+}
+
+function runAll() {
+  const found = [...programs.keys()].filter((name) => findProgram(name) !== undefined)
+  const command = ['exec', 'turbo', 'run', 'build', 'test', '--concurrency=2', '--continue=dependencies-successful']
+  return pnpm([...command, '--output-logs=errors-only'], {
+    env: {
+      TURBO_TELEMETRY_DISABLED: '1',
+      TURBO_NO_UPDATE_NOTIFIER: '1',
+      // A result with skipped tests is stale once the missing program is there.
+      MCP_TEST_PROGRAMS: found.join(','),
+    },
+  })
+}
+
+function runOne({ name }, filters) {
+  return pnpm(['--filter', name, 'exec', 'vitest', 'run', ...filters])
+}
+
+/** Prints what the packages' tests came to; the last line is the count. */
+function report(tested, code) {
+  const results = tested.map((one) => ({ ...one, ...readResults(one) }))
+  const width = Math.max(...results.map(({ name }) => name.length))
+  console.log('')
+  for (const { name, passed, failed, skipped, coverage } of results) {
+    const counts = `${String(passed).padStart(5)} passed ${String(failed.length).padStart(4)} failed`
+    const extra = [skipped.length === 0 ? '' : `${skipped.length} skipped`, coverage].filter((text) => text !== '')
+    console.log([`${name.padEnd(width)} ${counts}`, ...extra].join('  '))
+  }
+  list('failed:', results, ({ failed }) => failed)
+  list('skipped:', results, ({ skipped }) => skipped)
+  const total = tally(results)
+  if (code !== 0 && total.failed === 0)
+    console.log(`\nevery test passed, yet the run ended with code ${code}: see its output above`)
+  console.log(
+    `\n${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`,
+  )
+  return code === 0 && total.failed === 0 ? 0 : 1
+}
+
+function list(heading, results, pick) {
+  const lines = results.flatMap((one) => pick(one).map((title) => `  ${one.name}: ${title}`))
+  if (lines.length > 0) console.log(`\n${heading}\n${lines.join('\n')}`)
+}

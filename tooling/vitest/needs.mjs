@@ -1,0 +1,42 @@
+import { describe, test } from 'vitest'
+import { findProgram, programs } from './programs.mjs'
+
+/**
+ * Whether a program is on this machine, and where.
+ * @param {string} name
+ */
+export function needs(name) {
+  if (!programs.has(name)) throw new Error(`No test can need "${name}": add it to tooling/vitest/programs.mjs`)
+  const path = findProgram(name)
+  return path === undefined ? { available: false, path: '' } : { available: true, path }
+}
+
+/**
+ * A `describe` whose tests run against a program. Where the program is missing they are skipped, and the title says
+ * why; on CI, where everything is installed, that is a failure.
+ * @param {string} name
+ * @param {string} title
+ * @param {(path: string) => void} define Given the program's path.
+ */
+export function describeNeeding(name, title, define) {
+  const { available, path } = needs(name)
+  if (available) {
+    describe(title, () => define(path))
+    return
+  }
+  const install = programs.get(name)?.install
+  if (isRequired()) {
+    describe(title, () => {
+      test(`${name} is installed`, () => {
+        throw new Error(`${name} is missing, and nothing is skipped here: apt-get install ${install}`)
+      })
+    })
+    return
+  }
+  describe.skipIf(true)(`${title} (skipped: ${name} is not installed, apt-get install ${install})`, () => define(path))
+}
+
+function isRequired() {
+  const { CI = '', MCP_TEST_REQUIRE = '' } = process.env
+  return [CI, MCP_TEST_REQUIRE].some((value) => value !== '' && value !== '0' && value !== 'false')
+}

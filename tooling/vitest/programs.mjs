@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/**
+ * The programs that some tests run against: what each is called, and the Debian package that brings it.
+ * @type {ReadonlyMap<string, { names: readonly string[], install: string }>}
+ */
+export const programs = new Map([
+  ['redis', { names: ['redis-server', 'valkey-server'], install: 'redis-server' }],
+  ['haproxy', { names: ['haproxy'], install: 'haproxy' }],
+  ['nginx', { names: ['nginx'], install: 'nginx' }],
+  [
+    'chromium',
+    { names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'], install: 'chromium' },
+  ],
+])
+
+/**
+ * Where a program is. Debian keeps servers where the PATH of an ordinary user does not look.
+ * @param {string} need
+ * @returns {string | undefined}
+ */
+export function findProgram(need) {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/sbin']
+  const names = programs.get(need)?.names ?? []
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path))
+}
