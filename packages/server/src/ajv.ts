@@ -1,0 +1,38 @@
+import type { JsonSchemaCompiler, SchemaIssue } from '@x/schema'
+import type { ErrorObject, ValidateFunction } from 'ajv'
+
+/** The part of an Ajv instance that compiling needs. */
+export interface AjvLike {
+  compile(schema: object): ValidateFunction
+}
+
+/**
+ * Compiles JSON Schema with an Ajv of yours, for `compileSchema` of `createServer`: much faster than the default, but it
+ * makes code with `new Function`, which some platforms forbid.
+ *
+ * Give an instance of `Ajv2020` with `{ allErrors: true, strict: false }`; formats come with `ajv-formats`. The instance keeps
+ * every schema that it compiled, so make one per server and not one per request.
+ *
+ * @example
+ * import { Ajv2020 } from 'ajv/dist/2020.js'
+ * const compileSchema = ajvCompiler(new Ajv2020({ allErrors: true, strict: false }))
+ */
+export function ajvCompiler(ajv: AjvLike): JsonSchemaCompiler {
+  return (schema) => {
+    const validate = ajv.compile(schema)
+    return (value) => (validate(value) ? none : (validate.errors ?? []).map(issueOf))
+  }
+}
+
+const none: readonly SchemaIssue[] = Object.freeze([])
+
+function issueOf({ instancePath, message, params, keyword }: ErrorObject): SchemaIssue {
+  const detail = keyword === 'additionalProperties' ? ` (${String(params['additionalProperty'])})` : allowed(params)
+  return { path: instancePath, message: `${message ?? 'does not fit the schema'}${detail}` }
+}
+
+/** Ajv's message on an enum does not say which values there are. */
+function allowed(params: ErrorObject['params']): string {
+  const values: unknown = params['allowedValues']
+  return Array.isArray(values) ? `: ${values.map((value) => JSON.stringify(value)).join(', ')}` : ''
+}

@@ -1,0 +1,23 @@
+import { errorCodes, errorResponse, isMcpError, type McpError, type RpcError, type RpcRequest } from '@x/schema'
+import { report, type Settings } from './scope.ts'
+
+const defined = new Set<number>(Object.values(errorCodes))
+
+/**
+ * The one place where errors become what the peer sees: an McpError as it is, all else as -32603 without detail, which
+ * the author is told of.
+ */
+export function answerError(error: unknown, request: RpcRequest, settings: Settings): RpcError {
+  if (isMcpError(error) && maySend(error)) return errorResponse(request.id, error)
+  report(error, { method: request.method }, settings)
+  return errorResponse(request.id, undefined)
+}
+
+/**
+ * Whether a code may go over the wire. Those from -32099 to -32000 are the specification's to define, and some that it
+ * once defined must not be sent any more (basic/index, error codes).
+ */
+function maySend({ code }: McpError): boolean {
+  if (!Number.isSafeInteger(code)) return false
+  return defined.has(code) || code < -32099 || code > -32000
+}

@@ -1,0 +1,71 @@
+import { isMetaKey, type JsonObject, type JsonSchemaCompiler } from '@x/schema'
+import type { CompiledDefinition, ReadHints } from './catalog.ts'
+import { DefinitionError } from './definition-error.ts'
+import type { CacheHints, Completer, Described } from './described.ts'
+import { frozenObject } from './frozen-json.ts'
+
+/** What compiling one definition needs of the whole server's. */
+export interface Compiling {
+  readonly compileSchema: JsonSchemaCompiler
+}
+
+/** The part of a compiled definition that all kinds share. */
+export function entryOf(
+  wire: object,
+  { visibleTo, requires, meta }: Described,
+  subject: string,
+): Omit<CompiledDefinition, 'key'> {
+  for (const key of Object.keys(meta ?? {})) refuseMetaKey(key, subject)
+  return { wire: frozenObject(wire, subject), visibleTo, requires }
+}
+
+/** Refuses a `_meta` key that is not of the form `com.example/name` or `name` (basic/index, `_meta`). */
+function refuseMetaKey(key: string, subject: string): void {
+  if (isMetaKey(key)) return
+  const reason = `the key ${JSON.stringify(key)} is not of the form "com.example/name"`
+  throw new DefinitionError('name', subject, { reason })
+}
+
+/** Refuses the identifier of an extension without a prefix (basic/versioning, extension negotiation). */
+export function refuseExtensionName(identifier: string): void {
+  if (!identifier.includes('/')) {
+    const reason = 'its identifier must have a prefix, as in "com.example/name"'
+    throw new DefinitionError('name', `extension ${JSON.stringify(identifier)}`, { reason })
+  }
+  refuseMetaKey(identifier, 'extensions')
+}
+
+/** Caching hints with what is absent filled in (server/utilities/caching). */
+export function cacheHints(hints: CacheHints | undefined, defaults: ReadHints, subject: string): ReadHints {
+  const { ttlMs = defaults.ttlMs, scope = defaults.scope } = hints ?? {}
+  if (!Number.isSafeInteger(ttlMs) || ttlMs < 0) {
+    const reason = `ttlMs is ${ttlMs}; write a whole number of milliseconds from 0`
+    throw new DefinitionError('cache', subject, { reason })
+  }
+  if (scope !== 'public' && scope !== 'private') {
+    const reason = `the cache scope is ${JSON.stringify(scope)}; write "public" or "private"`
+    throw new DefinitionError('cache', subject, { reason })
+  }
+  return { ttlMs, scope }
+}
+
+/** Pairs everything that can be completed with what completes it. */
+export function completersOf(
+  names: readonly string[],
+  complete: { readonly [name: string]: Completer | undefined } | undefined,
+  subject: string,
+): ReadonlyMap<string, Completer | undefined> {
+  const given = new Map(Object.entries(complete ?? {}))
+  for (const name of given.keys()) {
+    if (!names.includes(name)) {
+      const reason = `completes ${JSON.stringify(name)}, which it does not have; it has: ${names.join(', ') || 'none'}`
+      throw new DefinitionError('completion', subject, { reason })
+    }
+  }
+  return new Map(names.map((name) => [name, given.get(name)]))
+}
+
+/** The members of a JSON value that should be an object; none, when it is none. */
+export function members(value: JsonObject[string]): readonly (readonly [string, JsonObject[string]])[] {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
+}

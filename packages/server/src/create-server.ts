@@ -1,0 +1,93 @@
+import {
+  type Call,
+  errorCodes,
+  McpError,
+  metaKeys,
+  protocolVersion,
+  type RequestMetaObject,
+  type RpcRequest,
+  type RpcResponse,
+  requestMeta,
+} from '@x/schema'
+import { answerError } from './answer-error.ts'
+import { isPromiseLike, untilAborted } from './awaitable.ts'
+import type { Catalog } from './catalog.ts'
+import { compile, infoOf } from './compile.ts'
+import { findMethod, type ServedMethod } from './methods/served.ts'
+import { quote, type Scope } from './scope.ts'
+import type { Server, ServerDefinition, ServerOffers } from './server-definition.ts'
+import { settingsOf } from './settings.ts'
+
+/** The revisions that are served, newest first. */
+const supported = [protocolVersion]
+
+/**
+ * Makes a server of its definitions. Everything about them is checked and compiled here, once; a request allocates its
+ * context and little else. Throws {@link DefinitionError}, which names what cannot be served and why.
+ *
+ * The server keeps nothing of a request: any number of connections and callers may share one.
+ *
+ * @example
+ * const server = createServer({ name: 'demo', version: '1.0.0', tools: [greet] })
+ */
+export function createServer(definition: ServerDefinition): Server {
+  const settings = settingsOf(definition)
+  let offered = definition
+  let catalog = compile(offered)
+
+  async function exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
+    if (call.signal.aborted) throw call.signal.reason
+    let scope: Scope | undefined
+    try {
+      const method = findServed(request.method, catalog)
+      const meta = admit(request)
+      scope = { method: request.method, call, meta, catalog, settings, open: true }
+      const pending = method.handle(request.params, scope)
+      const result = isPromiseLike(pending) ? await untilAborted(pending, call.signal) : pending
+      if (call.signal.aborted) throw call.signal.reason
+      return { jsonrpc: '2.0', id: request.id, result }
+    } catch (error) {
+      if (call.signal.aborted) throw call.signal.reason
+      return answerError(error, request, settings)
+    } finally {
+      if (scope !== undefined) scope.open = false
+    }
+  }
+
+  function update(offers: ServerOffers): void {
+    const next = {
+      ...offered,
+      tools: offers.tools ?? offered.tools,
+      prompts: offers.prompts ?? offered.prompts,
+      resources: offers.resources ?? offered.resources,
+      resourceTemplates: offers.resourceTemplates ?? offered.resourceTemplates,
+    }
+    catalog = compile(next)
+    offered = next
+  }
+
+  return Object.assign(exchange, { info: Object.freeze(infoOf(definition)), update })
+}
+
+/**
+ * What serves a method, if this server has what the method is about. Every refusal names the revisions that are served,
+ * because for a client of an earlier one the message may be all it can show (basic/versioning, compatibility).
+ */
+function findServed(name: string, { capabilities }: Catalog): ServedMethod {
+  const method = findMethod(name)
+  const declared = method?.capability === undefined || capabilities[method.capability] !== undefined
+  if (method !== undefined && declared) return method
+  const reason = declared ? '' : `, because the server has no ${method.capability}`
+  const versions = supported.join(', ')
+  const message = `Method ${quote(name)} is not served here${reason}; the server speaks revision ${versions}`
+  throw new McpError(errorCodes.methodNotFound, message, { data: { supported } })
+}
+
+/** The request's own description of itself, of a revision that is served (basic/versioning, negotiation). */
+function admit({ params }: RpcRequest): RequestMetaObject {
+  const meta = requestMeta(params)
+  const requested = meta[metaKeys.protocolVersion]
+  if (requested === protocolVersion) return meta
+  const message = `Unsupported protocol version: this server speaks ${supported.join(', ')}`
+  throw new McpError(errorCodes.unsupportedProtocolVersion, message, { data: { supported, requested } })
+}

@@ -1,0 +1,86 @@
+import { type ClientCapabilities, type LoggingLevel, metaKeys, supports } from '@x/schema'
+import type { ClientFeature, Context } from './context.ts'
+import type { Scope } from './scope.ts'
+
+/** What a client must have declared to be able to do something. */
+const features = new Map<string, ClientCapabilities>([
+  ['elicitation', { elicitation: {} }],
+  ['elicitation.form', { elicitation: { form: {} } }],
+  ['elicitation.url', { elicitation: { url: {} } }],
+  ['sampling', { sampling: {} }],
+  ['sampling.context', { sampling: { context: {} } }],
+  ['sampling.tools', { sampling: { tools: {} } }],
+  ['roots', { roots: {} }],
+])
+
+const severity: Readonly<Record<LoggingLevel, number>> = {
+  debug: 0,
+  info: 1,
+  notice: 2,
+  warning: 3,
+  error: 4,
+  critical: 5,
+  alert: 6,
+  emergency: 7,
+}
+
+/** The context of a request; made when a handler is about to run, and of little use once the scope is closed. */
+export function openContext(scope: Scope): Context {
+  const { meta, call } = scope
+  const capabilities = meta[metaKeys.clientCapabilities]
+  const client = { version: meta[metaKeys.protocolVersion], info: meta[metaKeys.clientInfo], capabilities }
+  // Most requests ask for neither, and then share functions that do nothing.
+  const wantsMessages = meta.progressToken !== undefined || meta[metaKeys.logLevel] !== undefined
+  const messages = wantsMessages ? openMessages(scope) : silent
+  const can = (feature: ClientFeature) => supports(capabilities, neededFor(feature)) === undefined
+  const { progress, log } = messages
+  return { signal: call.signal, principal: call.principal, client, meta, can, progress, log }
+}
+
+function neededFor(feature: string): ClientCapabilities {
+  return features.get(feature) ?? { extensions: { [feature]: {} } }
+}
+
+const silent: Pick<Context, 'progress' | 'log'> = { progress() {}, log() {} }
+
+function openMessages(scope: Scope): Pick<Context, 'progress' | 'log'> {
+  const token = scope.meta.progressToken
+  const level = scope.meta[metaKeys.logLevel]
+  const mayStillSend = openRate(scope)
+  let reached = Number.NEGATIVE_INFINITY
+  return {
+    progress(progress, total, message) {
+      if (token === undefined || !Number.isFinite(progress) || progress <= reached || !mayStillSend()) return
+      reached = progress
+      const params = {
+        progressToken: token,
+        progress,
+        ...(Number.isFinite(total) && { total }),
+        ...(message !== undefined && { message }),
+      }
+      scope.call.notify({ jsonrpc: '2.0', method: 'notifications/progress', params })
+    },
+    log(of, data, logger) {
+      if (level === undefined || severity[of] < severity[level] || !mayStillSend()) return
+      const params = { level: of, ...(logger !== undefined && { logger }), data }
+      scope.call.notify({ jsonrpc: '2.0', method: 'notifications/message', params })
+    },
+  }
+}
+
+/** Tells whether one more message may go out: the call runs still, and has not used up this second's share. */
+function openRate(scope: Scope): () => boolean {
+  const { messagesPerSecond, now } = scope.settings
+  let second = Number.NEGATIVE_INFINITY
+  let sent = 0
+  return () => {
+    if (!scope.open || scope.call.signal.aborted) return false
+    const time = now()
+    if (time - second >= 1000) {
+      second = time
+      sent = 0
+    }
+    sent++
+    return sent <= messagesPerSecond
+  }
+}

@@ -1,0 +1,66 @@
+import type { Exchange, Icon, Implementation, JsonObject, JsonSchemaCompiler } from '@x/schema'
+import type { CacheHints } from './described.ts'
+import type { Prompt } from './prompt.ts'
+import type { Resource, ResourceTemplate } from './resource.ts'
+import type { ErrorPlace } from './scope.ts'
+import type { Tool } from './tool.ts'
+
+/** What a server offers. A kind that is absent is not declared, and its methods are not found; an empty one is. */
+export interface ServerOffers {
+  readonly tools?: readonly Tool[] | undefined
+  readonly prompts?: readonly Prompt[] | undefined
+  readonly resources?: readonly Resource[] | undefined
+  readonly resourceTemplates?: readonly ResourceTemplate[] | undefined
+}
+
+/** Everything that makes a server. */
+export interface ServerDefinition extends ServerOffers {
+  /** The software's name, for programs. */
+  readonly name: string
+  /** The software's version. */
+  readonly version: string
+  /** The software's name, for people. */
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly websiteUrl?: string | undefined
+  /** Tells a model how to use the server. */
+  readonly instructions?: string | undefined
+  /** Settings by the identifier of an extension; identifiers have a prefix, such as `com.example/`. */
+  readonly extensions?: { readonly [identifier: string]: JsonObject } | undefined
+  /** Entries in a page of a list; 1000 when absent. */
+  readonly pageSize?: number | undefined
+  /**
+   * For how long and by whom the lists and the discovery may be kept: 5 minutes, and by anybody, when absent. A list with
+   * a `visibleTo` in it is always private.
+   */
+  readonly cache?: CacheHints | undefined
+  /** Compiles schemas that are given as JSON Schema; `compileJsonSchema` of `@x/schema/json-schema` when absent. */
+  readonly compileSchema?: JsonSchemaCompiler | undefined
+  /** Whether results say which server they come from; true when absent (basic/index, `_meta`). */
+  readonly serverInfo?: boolean | undefined
+  /** Progress and log messages that one call may send in a second, 100 when absent; more are dropped. */
+  readonly messagesPerSecond?: number | undefined
+  /** Is told of every error that the client does not see whole. */
+  readonly onError?: ((error: unknown, where: ErrorPlace) => void) | undefined
+  /**
+   * What a model reads of an error that a tool threw. When absent, the message of an `Error`, without its stack and
+   * cause; of anything else, that the tool failed.
+   */
+  readonly describeError?: ((error: unknown, where: ErrorPlace) => string) | undefined
+  /** Milliseconds, from any beginning; `performance.now` when absent. */
+  readonly now?: (() => number) | undefined
+}
+
+/**
+ * A server: an exchange that any number of connections and callers may share, because it keeps nothing of a request.
+ */
+export interface Server extends Exchange {
+  /** What the server says of itself. */
+  readonly info: Implementation
+  /**
+   * Replaces the kinds that are given. All of it is compiled before any of it is used: when it throws
+   * {@link DefinitionError}, the server goes on as before. Requests under way end with the definitions that they began with.
+   */
+  update(offers: ServerOffers): void
+}
