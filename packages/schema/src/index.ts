@@ -176,3 +176,31 @@ export type {
   ToolListChangedNotification,
   ToolOutputSchema,
 } from './server/tools.ts'
+export { admitSchema, dialectOf, type SchemaDialect, schemaDialects } from './basic/admit-schema.ts'
+export { defaultBounds, type ParseBounds } from './basic/bounds.ts'
+export type { ParamsCheck } from './basic/check-params.ts'
+export { encodeMessage, prepared } from './basic/encode-message.ts'
+export type { JsonSchemaCompiler, SchemaIssue } from './basic/json-schema-compiler.ts'
+export { isMetaKey, isReservedMetaKey } from './basic/meta-key.ts'
+export { type Method, type MethodRow, methodRow, methods, type MethodTypes } from './basic/methods.ts'
+export {
+  type NotificationMethod,
+  type NotificationRow,
+  notificationMethods,
+  notificationRow,
+} from './basic/notifications.ts'
+export {
+  isErrorResponse,
+  isNotification,
+  isRequest,
+  isResponse,
+  parseMessage,
+  parseRequestOrNotification,
+  unreadRequestId,
+} from './basic/parse-message.ts'
+export { requestMeta } from './basic/request-meta.ts'
+export { defaultSchemaBounds, type SchemaBounds } from './basic/subschemas.ts'
+export { supports } from './basic/supports.ts'
+export { type TraceContext, traceContext } from './basic/trace-context.ts'
+export { decodeHeaderValue, encodeHeaderValue } from './transports/header-value.ts'
+export { checkMirrored, type MirroredParam, mirrorArguments, mirroredParams } from './transports/mirrored-params.ts'

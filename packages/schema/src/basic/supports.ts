@@ -1,0 +1,33 @@
+import type { ClientCapabilities } from './capabilities.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
+
+/**
+ * Which of the needed capabilities a client did not declare, as `data.requiredCapabilities` names them; `undefined` when
+ * all are there. `elicitation: {}` declares, and needs, the form mode (client/elicitation, capabilities).
+ */
+export function supports(capabilities: ClientCapabilities, needed: ClientCapabilities): ClientCapabilities | undefined {
+  return missing(withFormMode(capabilities), withFormMode(needed))
+}
+
+function withFormMode(capabilities: ClientCapabilities): JsonObject {
+  const { elicitation } = capabilities
+  if (elicitation === undefined || elicitation.form !== undefined || elicitation.url !== undefined) return capabilities
+  return { ...capabilities, elicitation: { ...elicitation, form: {} } }
+}
+
+function missing(declared: JsonObject, needed: JsonObject): JsonObject | undefined {
+  const lacks: [string, JsonValue][] = []
+  for (const [key, value] of Object.entries(needed)) {
+    if (value === undefined) continue
+    const has = Object.hasOwn(declared, key) ? declared[key] : undefined
+    const lack = isJsonObject(value) && isJsonObject(has) ? missing(has, value) : unlike(has, value)
+    if (lack !== undefined) lacks.push([key, lack])
+  }
+  // fromEntries defines members, so that a key such as __proto__ stays a key.
+  return lacks.length === 0 ? undefined : Object.fromEntries(lacks)
+}
+
+/** A setting that is no object is there when it is the very same. */
+function unlike(has: JsonValue | undefined, value: JsonValue): JsonValue | undefined {
+  return JSON.stringify(has) === JSON.stringify(value) ? undefined : value
+}

@@ -1,0 +1,86 @@
+import type { JsonObject } from './json.ts'
+
+/** What W3C Trace Context and W3C Baggage carry in `_meta` (basic/index, OpenTelemetry trace context). */
+export interface TraceContext {
+  readonly traceparent?: string | undefined
+  /** Means nothing without a `traceparent`, and so never comes without one. */
+  readonly tracestate?: string | undefined
+  readonly baggage?: string | undefined
+}
+
+/** The trace context of a `_meta`, of it only what is well-formed; what is not is left out, as W3C has it. */
+export function traceContext(meta: JsonObject | undefined): TraceContext {
+  if (meta === undefined) return {}
+  const { traceparent, tracestate, baggage } = meta
+  const found: { -readonly [K in keyof TraceContext]: TraceContext[K] } = {}
+  if (isTraceparent(traceparent)) {
+    found.traceparent = traceparent
+    if (isTracestate(tracestate)) found.tracestate = tracestate
+  }
+  if (isBaggage(baggage)) found.baggage = baggage
+  return found
+}
+
+/** Versions above 00 may append fields; ff is no version, and ids of zeros are no ids. */
+const traceparentForm =
+  /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-[\x21-\x7e]{0,256})?$/
+
+function isTraceparent(value: unknown): value is string {
+  if (typeof value !== 'string' || value.length > 512) return false
+  const match = traceparentForm.exec(value)
+  return match !== null && (match[1] !== '00' || match[2] === undefined)
+}
+
+const stateKeyForm = /^(?:[a-z0-9][a-z0-9_\-*/]{0,255}|[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13})$/
+const stateValueForm = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/
+const longestState = 32 * 520
+
+function isTracestate(value: unknown): value is string {
+  if (typeof value !== 'string' || value.length > longestState) return false
+  const keys = new Set<string>()
+  const members = value.split(',').map(trim).filter(isNotEmpty)
+  for (const member of members) {
+    const [key, text] = splitAt(member, '=')
+    if (keys.has(key) || !stateKeyForm.test(key) || !stateValueForm.test(text)) return false
+    keys.add(key)
+  }
+  return members.length > 0 && members.length <= 32
+}
+
+const tokenForm = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const baggageValueForm = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/
+
+function isBaggage(value: unknown): value is string {
+  if (typeof value !== 'string' || value.length > 8192) return false
+  const members = value.split(',')
+  return members.length <= 180 && members.every((member) => member.split(';').every(isBaggagePart))
+}
+
+/** The first part of a member is `key=value`, a property after it may be a key alone. */
+function isBaggagePart(part: string, index: number): boolean {
+  if (index > 0 && !part.includes('=')) return tokenForm.test(trim(part))
+  const [key, value] = splitAt(part, '=')
+  return part.includes('=') && tokenForm.test(trim(key)) && baggageValueForm.test(trim(value))
+}
+
+function splitAt(text: string, mark: string): [string, string] {
+  const at = text.indexOf(mark)
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** Takes away the spaces and tabs that both formats allow around their parts. */
+function trim(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && isBlank(text.charCodeAt(start))) start++
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
+
+function isBlank(unit: number): boolean {
+  return unit === 0x20 || unit === 0x09
+}
+
+function isNotEmpty(text: string): boolean {
+  return text !== ''
+}

@@ -1,0 +1,137 @@
+import { own } from '../basic/checks.ts'
+import { errorCodes } from '../basic/error-codes.ts'
+import type { MirroredHeaders } from '../basic/exchange.ts'
+import { isJsonObject, type JsonObject } from '../basic/json.ts'
+import { McpError } from '../basic/mcp-error.ts'
+import { type Subschema, subschemas } from '../basic/subschemas.ts'
+import { decodeHeaderValue, encodeHeaderValue } from './header-value.ts'
+
+/** A parameter of a tool that an HTTP header repeats (basic/transports/streamable-http, custom headers). */
+export interface MirroredParam {
+  /** What follows `Mcp-Param-`, as the schema writes it. */
+  readonly name: string
+  /** The property names that lead to it from the arguments. */
+  readonly path: readonly string[]
+  readonly type: 'string' | 'integer' | 'boolean'
+}
+
+/**
+ * The parameters that a tool's input schema marks with `x-mcp-header`, or the reason why a mark is not allowed, for which
+ * a client that speaks HTTP leaves the tool out (basic/transports/streamable-http, schema extension).
+ */
+export function mirroredParams(
+  inputSchema: JsonObject,
+): { readonly params: readonly MirroredParam[] } | { readonly reason: string } {
+  const found = subschemas(inputSchema)
+  if (typeof found === 'string') return { reason: found }
+  const params: MirroredParam[] = []
+  const names = new Set<string>()
+  for (const subschema of found) {
+    if (!Object.hasOwn(subschema.schema, annotation)) continue
+    const param = readAnnotation(subschema)
+    if (typeof param === 'string') return { reason: param }
+    if (names.has(param.name.toLowerCase())) return { reason: `${annotation} ${quoted(param.name)} is used twice` }
+    names.add(param.name.toLowerCase())
+    params.push(param)
+  }
+  return { params }
+}
+
+/**
+ * The header values of a call's arguments by {@link MirroredParam.name}, encoded; an argument that is absent or `null` has
+ * none. Throws `McpError(invalidParams)` for an integer or a text that a header cannot carry.
+ */
+export function mirrorArguments(
+  params: readonly MirroredParam[],
+  args: JsonObject | undefined,
+): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>()
+  for (const param of params) {
+    const value = argumentAt(param, args)
+    if (value === undefined) continue
+    if (isUnsafe(param, value)) throw new McpError(errorCodes.invalidParams, unsafeInteger(param))
+    headers.set(param.name, encodeHeaderValue(String(value)))
+  }
+  return headers
+}
+
+/**
+ * Checks that the headers repeat a call's arguments, and nothing that the arguments have not. Throws
+ * `McpError(headerMismatch)` that names the header and both values (basic/transports/streamable-http, server validation).
+ */
+export function checkMirrored(
+  params: readonly MirroredParam[],
+  args: JsonObject | undefined,
+  headers: MirroredHeaders,
+): void {
+  for (const param of params) {
+    const header = headers.get(param.name)
+    const value = argumentAt(param, args)
+    const flaw = value === undefined ? unexpected(header) : difference(param, value, header)
+    if (flaw !== undefined) throw new McpError(errorCodes.headerMismatch, `Mcp-Param-${param.name} ${flaw}`)
+  }
+}
+
+const annotation = 'x-mcp-header'
+
+/** A field name of RFC 9110, section 5.1, no longer than servers take one. */
+const tokenForm = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
+
+const types = ['string', 'integer', 'boolean'] as const
+
+function readAnnotation({ schema, pointer, properties }: Subschema): MirroredParam | string {
+  const name = schema[annotation]
+  const where = `${annotation} at ${pointer === '' ? 'the root' : pointer}`
+  if (typeof name !== 'string') return `${where} must be a string`
+  if (!tokenForm.test(name)) return `${where} is ${quoted(name)}, which is not a header name of 1 to 128 characters`
+  if (properties === undefined || properties.length === 0) {
+    return `${where} is not on a way of properties alone from the root of the schema`
+  }
+  const type = types.find((known) => known === schema['type'])
+  if (type === undefined) return `${where} is on a parameter whose type is not string, integer or boolean`
+  return { name, path: properties, type }
+}
+
+type Scalar = string | number | boolean
+
+/** What stands at exactly the annotated path. Anything that a header could not repeat is left for the schema to refuse. */
+function argumentAt({ path }: MirroredParam, args: JsonObject | undefined): Scalar | undefined {
+  let value: unknown = args
+  for (const name of path) {
+    if (!isJsonObject(value)) return undefined
+    value = own(value, name)
+  }
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined
+}
+
+function unexpected(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : `is ${quoted(header)}, but the arguments have no such value`
+}
+
+function difference(param: MirroredParam, value: Scalar, header: string | undefined): string | undefined {
+  if (header === undefined) return `is missing, the arguments say ${quoted(String(value))}`
+  if (isUnsafe(param, value)) return `cannot be checked: ${unsafeInteger(param)}`
+  const text = decodeHeaderValue(header)
+  if (text === undefined) return `is ${quoted(header)}, which is not a header value or not canonical Base64`
+  const same = param.type === 'integer' && typeof value === 'number' ? sameNumber(text, value) : text === String(value)
+  return same ? undefined : `is ${quoted(text)}, the arguments say ${quoted(String(value))}`
+}
+
+// A gateway may write 42.0. Forms that only some readers understand, such as 0x2a, 042 or 4.2e1, are not taken.
+const decimalForm = /^-?(?:0|[1-9][0-9]{0,15})(?:\.0{1,16})?$/
+
+function sameNumber(text: string, value: number): boolean {
+  return text === String(value) || (decimalForm.test(text) && Number(text) === value)
+}
+
+function isUnsafe(param: MirroredParam, value: Scalar): boolean {
+  return param.type === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value)
+}
+
+function unsafeInteger({ path }: MirroredParam): string {
+  return `${path.join('.')} must lie within ±(2^53 - 1) to stand in a header`
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 128 ? `${text.slice(0, 128)}…` : text)
+}
