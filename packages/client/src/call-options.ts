@@ -1,0 +1,39 @@
+import type { JsonObject, JsonValue, LoggingLevel } from '@x/schema'
+
+/** How far a call has come, in units of the server's choice (basic/patterns/progress). */
+export interface Progress {
+  readonly progress: number
+  readonly total?: number | undefined
+  readonly message?: string | undefined
+}
+
+/** A log message of the call that it came with (server/utilities/logging). */
+export interface LogMessage {
+  readonly level: LoggingLevel
+  readonly logger?: string | undefined
+  readonly data: JsonValue
+}
+
+/** What a single call takes. */
+export interface CallOptions {
+  /** Cancels the call, which then rejects with `signal.reason`. Aborted already: nothing is sent. */
+  readonly signal?: AbortSignal | undefined
+  /** How long to wait for the response or the next progress, in milliseconds. Default: the client's. */
+  readonly timeoutMs?: number | undefined
+  /** How long to wait whatever progress is made, in milliseconds. Default: the client's, or ten times `timeoutMs`. */
+  readonly maxTotalMs?: number | undefined
+  /** Told of progress; what it throws fails the call. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+  /** Told of log messages; what it throws fails the call. */
+  readonly onLog?: ((message: LogMessage) => void) | undefined
+  /** The least severe log message wanted. Default `info` when there is an `onLog`. */
+  readonly logLevel?: LoggingLevel | undefined
+  /** More `_meta`, such as `traceparent`; what the client writes itself cannot be replaced. */
+  readonly meta?: JsonObject | undefined
+}
+
+/** What a call takes whose result may come from the cache. */
+export interface ReadOptions extends CallOptions {
+  /** Asks the server even when a fresh result is at hand. */
+  readonly refresh?: boolean | undefined
+}

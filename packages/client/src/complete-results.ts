@@ -1,0 +1,66 @@
+import type {
+  CallToolResult,
+  CompleteResult,
+  DiscoverResult,
+  GetPromptResult,
+  JsonObject,
+  ListPromptsResult,
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ListToolsResult,
+  ReadResourceResult,
+} from '@x/schema'
+import * as validators from '@x/schema/zod'
+
+/** What each method that this client calls answers when it is complete. */
+export interface CompleteResults {
+  'server/discover': DiscoverResult
+  'tools/list': ListToolsResult
+  'tools/call': CallToolResult
+  'prompts/list': ListPromptsResult
+  'prompts/get': GetPromptResult
+  'resources/list': ListResourcesResult
+  'resources/templates/list': ListResourceTemplatesResult
+  'resources/read': ReadResourceResult
+  'completion/complete': CompleteResult
+}
+
+/** A method that this client calls. */
+export type ClientMethod = keyof CompleteResults
+
+interface Validator {
+  safeParse(value: unknown): {
+    readonly success: boolean
+    readonly error?: { readonly issues: readonly Issue[] } | undefined
+  }
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+// The complete results alone: a validator that also takes input requests would let a damaged result pass as one.
+const table: { readonly [M in ClientMethod]: Validator } = {
+  'server/discover': validators.discoverResult,
+  'tools/list': validators.listToolsResult,
+  'tools/call': validators.callToolResult,
+  'prompts/list': validators.listPromptsResult,
+  'prompts/get': validators.getPromptResult,
+  'resources/list': validators.listResourcesResult,
+  'resources/templates/list': validators.listResourceTemplatesResult,
+  'resources/read': validators.readResourceResult,
+  'completion/complete': validators.completeResult,
+}
+
+/** Either the result with its type, or where and why it is not one. */
+export type Checked<M extends ClientMethod> = { readonly result: CompleteResults[M] } | { readonly issue: string }
+
+/** Checks a complete result against the specification's type; unknown fields stay. */
+export function checkResult<M extends ClientMethod>(method: M, result: JsonObject): Checked<M> {
+  const checked = table[method].safeParse(result)
+  // The validator of this very method has accepted the value; the original is kept, because its text may be shared.
+  if (checked.success) return { result: result as unknown as CompleteResults[M] }
+  const issue = checked.error?.issues[0]
+  return { issue: issue ? `${issue.path.map(String).join('.') || 'result'}: ${issue.message}` : 'not a result' }
+}

@@ -1,0 +1,143 @@
+import type {
+  CompleteRequestParams,
+  CompleteResult,
+  DiscoverResult,
+  Exchange,
+  GetPromptResult,
+  Implementation,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+  Tool,
+} from '@x/schema'
+import { type ClientCache, withCache } from './cache.ts'
+import { type CallTool, createCallTool } from './call-tool.ts'
+import { createOutputChecks } from './check-output.ts'
+import { createList, type List, type ListContext } from './lists.ts'
+import type { CallOptions, ReadOptions } from './call-options.ts'
+import type { ClientOptions } from './options.ts'
+import { createRequest, nothingSeen, placeOf } from './request.ts'
+import { createToolIndex, type ToolIndex } from './tool-index.ts'
+
+/** What completion has been told already. */
+export interface CompletionOptions extends CallOptions {
+  /** Other arguments of the prompt, or variables of the template, by name. */
+  readonly arguments?: Readonly<Record<string, string>> | undefined
+}
+
+/**
+ * Typed calls over an exchange. Every method rejects with `ClientError`, or with `signal.reason` when it was cancelled.
+ * Lists come item by item (`tools`) or whole (`listTools`).
+ */
+export interface Client {
+  /** What the server speaks and can do (server/discover). Needed by no other call. */
+  discover(options?: ReadOptions): Promise<DiscoverResult>
+  /** Calls a tool (server/tools, calling tools). */
+  callTool: CallTool
+  /** A prompt with its arguments filled in (server/prompts, getting a prompt). */
+  getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<GetPromptResult>
+  /** The contents of a resource (server/resources, reading resources). */
+  readResource(uri: string, options?: ReadOptions): Promise<ReadResourceResult>
+  /** Values for an argument that is being typed (server/utilities/completion). */
+  complete(
+    ref: CompleteRequestParams['ref'],
+    argument: CompleteRequestParams['argument'],
+    options?: CompletionOptions,
+  ): Promise<CompleteResult>
+  tools(options?: ReadOptions): AsyncIterable<Tool>
+  listTools(options?: ReadOptions): Promise<Tool[]>
+  prompts(options?: ReadOptions): AsyncIterable<Prompt>
+  listPrompts(options?: ReadOptions): Promise<Prompt[]>
+  resources(options?: ReadOptions): AsyncIterable<Resource>
+  listResources(options?: ReadOptions): Promise<Resource[]>
+  resourceTemplates(options?: ReadOptions): AsyncIterable<ResourceTemplate>
+  listResourceTemplates(options?: ReadOptions): Promise<ResourceTemplate[]>
+  /** What was kept of earlier results. */
+  readonly cache: ClientCache
+  /** The server's software as it last named itself: for display, and unverified. */
+  readonly server: Pick<Implementation, 'name' | 'version'> | undefined
+}
+
+/**
+ * Makes typed calls out of an exchange: a server in memory, a connection, or anything that wraps one. Nothing is sent until
+ * a call is made, and no call needs another one first.
+ *
+ * @example
+ * const client = createClient(server, { name: 'host', version: '1.0.0' })
+ * const { content } = await client.callTool('greet', { name: 'Ada' })
+ */
+export function createClient(
+  exchange: Exchange & { readonly url?: string | undefined },
+  options: ClientOptions,
+): Client {
+  const seen = nothingSeen(options, exchange.url)
+  const { send, cache } = withCache(createRequest(exchange, options, seen), options.cache ?? {}, options.clock)
+  const index = createToolIndex(options.onWarning)
+  const context = { send, seen, maxPages: options.maxPages ?? 1000, forget: cache.clear }
+  const { tools, prompts, resources, templates } = listsOf(context, index)
+  const outputCheck = createOutputChecks(options)
+
+  return {
+    discover: async (how = {}) => {
+      const result = await send({ method: 'server/discover', params: {} }, how)
+      seen.versions.prefer(result.supportedVersions)
+      return result
+    },
+    callTool: createCallTool({
+      send,
+      tools: index,
+      list: tools.whole,
+      checkOf: options.validateOutput && (({ tool }, place) => outputCheck(tool, place)),
+      placeOf: (request) => placeOf(request, seen),
+    }),
+    getPrompt: (name, args, how = {}) =>
+      send({ method: 'prompts/get', params: args === undefined ? { name } : { name, arguments: args } }, how),
+    readResource: (uri, how = {}) => send({ method: 'resources/read', params: { uri } }, how),
+    complete: (ref, argument, { arguments: others, ...how } = {}) => {
+      const params = others === undefined ? { ref, argument } : { ref, argument, context: { arguments: others } }
+      return send({ method: 'completion/complete', params }, how)
+    },
+    tools: tools.each,
+    listTools: tools.whole,
+    prompts: prompts.each,
+    listPrompts: prompts.whole,
+    resources: resources.each,
+    listResources: resources.whole,
+    resourceTemplates: templates.each,
+    listResourceTemplates: templates.whole,
+    cache,
+    get server() {
+      return seen.server
+    },
+  }
+}
+
+interface Lists {
+  readonly tools: List<Tool>
+  readonly prompts: List<Prompt>
+  readonly resources: List<Resource>
+  readonly templates: List<ResourceTemplate>
+}
+
+function listsOf(context: ListContext, index: ToolIndex): Lists {
+  return {
+    tools: createList({ method: 'tools/list', itemsOf: index.admit, keyOf: ({ name }) => name }, context),
+    prompts: createList(
+      { method: 'prompts/list', itemsOf: (page) => page.prompts, keyOf: ({ name }) => name },
+      context,
+    ),
+    resources: createList(
+      { method: 'resources/list', itemsOf: (page) => page.resources, keyOf: ({ uri }) => uri },
+      context,
+    ),
+    templates: createList(
+      {
+        method: 'resources/templates/list',
+        itemsOf: (page) => page.resourceTemplates,
+        keyOf: ({ uriTemplate }) => uriTemplate,
+      },
+      context,
+    ),
+  }
+}

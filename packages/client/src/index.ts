@@ -1,0 +1,20 @@
+export type { ClientCache } from './cache.ts'
+export {
+  type CacheEntry,
+  type CacheOptions,
+  type CacheStore,
+  type CacheStoreOptions,
+  createCacheStore,
+} from './cache-store.ts'
+export type { CallTool } from './call-tool.ts'
+export {
+  type CallPlace,
+  ClientError,
+  type ClientErrorCode,
+  isClientError,
+  isResourceNotFound,
+} from './client-error.ts'
+export type { Clock } from './clock.ts'
+export { type Client, type CompletionOptions, createClient } from './create-client.ts'
+export type { CallOptions, LogMessage, Progress, ReadOptions } from './call-options.ts'
+export type { ClientOptions, ClientWarning } from './options.ts'

@@ -1,0 +1,103 @@
+import { errorCodes } from '@x/schema'
+import { ClientError, isClientError } from './client-error.ts'
+import type { CompleteResults } from './complete-results.ts'
+import type { ReadOptions } from './call-options.ts'
+import { placeOf, type Seen, type SendRequest } from './request.ts'
+
+/** A method that answers in pages. */
+export type ListMethod = 'tools/list' | 'prompts/list' | 'resources/list' | 'resources/templates/list'
+
+/** How one kind of list is read. */
+export interface ListKind<M extends ListMethod, Item> {
+  readonly method: M
+  readonly itemsOf: (page: CompleteResults[M]) => readonly Item[]
+  /** What tells one item from another, for a list that has to be started again. */
+  readonly keyOf: (item: Item) => string
+}
+
+/** A list, item by item as its pages come, or whole. */
+export interface List<Item> {
+  each(options?: ReadOptions): AsyncGenerator<Item, void, undefined>
+  whole(options?: ReadOptions): Promise<Item[]>
+}
+
+/** What lists need of their client. */
+export interface ListContext {
+  readonly send: SendRequest
+  readonly seen: Seen
+  readonly maxPages: number
+  /** Forgets the pages of a method. */
+  readonly forget: (method: string) => void
+}
+
+/** Reads a list in its pages (server/utilities/pagination). */
+export function createList<M extends ListMethod, Item>(kind: ListKind<M, Item>, context: ListContext): List<Item> {
+  return {
+    each: async function* (options = {}) {
+      const given = new Set<string>()
+      for await (const { page, isAgain } of pages(kind.method, options, context)) {
+        for (const item of kind.itemsOf(page)) {
+          const key = kind.keyOf(item)
+          if (isAgain && given.has(key)) continue
+          given.add(key)
+          yield item
+        }
+      }
+    },
+    whole: async (options = {}) => {
+      let items: Item[] = []
+      let wasAgain = false
+      for await (const { page, isAgain } of pages(kind.method, options, context)) {
+        if (isAgain && !wasAgain) items = []
+        wasAgain = isAgain
+        for (const item of kind.itemsOf(page)) items.push(item)
+      }
+      return items
+    },
+  }
+}
+
+interface ListPage<M extends ListMethod> {
+  readonly page: CompleteResults[M]
+  /** Whether the list was started again, because the server no longer knew a cursor. */
+  readonly isAgain: boolean
+}
+
+async function* pages<M extends ListMethod>(
+  method: M,
+  options: ReadOptions,
+  { send, seen, maxPages, forget }: ListContext,
+): AsyncGenerator<ListPage<M>, void, undefined> {
+  const endless = (why: string): ClientError =>
+    new ClientError('endless_list', why, placeOf({ method, params: {} }, seen))
+  const cursors = new Set<string>()
+  let how = options
+  let cursor: string | undefined
+  let isAgain = false
+  for (let count = 0; count < maxPages; count += 1) {
+    let page: CompleteResults[M]
+    try {
+      page = await send({ method, params: cursor === undefined ? {} : { cursor } }, how)
+    } catch (error) {
+      if (isAgain || cursor === undefined || !isInvalidParams(error)) throw error
+      // server/utilities/caching, interaction with pagination: an invalid cursor makes every page worthless.
+      forget(method)
+      how = { ...options, refresh: true }
+      cursor = undefined
+      cursors.clear()
+      isAgain = true
+      continue
+    }
+    yield { page, isAgain }
+    // An empty string is a cursor like any other; only its absence ends the list.
+    cursor = page.nextCursor
+    if (cursor === undefined) return
+    if (cursors.has(cursor)) throw endless('the server gave the same cursor twice')
+    cursors.add(cursor)
+  }
+  throw endless(`the list has more than ${maxPages} pages; allow more with maxPages`)
+}
+
+function isInvalidParams(error: unknown): boolean {
+  return isClientError(error) && error.rpc?.code === errorCodes.invalidParams
+}

@@ -1,0 +1,60 @@
+import { type Call, type Exchange, isJsonObject, type JsonObject, type RpcRequest, type WireError } from '@x/schema'
+
+/** A request as it came, and what came with it. */
+export interface Received {
+  readonly request: RpcRequest
+  readonly call: Call
+  /** The params without `_meta`. */
+  readonly params: JsonObject
+  readonly meta: JsonObject
+}
+
+/** What a script answers: a result, an error, or whatever it does itself. */
+export type Script = (received: Received) => JsonObject | { readonly error: WireError } | Promise<JsonObject>
+
+/** An exchange that answers as the test says and keeps what it was asked. */
+export interface ScriptedExchange extends Exchange {
+  readonly received: Received[]
+}
+
+export function scripted(script: Script): ScriptedExchange {
+  const received: Received[] = []
+  const exchange: Exchange = async (request, call) => {
+    const { _meta, ...params } = request.params ?? {}
+    const one = { request, call, params, meta: isJsonObject(_meta) ? _meta : {} }
+    received.push(one)
+    const answer = await script(one)
+    if (isWireError(answer)) return { jsonrpc: '2.0', id: request.id, error: answer.error }
+    return { jsonrpc: '2.0', id: request.id, result: answer }
+  }
+  return Object.assign(exchange, { received })
+}
+
+function isWireError(answer: JsonObject | { readonly error: WireError }): answer is { readonly error: WireError } {
+  return isJsonObject(answer.error) && typeof answer.error.code === 'number'
+}
+
+/** An answer that never comes. */
+export const never = new Promise<JsonObject>(() => {})
+
+/** A tool result. */
+export const said = (text: string): JsonObject => ({ resultType: 'complete', content: [{ type: 'text', text }] })
+
+/** A page of tools that is fresh for a minute. */
+export const toolsPage = (tools: readonly JsonObject[], more: JsonObject = {}): JsonObject => ({
+  resultType: 'complete',
+  tools,
+  ttlMs: 60_000,
+  cacheScope: 'private',
+  ...more,
+})
+
+/** A tool without arguments. */
+export const bareTool = (name: string, more: JsonObject = {}): JsonObject => ({
+  name,
+  inputSchema: { type: 'object' },
+  ...more,
+})
+
+/** The host of these tests. */
+export const host = { name: 'host', version: '1.0.0' } as const
