@@ -1,0 +1,7 @@
+export type { Clock } from './client/clock.ts'
+export type { HttpConnection } from './client/connect.ts'
+export { connectHttp, type NodeConnectOptions } from './client/connect-node.ts'
+export { HttpError, type HttpErrorCode, type HttpErrorDetails, isHttpError } from './client/http-error.ts'
+export type { HttpConnectOptions, HttpHeaders, HttpTimeouts, RetryOptions } from './client/options.ts'
+export type { FetchFunction } from './client/send-fetch.ts'
+export type { UndiciOptions } from './client/send-undici.ts'

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+import { manualClock } from '../testing/manual-clock.ts'
+import { callWith, event, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
+import { type Connect, senders } from '../testing/senders.ts'
+
+const minutes = 60_000
+
+describe.each(senders)('A call over %s', (_name, connect: Connect) => {
+  test('is cancelled by closing its stream, which the server sees [CAN-007]', async () => {
+    await using server = await scriptedServer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n')
+    })
+    await using connection = connect(server.url)
+    const controller = new AbortController()
+    const arrived = server.next()
+    const running = connection(rpcRequest(), callWith(controller.signal)).catch((error: unknown) => error)
+    const { closed } = await arrived
+    const reason = new Error('changed my mind')
+    controller.abort(reason)
+    expect(await running).toBe(reason)
+    await closed
+    expect(server.received).toHaveLength(1)
+  })
+
+  test('is not sent when its signal has aborted already', async () => {
+    await using server = await scriptedServer(() => {})
+    await using connection = connect(server.url)
+    const reason = new Error('too late')
+    await expect(connection(rpcRequest(), callWith(AbortSignal.abort(reason)))).rejects.toBe(reason)
+    expect(server.connections()).toBe(0)
+  })
+
+  test('leaves no timer and no listener behind', async () => {
+    await using server = await scriptedServer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(rpcResult()))
+    })
+    const clock = manualClock()
+    await using connection = connect(server.url, { clock, timeouts: { totalMs: 1000 } })
+    const controller = new AbortController()
+    await connection(rpcRequest(), callWith(controller.signal))
+    expect(clock.waiting).toBe(0)
+    controller.abort()
+    expect(await connection(rpcRequest(), callWith())).toEqual(rpcResult())
+  })
+
+  test('ends when no headers come in time, and the server sees the end [CAN-006 CAN-007]', async () => {
+    await using server = await scriptedServer(() => {})
+    const clock = manualClock()
+    await using connection = connect(server.url, { clock, timeouts: { headersMs: 1000, idleMs: 5000 } })
+    const arrived = server.next()
+    const running = connection(rpcRequest(), callWith()).catch((error: unknown) => error)
+    const { closed } = await arrived
+    clock.advance(999)
+    clock.advance(1)
+    expect(await running).toMatchObject({ code: 'timeout', message: expect.stringContaining('1000 ms') })
+    await closed
+  })
+
+  test('a half-open stream ends when nothing has come for the idle limit, comments counting as something', async () => {
+    let write = (_text: string): void => {}
+    await using server = await scriptedServer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      write = (text) => void response.write(text)
+      write(': hello\n\n')
+    })
+    const clock = manualClock()
+    const heardOf = { count: 0, wake: (): void => {} }
+    const call = { ...callWith(), notify: () => heardOf.wake() }
+    await using connection = connect(server.url, { clock, timeouts: { idleMs: 1000 } })
+    const running = connection(rpcRequest(), call).catch((error: unknown) => error)
+    await server.next()
+    for (let round = 0; round < 3; round += 1) {
+      const came = new Promise<void>((resolve) => {
+        heardOf.wake = resolve
+      })
+      write(`: comment\n\n${event({ jsonrpc: '2.0', method: 'notifications/message', params: {} })}`)
+      await came
+      clock.advance(900)
+    }
+    clock.advance(100)
+    expect(await running).toMatchObject({ code: 'timeout', message: expect.stringContaining('1000 ms') })
+  })
+
+  test('a stream that is quiet for 20 minutes lives by default', async () => {
+    let finish = (): void => {}
+    await using server = await scriptedServer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n')
+      finish = () => response.end(event(rpcResult()))
+    })
+    const clock = manualClock()
+    await using connection = connect(server.url, { clock })
+    const arrived = server.next()
+    const running = connection(rpcRequest('subscriptions/listen', { notifications: {} }), callWith())
+    await arrived
+    clock.advance(20 * minutes)
+    finish()
+    expect(await running).toEqual(rpcResult())
+  })
+
+  test('limits may differ from request to request [CAN-008]', async () => {
+    await using server = await scriptedServer(() => {})
+    const clock = manualClock()
+    const timeouts = ({ method }: { method: string }): { totalMs: number } => ({
+      totalMs: method === 'tools/list' ? 10 : 500,
+    })
+    await using connection = connect(server.url, { clock, timeouts })
+    const settled: string[] = []
+    const send = (method: string): Promise<unknown> =>
+      connection(rpcRequest(method, {}), callWith()).catch((error: Error) => settled.push(`${method} ${error.message}`))
+    const both = [send('tools/list'), send('prompts/list')]
+    clock.advance(10)
+    await both[0]
+    expect(settled).toEqual([expect.stringContaining('tools/list')])
+    clock.advance(490)
+    await both[1]
+    expect(settled[1]).toContain('500 ms')
+  })
+})

@@ -1,0 +1,22 @@
+import { createConnection, type HttpConnection } from './connect.ts'
+import type { HttpConnectOptions } from './options.ts'
+import { fetchSender } from './send-fetch.ts'
+import { type UndiciOptions, undiciSender } from './send-undici.ts'
+
+/** What `connectHttp` takes on Node. */
+export interface NodeConnectOptions extends HttpConnectOptions, UndiciOptions {}
+
+/**
+ * Connects to an MCP server over HTTP: the exchange that a client uses. No byte is sent before the first request.
+ *
+ * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent. The exchange rejects
+ * with {@link HttpError} when no answer could be had (basic/transports/streamable-http).
+ *
+ * @example
+ * await using connection = connectHttp('https://example.com/mcp', { headers: { authorization: `Bearer ${token}` } })
+ * const client = createClient(connection, { name: 'host', version: '1.0.0' })
+ */
+export function connectHttp(url: string | URL, options: NodeConnectOptions = {}): HttpConnection {
+  const sender = options.fetch ? fetchSender(options.fetch) : undiciSender(options)
+  return createConnection(url, options, sender)
+}

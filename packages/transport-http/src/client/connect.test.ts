@@ -1,0 +1,161 @@
+import { protocolVersion } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { callWith, event, events, json, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
+import { type Connect, senders } from '../testing/senders.ts'
+import { isHttpError } from './http-error.ts'
+import type { HttpHeaders } from './options.ts'
+
+describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
+  test('sends a request as one POST whose body is the request alone [SHT-007 SHT-008 SHT-011]', async () => {
+    await using server = await scriptedServer(json(rpcResult()))
+    await using connection = connect(server.url)
+    const request = rpcRequest()
+    for (let round = 0; round < 5; round += 1) await connection(request, callWith())
+    expect(server.received.map(({ method, url, body }) => [method, url, JSON.parse(body)])).toEqual(
+      Array.from({ length: 5 }, () => ['POST', '/mcp', request]),
+    )
+    // undici waits one turn of the event loop before it uses a connection again, and may open a second meanwhile.
+    expect(server.connections()).toBeLessThan(3)
+  })
+
+  test('repeats what the body says in the headers [SHT-009 SHT-010 SHT-027 SHT-028 SHT-033 SHT-034]', async () => {
+    await using server = await scriptedServer(json(rpcResult()))
+    await using connection = connect(server.url)
+    await connection(rpcRequest(), callWith())
+    expect(server.received[0]?.headers).toMatchObject({
+      accept: 'application/json, text/event-stream',
+      'accept-encoding': 'identity',
+      'content-type': 'application/json',
+      'mcp-protocol-version': protocolVersion,
+      'mcp-method': 'tools/call',
+      'mcp-name': 'greet',
+    })
+  })
+
+  test('sends mirrored arguments as they were encoded [SHT-058]', async () => {
+    await using server = await scriptedServer(json(rpcResult()))
+    await using connection = connect(server.url)
+    const mirrored = new Map([
+      ['Region', 'us-west1'],
+      ['Greeting', '=?base64?SGVsbG8sIOS4lueVjA==?='],
+    ])
+    await connection(rpcRequest(), { ...callWith(), mirrored })
+    expect(server.received[0]?.headers).toMatchObject({
+      'mcp-param-region': 'us-west1',
+      'mcp-param-greeting': '=?base64?SGVsbG8sIOS4lueVjA==?=',
+    })
+  })
+
+  test('asks for the headers of each request anew', async () => {
+    await using server = await scriptedServer(json(rpcResult()))
+    let asked = 0
+    const headers = async ({ method }: { method: string }): Promise<HttpHeaders> => {
+      asked += 1
+      return { authorization: `Bearer ${method}-${asked}` }
+    }
+    await using connection = connect(server.url, { headers })
+    await connection(rpcRequest(), callWith())
+    await connection(rpcRequest(), callWith())
+    const sent = server.received.map((request) => request.headers.authorization)
+    expect(sent).toEqual(['Bearer tools/call-1', 'Bearer tools/call-2'])
+  })
+
+  test('takes a JSON body and an event stream alike [SHT-016]', async () => {
+    const note = { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 7, progress: 1 } }
+    let answer = json(rpcResult())
+    await using server = await scriptedServer((...all) => answer(...all))
+    await using connection = connect(server.url)
+    expect(await connection(rpcRequest(), callWith())).toEqual(rpcResult())
+    answer = events(event(note), event(rpcResult()))
+    const call = callWith()
+    expect(await connection(rpcRequest(), call)).toEqual(rpcResult())
+    expect(call.heard).toEqual([note])
+  })
+
+  test.each([400, 401, 403, 404, 500])('gives the JSON-RPC error in the body of a %i', async (status) => {
+    const error = { jsonrpc: '2.0', id: 7, error: { code: -32601, message: 'Method not found' } }
+    await using server = await scriptedServer(json(error, status))
+    await using connection = connect(server.url)
+    expect(await connection(rpcRequest(), callWith())).toEqual(error)
+  })
+
+  test('gives an error without an id, because the server could not read the request', async () => {
+    const error = { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' } }
+    await using server = await scriptedServer(json(error, 400))
+    await using connection = connect(server.url)
+    expect(await connection(rpcRequest(), callWith())).toEqual(error)
+  })
+
+  test.each([
+    ['an empty 404 of a server that has no such endpoint', 404, 'text/plain', ''],
+    ['an HTML error page of a proxy', 502, 'text/html', '<h1>Bad\r\n Gateway</h1>'],
+    ['JSON that is no JSON-RPC error', 400, 'application/json', '{"error":"nope"}'],
+    ['a result under an error status', 500, 'application/json', JSON.stringify(rpcResult())],
+  ])('reports %s by its status', async (...[, status, type, body]) => {
+    await using server = await scriptedServer((response) =>
+      response.writeHead(status, { 'content-type': type }).end(body),
+    )
+    await using connection = connect(server.url)
+    const failure = await connection(rpcRequest(), callWith()).catch((error: unknown) => error)
+    const excerpt = body.replace('\r\n ', ' ').slice(0, 200)
+    expect(failure).toMatchObject({ name: 'HttpError', code: 'status', status, origin: server.origin, excerpt })
+    expect(isHttpError(failure)).toBe(true)
+  })
+
+  test('says how long a busy server asks to wait', async () => {
+    await using server = await scriptedServer((response) => response.writeHead(503, { 'retry-after': '7' }).end())
+    await using connection = connect(server.url)
+    const failure = connection(rpcRequest(), callWith())
+    await expect(failure).rejects.toMatchObject({ code: 'status', status: 503, retryAfterMs: 7000 })
+    expect(server.received).toHaveLength(1)
+  })
+
+  test('keeps credentials out of errors, even when the server echoes them', async () => {
+    await using server = await scriptedServer((response, { headers }) => {
+      response.writeHead(500, { 'content-type': 'text/plain' }).end(`you sent ${headers.authorization}`)
+    })
+    await using connection = connect(`${server.url}?key=querysecret`, {
+      headers: { authorization: 'Bearer s3cr3ttoken' },
+    })
+    const failure = await connection(rpcRequest(), callWith()).catch((error: unknown) => error)
+    const { message = '', excerpt = '' } = failure as { message?: string; excerpt?: string }
+    expect(excerpt).toContain('you sent')
+    expect(message + excerpt + connection.url).not.toMatch(/s3cr3ttoken|querysecret/)
+  })
+
+  test.each([
+    ['accepted without a body', 202, undefined, ''],
+    ['text', 200, 'text/plain', 'hello'],
+    ['a batch', 200, 'application/json', `[${JSON.stringify(rpcResult())}]`],
+    ['a notification', 200, 'application/json', '{"jsonrpc":"2.0","method":"notifications/x"}'],
+    ['bytes that are not UTF-8', 200, 'application/json', Buffer.from([0x22, 0xff, 0x22])],
+    ['a response to another request', 200, 'application/json', JSON.stringify(rpcResult({}, 8))],
+    ['a response whose id has another type', 200, 'application/json', JSON.stringify(rpcResult({}, '7'))],
+  ])('refuses as an answer: %s', async (...[, status, type, body]) => {
+    await using server = await scriptedServer((response) => {
+      response.writeHead(status, type === undefined ? {} : { 'content-type': type }).end(body)
+    })
+    await using connection = connect(server.url)
+    await expect(connection(rpcRequest(), callWith())).rejects.toMatchObject({ name: 'HttpError', code: 'protocol' })
+  })
+
+  test('closing rejects what is under way and everything after', async () => {
+    await using server = await scriptedServer(() => {})
+    const connection = connect(server.url)
+    const arrived = server.next()
+    const running = connection(rpcRequest(), callWith()).catch((error: unknown) => error)
+    const { closed } = await arrived
+    await connection.close()
+    expect(await running).toMatchObject({ code: 'closed' })
+    await closed
+    await expect(connection(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'closed' })
+    expect(server.received).toHaveLength(1)
+  })
+})
+
+test.each([
+  ['another scheme', 'ftp://example.com/mcp', /http: or https:/],
+  ['credentials in the address', 'https://me:secret@example.com/mcp', /Authorization header/],
+])('connectHttp refuses %s', (_title, url, message) => {
+  for (const [, connect] of senders) expect(() => connect(url)).toThrow(message)
+})

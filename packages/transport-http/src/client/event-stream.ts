@@ -1,0 +1,61 @@
+import { isRequest, isResponse, parseMessage, type ParseBounds, type RpcMessage, type RpcResponse } from '@x/schema'
+import { createParser } from 'eventsource-parser'
+import { HttpError } from './http-error.ts'
+
+/** What reads one stream of events. */
+export interface EventStreamOptions {
+  readonly origin: string
+  readonly bounds: ParseBounds
+  /** The bytes of the whole stream, comments included. */
+  readonly maxBytes: number
+  readonly onMessage: (message: RpcMessage) => void
+}
+
+/**
+ * Turns the chunks of an SSE body into messages, however they were cut. Comments, ids, retry times and events of other
+ * types are skipped. Throws {@link HttpError}: `too-large` past a bound, `protocol` for data that is no message.
+ */
+export function eventStream({ origin, bounds, maxBytes, onMessage }: EventStreamOptions): (chunk: Uint8Array) => void {
+  const decoder = new TextDecoder()
+  let total = 0
+  const tooLarge = (what: string, limit: number): HttpError =>
+    new HttpError('too-large', `${origin}: ${what} is longer than ${limit} bytes`, { origin })
+  const parser = createParser({
+    // Characters, of which a message has no more than bytes; the parser of messages counts bytes.
+    maxBufferSize: bounds.bytes + lineOverhead,
+    onError: ({ type }) => {
+      if (type === 'max-buffer-size-exceeded') throw tooLarge('an event', bounds.bytes)
+    },
+    onEvent: ({ event, data }) => {
+      if ((event !== undefined && event !== 'message') || data === '') return
+      if (data.length > bounds.bytes) throw tooLarge('an event', bounds.bytes)
+      onMessage(messageOf(data, bounds, origin))
+    },
+  })
+  return (chunk) => {
+    total += chunk.byteLength
+    if (total > maxBytes) throw tooLarge('the stream', maxBytes)
+    parser.feed(decoder.decode(chunk, { stream: true }))
+  }
+}
+
+// Field names, ids and the newlines between the lines of one event count towards the parser's buffer as well.
+const lineOverhead = 1024
+
+/** A message of a body or an event; throws {@link HttpError} `protocol`. */
+export function messageOf(text: string, bounds: ParseBounds, origin: string): RpcMessage {
+  try {
+    return parseMessage(text, bounds)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'unreadable'
+    throw new HttpError('protocol', `${origin}: the server sent no JSON-RPC message: ${why}`, { origin, cause })
+  }
+}
+
+/** The response among messages; throws {@link HttpError} `protocol` when the message is a request of the server's. */
+export function responseIn(message: RpcMessage, origin: string): RpcResponse | undefined {
+  if (isResponse(message)) return message
+  // basic/transports/streamable-http, receiving messages: independent requests must not be sent on any stream.
+  if (!isRequest(message)) return undefined
+  throw new HttpError('protocol', `${origin}: the server sent a request, which this revision does not have`, { origin })
+}

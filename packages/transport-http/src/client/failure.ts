@@ -1,0 +1,49 @@
+import { HttpError, isHttpError } from './http-error.ts'
+
+// Raised before a connection exists, so before any byte of a request was written to one.
+const unconnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'])
+const malformed = new Set(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_INVALID_ARG'])
+
+/**
+ * Whether an error of the platform proves that the server saw nothing of the request: the connection was refused, the
+ * name was not found, or the socket closed before its first byte was written.
+ */
+export function isUnsent(error: unknown): boolean {
+  const { code, syscall, errors, socket } = viewOf(error)
+  // Several addresses were tried: each of them must have failed in such a way.
+  if (Array.isArray(errors) && errors.length > 0) return errors.every(isUnsent)
+  if (typeof code !== 'string') return false
+  if (unconnected.has(code)) return true
+  if (code === 'UND_ERR_SOCKET') return viewOf(socket).bytesWritten === 0
+  return syscall === 'connect'
+}
+
+/** What went wrong below us, as a {@link HttpError} with the platform's error as its cause. */
+export function failureOf(error: unknown, origin: string): HttpError {
+  if (isHttpError(error)) return error
+  const { code } = viewOf(error)
+  const name = typeof code === 'string' ? ` (${code})` : ''
+  if (isUnsent(error)) return new HttpError('connect', `${origin}: no connection${name}`, { origin, cause: error })
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') {
+    return new HttpError('timeout', `${origin}: no connection in time`, { origin, cause: error })
+  }
+  if (typeof code === 'string' && (malformed.has(code) || code.startsWith('HPE_'))) {
+    return new HttpError('protocol', `${origin}: the answer is not valid HTTP${name}`, { origin, cause: error })
+  }
+  return new HttpError('closed', `${origin}: the connection ended before the answer${name}`, { origin, cause: error })
+}
+
+interface ErrorView {
+  readonly code?: unknown
+  readonly syscall?: unknown
+  readonly errors?: unknown
+  readonly socket?: unknown
+  readonly bytesWritten?: unknown
+}
+
+// fetch puts the platform's error into the cause of a TypeError that says nothing.
+function viewOf(error: unknown): ErrorView {
+  if (typeof error !== 'object' || error === null) return {}
+  const inner = error instanceof TypeError && typeof error.cause === 'object' ? error.cause : undefined
+  return inner ?? error
+}

@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { decodeHeaderValue } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { callWith, rpcRequest } from '../testing/scripted-server.ts'
+import { requestHeaders, userHeaders } from './headers.ts'
+
+const headersOf = (flat: readonly string[]): Map<string, string> => {
+  const headers = new Map<string, string>()
+  for (let index = 0; index < flat.length; index += 2) headers.set(flat[index] ?? '', flat[index + 1] ?? '')
+  return headers
+}
+
+describe('The headers of a request', () => {
+  test.each([
+    ['tools/call', { name: 'greet' }, 'greet'],
+    ['prompts/get', { name: 'review' }, 'review'],
+    ['resources/read', { uri: 'file:///a b' }, 'file:///a b'],
+    ['tools/call', { name: '世界' }, '=?base64?5LiW55WM?='],
+    ['tools/call', { name: ' padded ' }, '=?base64?IHBhZGRlZCA=?='],
+    ['tools/call', { name: 'a\r\nx-evil: 1' }, `=?base64?${btoa('a\r\nx-evil: 1')}?=`],
+    ['tools/list', { name: 'no name here' }, undefined],
+    ['x/unknown', { name: 'nor here' }, undefined],
+  ])('%s with %j is named %s [SHT-034 SHT-035]', (method, params, expected) => {
+    expect(headersOf(requestHeaders(rpcRequest(method, params), callWith(), [])).get('mcp-name')).toBe(expected)
+  })
+
+  test('carry any name so that it can be read back, on one line', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (name) => {
+        const header =
+          headersOf(requestHeaders(rpcRequest('tools/call', { name }), callWith(), [])).get('mcp-name') ?? ''
+        expect(header).not.toMatch(/[\r\n\0]/)
+        expect(decodeHeaderValue(header)).toBe(name)
+      }),
+    )
+  })
+
+  test.each([
+    ['a method', () => requestHeaders(rpcRequest('tools\r\nx: y', {}), callWith(), [])],
+    ['a mirrored value', () => requestHeaders(rpcRequest(), { ...callWith(), mirrored: new Map([['A', 'b\nc']]) }, [])],
+    [
+      'a mirrored name',
+      () => requestHeaders(rpcRequest(), { ...callWith(), mirrored: new Map([['A: b\r\nc', 'd']]) }, []),
+    ],
+  ])('cannot be broken by %s', (_title, build) => {
+    expect(build).toThrow(TypeError)
+  })
+})
+
+describe('Headers of the user', () => {
+  test.each([
+    'Accept',
+    'content-type',
+    'Content-Length',
+    'Host',
+    'Transfer-Encoding',
+    'MCP-Protocol-Version',
+    'mcp-method',
+    'MCP-NAME',
+    'Mcp-Param-Region',
+  ])('cannot replace %s', (name) => {
+    expect(() => userHeaders({ [name]: 'x' })).toThrow(`The header ${name} is written by the transport`)
+  })
+
+  test.each([
+    ['a line end in a value', { authorization: 'Bearer topsecret\r\nx-evil: 1' }],
+    ['a null byte in a value', { authorization: 'topsecret\0' }],
+    ['a character outside Latin-1', { authorization: 'topsecret世' }],
+    ['a space before a value', { authorization: ' topsecret' }],
+  ])('are refused with %s, without showing it', (_title, headers) => {
+    const refuse = (): unknown => userHeaders(headers)
+    expect(refuse).toThrow(/header authorization/)
+    expect(refuse).not.toThrow(/topsecret/)
+  })
+
+  test.each(['', 'a b', 'a:b', 'a\r\nb', 'ä'])('are refused under the name %j', (name) => {
+    expect(() => userHeaders({ [name]: 'x' })).toThrow('not an HTTP token')
+  })
+
+  test('are sent as they are otherwise', () => {
+    expect(userHeaders({ 'X-Api-Key': 'k', Authorization: 'Bearer a.b-c' })).toEqual([
+      'x-api-key',
+      'k',
+      'authorization',
+      'Bearer a.b-c',
+    ])
+  })
+})

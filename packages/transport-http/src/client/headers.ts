@@ -1,0 +1,66 @@
+import { type Call, encodeHeaderValue, isJsonObject, metaKeys, methodRow, type RpcRequest } from '@x/schema'
+import type { HttpHeaders } from './options.ts'
+
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+// RFC 9110, field values: visible characters with spaces and tabs between them, so no CR, LF or NUL.
+const fieldValue = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/
+
+const reserved = new Set(
+  (
+    'accept accept-encoding content-type content-length content-encoding host connection keep-alive transfer-encoding te ' +
+    'trailer upgrade expect proxy-connection mcp-protocol-version mcp-method mcp-name'
+  ).split(' '),
+)
+const parameterPrefix = 'mcp-param-'
+
+// Compressed answers are not asked for, so that a small body cannot become a large one.
+const always = ['accept', 'application/json, text/event-stream', 'accept-encoding', 'identity']
+const ofBody = ['content-type', 'application/json']
+
+/**
+ * Checks headers of the user's own and lays them out as names and values in turn. Throws a `TypeError` that names the
+ * header, never its value, because values are often secrets.
+ */
+export function userHeaders(headers: HttpHeaders): readonly string[] {
+  const flat: string[] = []
+  for (const [name, value] of Object.entries(headers)) {
+    const lower = name.toLowerCase()
+    if (!token.test(name)) throw new TypeError(`The header name ${JSON.stringify(name)} is not an HTTP token`)
+    if (reserved.has(lower) || lower.startsWith(parameterPrefix)) {
+      throw new TypeError(`The header ${name} is written by the transport and cannot be set`)
+    }
+    flat.push(lower, safe(name, value))
+  }
+  return flat
+}
+
+/**
+ * The headers of one request: the two media types, what repeats the body, and the user's own
+ * (basic/transports/streamable-http, request metadata).
+ */
+export function requestHeaders(request: RpcRequest, call: Call, own: readonly string[]): readonly string[] {
+  const headers = [...always, ...ofBody]
+  const meta = request.params?._meta
+  const version = isJsonObject(meta) ? meta[metaKeys.protocolVersion] : undefined
+  if (typeof version === 'string') headers.push('mcp-protocol-version', safe('MCP-Protocol-Version', version))
+  headers.push('mcp-method', safe('Mcp-Method', request.method))
+  const name = nameOf(request)
+  if (name !== undefined) headers.push('mcp-name', encodeHeaderValue(name))
+  call.mirrored?.forEach((value, parameter) => {
+    if (!token.test(parameter)) throw new TypeError(`Mcp-Param-${JSON.stringify(parameter)} is not an HTTP token`)
+    headers.push(parameterPrefix + parameter.toLowerCase(), safe(`Mcp-Param-${parameter}`, value))
+  })
+  headers.push(...own)
+  return headers
+}
+
+function nameOf(request: RpcRequest): string | undefined {
+  const field = methodRow(request.method)?.named
+  const value = field === undefined ? undefined : request.params?.[field]
+  return typeof value === 'string' ? value : undefined
+}
+
+function safe(name: string, value: string): string {
+  if (typeof value === 'string' && fieldValue.test(value)) return value
+  throw new TypeError(`The value for the header ${name} must be text without control characters or spaces around it`)
+}

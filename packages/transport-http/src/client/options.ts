@@ -1,0 +1,48 @@
+import type { ParseBounds, RpcRequest } from '@x/schema'
+import type { Clock } from './clock.ts'
+import type { FetchFunction } from './send-fetch.ts'
+
+/** Header values by name. The names that the protocol or HTTP itself writes are refused. */
+export type HttpHeaders = Readonly<Record<string, string>>
+
+/** How long to wait for what, in milliseconds; 0 waits without end. */
+export interface HttpTimeouts {
+  /** From the request to the headers of its answer. A server that answers in JSON sends them when it is done. Default 30 minutes. */
+  readonly headersMs?: number | undefined
+  /** Between two arrivals of bytes, keep-alive comments included. Default 30 minutes. */
+  readonly idleMs?: number | undefined
+  /** From the request to its response. Default 0: the caller's signal says when. */
+  readonly totalMs?: number | undefined
+}
+
+/** How often to try again when no connection could be made, so that nothing can have happened on the server. */
+export interface RetryOptions {
+  /** How many times a request is tried in all. Default 3. */
+  readonly attempts?: number | undefined
+  /** The longest pause before the second try, doubled before each further one, in milliseconds. Default 100. */
+  readonly pauseMs?: number | undefined
+  /** The longest pause at all, in milliseconds. Default 2000. */
+  readonly maxPauseMs?: number | undefined
+}
+
+/** What `connectHttp` takes on every platform. */
+export interface HttpConnectOptions {
+  /** Headers to add, such as `Authorization`; a function is asked once per request. */
+  readonly headers?: HttpHeaders | ((request: RpcRequest) => HttpHeaders | Promise<HttpHeaders>) | undefined
+  /** Limits of every request, or a function that gives them for one. */
+  readonly timeouts?: HttpTimeouts | ((request: RpcRequest) => HttpTimeouts) | undefined
+  /** `false`: one try. */
+  readonly retry?: false | RetryOptions | undefined
+  /** The bounds of one message. Default 16 MiB and the parser's own depth and elements. */
+  readonly bounds?: Partial<ParseBounds> | undefined
+  /** The bytes of one stream, except of methods that stream for as long as they are wanted. Default 64 MiB. */
+  readonly maxStreamBytes?: number | undefined
+  /** How many redirects within the origin are followed. Default 3. */
+  readonly maxRedirects?: number | undefined
+  /** Sends through this function instead of what the platform has; it must honour `redirect: 'manual'`. */
+  readonly fetch?: FetchFunction | undefined
+  /** Default: the platform's. */
+  readonly clock?: Clock | undefined
+  /** A number from 0 to 1 for the jitter of pauses. Default `Math.random`. */
+  readonly random?: (() => number) | undefined
+}

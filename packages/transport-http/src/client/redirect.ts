@@ -1,0 +1,33 @@
+import { HttpError } from './http-error.ts'
+import type { Incoming } from './send.ts'
+
+/**
+ * Where a redirect leads, when it may be followed: the same request again (307, 308), within the same origin or to the
+ * same host's https. Everything else is refused, because a request carries credentials, headers and arguments that were
+ * meant for this server alone. Throws {@link HttpError} with the code `redirect`.
+ */
+export function redirectTarget(from: URL, incoming: Pick<Incoming, 'status' | 'header'>): URL {
+  const { status } = incoming
+  const refuse = (why: string): never => {
+    throw new HttpError('redirect', `${from.origin} redirects (${status}) ${why}`, { origin: from.origin, status })
+  }
+  const location = incoming.header('location')
+  if (location === undefined || !URL.canParse(location, from.href)) return refuse('without a readable Location')
+  const target = new URL(location, from)
+  if (status !== 307 && status !== 308) return refuse('in a way that does not repeat a POST; it must use 307 or 308')
+  if (target.username !== '' || target.password !== '') return refuse('to an address with credentials in it')
+  if (target.origin !== from.origin && !isUpgrade(from, target)) return refuse(`to another origin, ${target.origin}`)
+  target.hash = ''
+  return target
+}
+
+// Both on their default ports: another port of the same host may belong to somebody else.
+function isUpgrade(from: URL, target: URL): boolean {
+  const secure = from.protocol === 'http:' && target.protocol === 'https:'
+  return secure && from.hostname === target.hostname && from.port === '' && target.port === ''
+}
+
+/** Whether a status sends the client elsewhere. A browser hides where to, and gives status 0. */
+export function isRedirect(status: number): boolean {
+  return status === 0 || status === 301 || status === 302 || status === 303 || status === 307 || status === 308
+}

@@ -1,0 +1,67 @@
+import { isErrorResponse, parseMessage, type RpcResponse } from '@x/schema'
+import { HttpError } from './http-error.ts'
+import { readText } from './read-text.ts'
+import { answering, type ReplyContext } from './reply-context.ts'
+import type { Incoming } from './send.ts'
+
+const excerptLength = 200
+const excerptBytes = 65_536
+
+/**
+ * An answer outside 2xx: the JSON-RPC error in its body, which tells a server of this revision from everything else
+ * (basic/transports/streamable-http, backward compatibility). Throws {@link HttpError} `status` when there is none.
+ */
+export async function refusedStatus(
+  incoming: Incoming,
+  type: string | undefined,
+  context: ReplyContext,
+): Promise<RpcResponse> {
+  const { origin, secrets } = context
+  const { status } = incoming
+  const text = await textOf(incoming, type, context)
+  const response = type === 'application/json' ? errorIn(text, context) : undefined
+  if (response) return answering(response, context)
+  const excerpt = excerptOf(text, secrets)
+  const retryAfterMs = retryAfter(incoming.header('retry-after'))
+  const said = excerpt === '' ? '' : `: ${excerpt}`
+  throw new HttpError('status', `${origin}: answered ${status}${said}`, { origin, status, excerpt, retryAfterMs })
+}
+
+async function textOf(incoming: Incoming, type: string | undefined, context: ReplyContext): Promise<string> {
+  if (type === 'text/event-stream') {
+    incoming.stop()
+    return ''
+  }
+  const limit = type === 'application/json' ? context.bounds.bytes : excerptBytes
+  try {
+    return await readText(incoming, limit, context)
+  } catch {
+    // The status says more than a body that cannot be read.
+    return ''
+  }
+}
+
+function errorIn(text: string, { bounds }: ReplyContext): RpcResponse | undefined {
+  try {
+    const message = parseMessage(text, bounds)
+    return isErrorResponse(message) ? message : undefined
+  } catch {
+    return undefined
+  }
+}
+
+// A debugging proxy may echo the request's own headers.
+function excerptOf(text: string, secrets: readonly string[]): string {
+  let clean = text.slice(0, excerptBytes)
+  for (const secret of secrets) {
+    for (const part of [secret, ...secret.split(' ')]) if (part.length > 3) clean = clean.replaceAll(part, '…')
+  }
+  return clean
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .slice(0, excerptLength)
+}
+
+function retryAfter(value: string | undefined): number | undefined {
+  return value !== undefined && /^\d{1,9}$/.test(value) ? Number(value) * 1000 : undefined
+}

@@ -1,0 +1,26 @@
+import type { Call, ParseBounds, RpcRequest, RpcResponse } from '@x/schema'
+import type { Clock } from './clock.ts'
+import { HttpError } from './http-error.ts'
+
+/** What reading an answer needs to know of its request. */
+export interface ReplyContext {
+  readonly request: RpcRequest
+  readonly call: Call
+  readonly origin: string
+  readonly bounds: ParseBounds
+  readonly maxStreamBytes: number
+  readonly clock: Clock
+  /** Whether compressed bodies arrive decompressed. */
+  readonly decodes: boolean
+  /** Values that were sent and must not appear in an error. */
+  readonly secrets: readonly string[]
+  /** Told of every arrival of bytes. */
+  readonly touch: () => void
+}
+
+/** The response, when it answers this request; throws {@link HttpError} `protocol` when it is another's. */
+export function answering(response: RpcResponse, { request, origin }: ReplyContext): RpcResponse {
+  // An error may lack the id, when the server could not read the request's (basic/index, error responses).
+  if (response.id === request.id || (response.id === undefined && 'error' in response)) return response
+  throw new HttpError('protocol', `${origin}: the response carries the id of another request`, { origin })
+}

@@ -1,0 +1,41 @@
+import type { Clock } from './clock.ts'
+import type { RetryOptions } from './options.ts'
+
+/** What a retried step needs. */
+export interface RetryContext {
+  readonly retry: false | RetryOptions
+  /** Whether nothing can have happened on the server. */
+  readonly isUnsent: (error: unknown) => boolean
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  readonly random: () => number
+}
+
+/** Runs a step again while its failures prove that nothing was sent, with growing pauses spread by chance. */
+export async function withRetry<T>(step: () => Promise<T>, context: RetryContext): Promise<T> {
+  const { attempts = 3, pauseMs = 100, maxPauseMs = 2000 } = context.retry === false ? { attempts: 1 } : context.retry
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await step()
+    } catch (error) {
+      if (attempt >= attempts || !context.isUnsent(error)) throw error
+      const longest = Math.min(pauseMs * 2 ** (attempt - 1), maxPauseMs)
+      await pause(longest * (0.5 + context.random() / 2), context)
+    }
+  }
+}
+
+function pause(ms: number, { signal, clock }: RetryContext): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      clock.clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = clock.setTimeout(() => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    }, ms)
+    if (signal.aborted) onAbort()
+    else signal.addEventListener('abort', onAbort, { once: true })
+  })
+}

@@ -1,0 +1,27 @@
+/** One POST as it goes out. */
+export interface Outgoing {
+  readonly url: URL
+  /** Names and values in turn. */
+  readonly headers: readonly string[]
+  readonly body: string
+  readonly signal: AbortSignal
+}
+
+/** What came back, its body not yet read. */
+export interface Incoming {
+  readonly status: number
+  /** A header by its lower-case name. */
+  header(name: string): string | undefined
+  /** Hands every chunk on; resolves when the body has ended, rejects when it breaks off or `take` throws. */
+  read(take: (chunk: Uint8Array) => void): Promise<void>
+  /** Closes the stream, whether it has been read or not. */
+  stop(): void
+}
+
+/** What a platform must offer: the one place where undici and fetch differ. It never follows redirects by itself. */
+export interface Sender {
+  send(outgoing: Outgoing): Promise<Incoming>
+  /** Whether bodies arrive decompressed whatever was asked for. */
+  readonly decodes: boolean
+  close(): Promise<void>
+}

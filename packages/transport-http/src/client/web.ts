@@ -1,0 +1,6 @@
+export type { Clock } from './clock.ts'
+export type { HttpConnection } from './connect.ts'
+export { connectHttp } from './connect-web.ts'
+export { HttpError, type HttpErrorCode, type HttpErrorDetails, isHttpError } from './http-error.ts'
+export type { HttpConnectOptions, HttpHeaders, HttpTimeouts, RetryOptions } from './options.ts'
+export type { FetchFunction } from './send-fetch.ts'

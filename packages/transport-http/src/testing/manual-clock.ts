@@ -1,0 +1,38 @@
+import type { Clock } from '../client/clock.ts'
+
+/** A clock in the test's hand. */
+export interface ManualClock extends Clock {
+  /** Moves time on and fires what is due, in order. */
+  advance(ms: number): void
+  /** How many timers wait. */
+  readonly waiting: number
+}
+
+export function manualClock(): ManualClock {
+  const timers = new Map<number, { readonly at: number; readonly callback: () => void }>()
+  let time = 0
+  let last = 0
+  return {
+    now: () => time,
+    setTimeout: (callback, ms) => {
+      last += 1
+      timers.set(last, { at: time + ms, callback })
+      return last
+    },
+    clearTimeout: (timer) => void (typeof timer === 'number' && timers.delete(timer)),
+    advance: (ms) => {
+      const end = time + ms
+      for (;;) {
+        const [due] = [...timers].filter(([, timer]) => timer.at <= end).sort(([, a], [, b]) => a.at - b.at)
+        if (!due) break
+        timers.delete(due[0])
+        time = due[1].at
+        due[1].callback()
+      }
+      time = end
+    },
+    get waiting() {
+      return timers.size
+    },
+  }
+}

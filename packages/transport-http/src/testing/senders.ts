@@ -1,0 +1,12 @@
+import type { HttpConnection } from '../client/connect.ts'
+import { connectHttp as overUndici } from '../client/connect-node.ts'
+import { connectHttp as overFetch } from '../client/connect-web.ts'
+import type { HttpConnectOptions } from '../client/options.ts'
+
+export type Connect = (url: string, options?: HttpConnectOptions) => HttpConnection
+
+/** Both ways of sending, for tests that must hold for each. */
+export const senders: readonly [string, Connect][] = [
+  ['undici', overUndici],
+  ['fetch', overFetch],
+]
