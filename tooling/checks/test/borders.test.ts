@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest'
+import { checkBorders } from '../src/borders.mjs'
+import type { Layer } from '../src/layers.mjs'
+import { tree } from './tree.ts'
+
+const rows: ReadonlyMap<string, Layer> = new Map([
+  ['@x/schema', { imports: [], dependencies: ['zod'], portable: ['.'], without: { '.': ['zod'] } }],
+  ['@x/server', { imports: ['@x/schema'], dependencies: [], portable: ['.'] }],
+  ['@x/client', { imports: ['@x/schema'], dependencies: ['undici'], portable: ['.'] }],
+])
+
+const schema = {
+  'packages/schema/package.json': { name: '@x/schema', exports: { '.': './src/index.ts', './node': './src/node.ts' } },
+  'packages/schema/src/index.ts': "export { parse } from './parse.ts'\n",
+  'packages/schema/src/node.ts': "export { read } from './read.ts'\n",
+  'packages/schema/src/parse.ts': "export const parse = () => 'Buffer and process in a string'\n",
+  'packages/schema/src/read.ts': "import { readFileSync } from 'node:fs'\nexport const read = readFileSync\n",
+}
+
+const server = (manifest: object, source: string): Record<string, string | object> => ({
+  ...schema,
+  'packages/server/package.json': { name: '@x/server', exports: { '.': './src/index.ts' }, ...manifest },
+  'packages/server/src/index.ts': "export { serve } from './serve.ts'\n",
+  'packages/server/src/serve.ts': source,
+})
+
+const check = (files: Readonly<Record<string, string | object>>): string =>
+  checkBorders(tree(files), [], rows).join('\n')
+
+test('a tree that keeps the borders passes', () => {
+  const source =
+    "import { parse } from '@x/schema'\nimport type { Server } from 'node:http'\nexport const serve = (s: Server) => parse(s)\n"
+  expect(check(server({ dependencies: { '@x/schema': 'workspace:^' } }, source))).toBe('')
+})
+
+test.each([
+  [
+    'a sibling that only an application joins',
+    "import '@x/client'",
+    'imports @x/client\n  transports, server and client',
+  ],
+  [
+    'tooling',
+    "import { test } from '@tooling/vitest'",
+    'imports @tooling/vitest\n  nothing that is shipped imports tooling',
+  ],
+  ['an application', "import '@apps/ado-work-items'", 'imports @apps/ado-work-items'],
+  ['another package by path', "import '../../schema/src/parse.ts'", 'a relative import stays in its package'],
+  ['a package that the manifest does not list', "import 'hono'", 'package.json does not list it'],
+  ['a barrel', "import { serve } from './index.ts'", 'not through a barrel'],
+  [
+    'a Node module',
+    "import 'node:fs'",
+    'packages/server imports node:fs from packages/server/src/index.ts > packages/server/src/serve.ts',
+  ],
+  ['a Node module by its old name', "import fs from 'fs'", 'packages/server imports node:fs from'],
+  ['a Node module at run time alone', "const fs = await import('node:fs')", 'the main entry must run without Node'],
+  ['undici', "import 'undici'", 'packages/server imports undici from'],
+  ['a sibling that needs Node', "import { read } from '@x/schema/node'", 'packages/schema/src/read.ts'],
+])('an import of %s is refused', (_, source, message) => {
+  expect(check(server({}, `${source}\nexport const serve = 1\n`))).toContain(message)
+})
+
+test.each([
+  ['Buffer', "export const serve = Buffer.from('')"],
+  ['process', 'export const serve = process.env'],
+])('a use of %s in an entry that must run without Node is refused', (name, source) => {
+  expect(check(server({}, source))).toContain(`packages/server/src/serve.ts:1 uses ${name}`)
+})
+
+test('a property called process is not a use of it', () => {
+  expect(check(server({}, 'export const serve = { process: 1 }.process'))).toBe('')
+})
+
+test('`export *` is refused', () => {
+  const files = { ...schema, 'packages/schema/src/parse.ts': "export * from './read.ts'\n" }
+  expect(check(files)).toContain('packages/schema/src/parse.ts:1 has `export *`')
+})
+
+test('code in an entry point is refused', () => {
+  const files = {
+    ...schema,
+    'packages/schema/src/index.ts': "export { parse } from './parse.ts'\nexport const two = 2\n",
+  }
+  expect(check(files)).toContain('packages/schema/src/index.ts:2 is not an export from another file')
+})
+
+test('an entry point that is not there is refused', () => {
+  const { 'packages/schema/src/node.ts': _, ...files } = schema
+  expect(check(files)).toContain('exports ./node, and ./src/node.ts is not there')
+})
+
+test('a package without a row is refused', () => {
+  expect(check({ 'packages/new/package.json': { name: '@x/new' } })).toContain('has no row in')
+})
+
+test('a dependency needs a row and a decision', () => {
+  const manifest = { name: '@x/client', exports: {}, dependencies: { undici: '^7.0.0', got: '1.0.0' } }
+  const found = check({ 'packages/client/package.json': manifest })
+  expect(found).toContain('installs got, which its row does not list')
+  expect(found).toContain('installs undici without a decision')
+  const decided = { 'docs/decisions/0001-undici.md': '# The client\n\n`undici`, because.\n' }
+  expect(check({ 'packages/client/package.json': manifest, ...decided })).not.toContain('undici')
+})
+
+test('what an entry must not load is found through a sibling', () => {
+  const files = server({}, "import { parse } from '@x/schema'\nexport const serve = parse\n")
+  const found = check({ ...files, 'packages/schema/src/parse.ts': "import 'zod'\nexport const parse = 1\n" })
+  expect(found).toContain('the main entry must not load zod')
+})
+
+test('an import that a condition chooses is followed to the one without Node', () => {
+  const manifest = { imports: { '#send': { node: './src/node-send.ts', default: './src/fetch-send.ts' } } }
+  const files = server(manifest, "import { send } from '#send'\nexport const serve = send\n")
+  const senders = {
+    'packages/server/src/node-send.ts': "import 'node:http'\nexport const send = 1\n",
+    'packages/server/src/fetch-send.ts': 'export const send = fetch\n',
+  }
+  expect(check({ ...files, ...senders })).toBe('')
+  expect(check({ ...files, ...senders, 'packages/server/src/fetch-send.ts': "import 'node:http'\n" })).toContain(
+    'node:http',
+  )
+})
+
+test('tests may import what they compare with', () => {
+  expect(check({ ...schema, 'packages/schema/src/parse.test.ts': "import 'ajv'\nimport '@tooling/vitest'\n" })).toBe('')
+})

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { checkDocs } from '../src/docs.mjs'
+import { tree } from './tree.ts'
+
+const ticks = '```'
+const block = (language: string, code: string): string => `${ticks}${language}\n${code}\n${ticks}\n`
+const drawn = (marker: string, code: string): string => `# Title\n\n<!-- file: ${marker} -->\n${block('ts', code)}`
+const source =
+  'const skipped = 0\n// #region sum\nfunction sum() {\n  // #region body\n  return 1 + 1\n  // #endregion body\n}\n// #endregion sum\n'
+
+test.each([
+  ['a whole file', 'example.ts', 'const one = 1', { 'example.ts': 'const one = 1\n' }],
+  [
+    'a region, without the lines that mark regions',
+    'example.ts#sum',
+    'function sum() {\n  return 1 + 1\n}',
+    { 'example.ts': source },
+  ],
+  ['a region within, at the left', 'example.ts#body', 'return 1 + 1', { 'example.ts': source }],
+])('a block that equals %s passes', (_, marker, code, files) => {
+  expect(checkDocs(tree({ 'README.md': drawn(marker, code), ...files }))).toEqual([])
+})
+
+test.each([
+  ['TypeScript that no file holds', block('ts', 'let a'), 'README.md:1 shows TypeScript that no file holds'],
+  ['a block that differs from its file', drawn('example.ts', 'const one = 2'), 'README.md:4 differs from example.ts'],
+  ['a file that is not there', drawn('gone.ts', 'const one = 1'), 'drawn from gone.ts, which is not there'],
+  ['a region that is not there', drawn('example.ts#gone', 'const one = 1'), 'drawn from example.ts#gone'],
+  ['a link to no file', '[guide](guide.md)', 'README.md:1 links to guide.md'],
+  ['a link to no heading', '# A\n\n[b](#b)', 'README.md:3 links to #b'],
+  ['a link to no heading of another document', '[b](docs/b.md#c)', 'README.md:1 links to docs/b.md#c'],
+])('%s is refused', (_, text, message) => {
+  const root = tree({ 'README.md': text, 'example.ts': 'const one = 1\n', 'docs/b.md': '# B\n' })
+  expect(checkDocs(root).join('\n')).toContain(message)
+})
+
+test('links that lead somewhere pass, and links in code are not links', () => {
+  const text = '# One `two`, three\n\n[a](#one-two-three) [b](docs/b.md#b) [c](https://example.com) `[d](gone.md)`\n'
+  expect(checkDocs(tree({ 'README.md': text, 'docs/b.md': '# B\n' }))).toEqual([])
+})
+
+test('--write draws the blocks anew', () => {
+  const root = tree({
+    'README.md': `${drawn('a.ts', 'old')}\nbetween\n\n${drawn('b.ts', 'old\nolder')}`,
+    'a.ts': 'one\n',
+    'b.ts': 'two\n',
+  })
+  expect(checkDocs(root, ['--write'])).toEqual([])
+  expect(readFileSync(join(root, 'README.md'), 'utf8')).toBe(
+    `${drawn('a.ts', 'one')}\nbetween\n\n${drawn('b.ts', 'two')}`,
+  )
+})
+
+test.each([
+  ['has no README', undefined, 'packages/a/README.md is not there'],
+  ['does not name an entry point', 'one of @x/a', 'does not name @x/a/sub'],
+  ['does not list a value', '@x/a @x/a/sub has open', 'does not list close of @x/a'],
+])('a package that %s is refused', (_, readme, message) => {
+  const root = tree({
+    'packages/a/package.json': { name: '@x/a', exports: { '.': './src/index.ts', './sub': './src/sub.ts' } },
+    'packages/a/src/index.ts': "export { open, close, type Door } from './door.ts'\n",
+    'packages/a/src/sub.ts': "export type { Door } from './door.ts'\n",
+    ...(readme === undefined ? {} : { 'packages/a/README.md': readme }),
+  })
+  expect(checkDocs(root).join('\n')).toContain(message)
+})

@@ -1,0 +1,51 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { checkNames } from '../src/names.mjs'
+import { manifestProblems } from '../src/package-shape.mjs'
+import { checkPaths } from '../src/paths.mjs'
+import { listPackages } from '../src/workspace.mjs'
+import { tree } from './tree.ts'
+
+test.each(['utils.ts', 'string-helpers.ts', 'common/text.ts', 'eventStream.ts', 'event_stream.test.ts'])(
+  'the name %s is refused',
+  (name) => {
+    expect(checkNames(tree({ [`packages/a/src/${name}`]: '' }))).toHaveLength(1)
+  },
+)
+
+test.each(['event-stream.ts', 'event-stream.test.ts', 'index.ts', 'oauth2.zod.ts'])('the name %s passes', (name) => {
+  expect(checkNames(tree({ [`packages/a/src/${name}`]: '' }))).toEqual([])
+})
+
+test.each([
+  ['a path of one machine', `see /${'home'}/somebody/project`],
+  ['a registry host', `  resolution: {integrity: sha512, ${'tarball'}: https://npm.example.com/a.tgz}`],
+  ['a registry host', '@x:registry = https://npm.example.com'],
+  ['a private key', `-----BEGIN ${'PRIVATE'} KEY-----`],
+])('%s is refused', (what, text) => {
+  expect(checkPaths(tree({ 'a/b.txt': `first\n${text}\n` })).join('\n')).toContain(`a/b.txt:2 holds ${what}`)
+})
+
+test('the folder of the check-out is refused', () => {
+  const root = tree({ 'a.txt': 'fine' })
+  expect(checkPaths(root)).toEqual([])
+  writeFileSync(join(root, 'a.txt'), `see ${root}/a.txt`)
+  expect(checkPaths(root).join('\n')).toContain(`a.txt holds ${root}`)
+})
+
+test('a manifest whose two lists of entries differ is refused', () => {
+  const dist = { types: './dist/index.d.ts', default: './dist/index.js' }
+  const root = tree({
+    'packages/a/package.json': {
+      name: '@x/a',
+      exports: { '.': { dist, default: './src/index.ts' }, './sub': './src/sub.ts' },
+      publishConfig: { exports: { '.': { ...dist, default: './dist/main.js' } } },
+    },
+  })
+  const found = listPackages(root).flatMap(manifestProblems).join('\n')
+  expect(found).toContain('lacks ./sub in "publishConfig.exports"')
+  expect(found).toContain('"dist" of . differs from publishConfig.exports')
+  expect(found).toContain('has no "sideEffects": false')
+  expect(found).toContain('has no "publishConfig.access": "public"')
+})

@@ -1,0 +1,64 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { pnpm, root } from './pnpm.mjs'
+
+const packed = join(root, '.results', 'packed')
+
+process.exitCode = await release(process.argv.slice(2))
+
+/**
+ * Builds, verifies, packs and publishes every public package whose version the registry does not have.
+ * `--dry-run` does all of it but the publishing; `--skip-verify` trusts a `pnpm verify` that has just passed.
+ */
+async function release(flags) {
+  const dryRun = flags.includes('--dry-run')
+  const left = readdirSync(join(root, '.changeset')).filter((file) => file.endsWith('.md') && file !== 'README.md')
+  if (left.length > 0) {
+    console.error(`${left.length} changesets have no version yet: run pnpm version-packages, and commit what it writes`)
+    if (!dryRun) return 1
+  }
+  const steps = [
+    ['build', () => pnpm(['exec', 'turbo', 'run', 'build', '--filter=./packages/*', '--output-logs=errors-only'])],
+    ['verify', () => (flags.includes('--skip-verify') ? 0 : pnpm(['run', 'verify']))],
+    ['pack', pack],
+    ['publish', () => publish(dryRun)],
+    ['tag', () => (dryRun ? 0 : pnpm(['exec', 'changeset', 'tag']))],
+  ]
+  for (const [name, run] of steps) {
+    console.log(`— ${name}`)
+    if ((await run()) === 0) continue
+    console.error(`the release stopped at "${name}"; nothing after it was done`)
+    return 1
+  }
+  if (dryRun) console.log('this was a dry run: nothing was published')
+  return 0
+}
+
+/** Packs each package as it would be published, and prints what the archives hold. */
+async function pack() {
+  rmSync(packed, { recursive: true, force: true })
+  mkdirSync(packed, { recursive: true })
+  for (const { name, version, directory } of publicPackages()) {
+    const code = await pnpm(['pack', '--pack-destination', packed], { cwd: directory, quiet: true })
+    if (code !== 0) return code
+    const archive = `${name.replace('@', '').replace('/', '-')}-${version}.tgz`
+    const size = (statSync(join(packed, archive)).size / 1024).toFixed(1)
+    console.log(`${`${name}@${version}`.padEnd(32)} ${size.padStart(8)} KiB packed`)
+  }
+  return 0
+}
+
+function publish(dryRun) {
+  // A dry run is for trying, so the tree may have changes; a release is made from a commit.
+  const flags = dryRun ? ['--dry-run', '--no-git-checks'] : []
+  return pnpm(['publish', '--recursive', '--access', 'public', ...flags])
+}
+
+function publicPackages() {
+  const folder = join(root, 'packages')
+  return readdirSync(folder).flatMap((name) => {
+    const directory = join(folder, name)
+    const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
+    return manifest.private ? [] : [{ name: manifest.name, version: manifest.version, directory }]
+  })
+}
