@@ -1,0 +1,57 @@
+import { createServer } from 'node:http'
+import type { Exchange } from '@x/schema'
+import { httpHandler } from '@x/transport-http'
+import { type HttpServer, nodeHandler, serveHttp } from '@x/transport-http/node'
+import { server } from './server.ts'
+
+// #region serve
+export function serve(): Promise<HttpServer> {
+  return serveHttp(server, { port: Number(process.env['PORT'] ?? 0) })
+}
+// #endregion
+
+// #region public
+export function servePublicly(): Promise<HttpServer> {
+  return serveHttp(server, {
+    host: '0.0.0.0',
+    port: 8080,
+    allowedHosts: ['mcp.example.com'],
+    allowedOrigins: ['https://app.example.com'],
+    cors: true,
+  })
+}
+// #endregion
+
+// #region principal
+const tokens = new Map([['secret-of-ada', { subject: 'ada', scopes: ['admin'] }]])
+
+export function serveKnownCallers(): Promise<HttpServer> {
+  return serveHttp(server, {
+    principal(request) {
+      const token = request.header('authorization')?.replace(/^Bearer /, '')
+      return tokens.get(token ?? '') ?? { status: 401, message: 'Send a bearer token that is known here' }
+    },
+  })
+}
+// #endregion
+
+// #region node
+export const plain = createServer(nodeHandler(server))
+// #endregion
+
+// #region fetch
+export const worker = { fetch: httpHandler(server, { allowedHosts: ['mcp.example.com'] }) }
+// #endregion
+
+// #region wrap
+export function timed(exchange: Exchange, report: (method: string, milliseconds: number) => void): Exchange {
+  return async (request, call) => {
+    const started = performance.now()
+    try {
+      return await exchange(request, call)
+    } finally {
+      report(request.method, performance.now() - started)
+    }
+  }
+}
+// #endregion

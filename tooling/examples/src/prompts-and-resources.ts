@@ -1,0 +1,37 @@
+import { prompt, resource, resourceNotFound, resourceTemplate } from '@x/server'
+import { z } from 'zod'
+
+// #region prompt
+const languages = ['go', 'python', 'typescript']
+
+export const review = prompt('review', {
+  description: 'Asks for a review of code',
+  input: z.object({ language: z.string(), code: z.string() }),
+  complete: { language: (typed) => languages.filter((language) => language.startsWith(typed)) },
+  run: ({ language, code }) => `Review this ${language} code:\n\n${code}`,
+})
+// #endregion
+
+// #region resource
+export const changelog = resource('notes://changelog', {
+  name: 'Changelog',
+  mimeType: 'text/markdown',
+  cache: { ttlMs: 60_000, scope: 'public' },
+  read: () => '# 1.0.0\n\nThe first.',
+})
+// #endregion
+
+// #region template
+const notes = new Map([['monday', 'Buy milk']])
+
+export const note = resourceTemplate('notes://days/{day}', {
+  name: 'Note of a day',
+  mimeType: 'text/plain',
+  complete: { day: (typed) => [...notes.keys()].filter((day) => day.startsWith(typed)) },
+  read({ day }) {
+    const text = notes.get(day)
+    if (text === undefined) throw resourceNotFound(`notes://days/${day}`)
+    return text
+  },
+})
+// #endregion

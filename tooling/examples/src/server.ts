@@ -1,0 +1,33 @@
+import { createServer } from '@x/server'
+import { ajvCompiler } from '@x/server/ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { changelog, note, review } from './prompts-and-resources.ts'
+import { copy, divide, echo, greet, query, shutDown } from './tools.ts'
+
+// #region create
+export const server = createServer({
+  name: 'guide',
+  version: '1.0.0',
+  instructions: 'Greet people before anything else.',
+  tools: [greet, divide, copy, echo, query, shutDown],
+  prompts: [review],
+  resources: [changelog],
+  resourceTemplates: [note],
+  onError: (error, { method, name }) => process.stderr.write(`${method} ${name ?? ''}: ${String(error)}\n`),
+})
+// #endregion
+
+// #region update
+export function offerOnlyGreeting(): void {
+  server.update({ tools: [greet] })
+}
+// #endregion
+
+// #region ajv
+export const strict = createServer({
+  name: 'guide',
+  version: '1.0.0',
+  tools: [echo],
+  compileSchema: ajvCompiler(new Ajv2020({ strict: false })),
+})
+// #endregion

@@ -1,0 +1,63 @@
+import { createClient } from '@x/client'
+import { expect, test } from 'vitest'
+import { careful, callOrExplain, copyFiles, listRemoteTools, local } from '../src/client.ts'
+import { serve, serveKnownCallers, timed, worker } from '../src/http.ts'
+import { offerOnlyGreeting, server, strict } from '../src/server.ts'
+
+const me = { name: 'test', version: '1.0.0' }
+
+test('the tools of the guide do what the guide says', async () => {
+  await expect(local.callTool('greet', { name: 'Ada' })).resolves.toMatchObject({ content: [{ text: 'Hello, Ada!' }] })
+  await expect(local.callTool('divide', { dividend: 6, divisor: 3 })).resolves.toMatchObject({
+    structuredContent: { quotient: 2 },
+  })
+  await expect(careful.callTool('divide', { dividend: 6, divisor: 0 })).resolves.toMatchObject({ isError: true })
+  await expect(local.callTool('query', { region: 'eu', query: 'q' })).resolves.toMatchObject({
+    content: [{ text: 'Ran in eu' }],
+  })
+  await expect(createClient(strict, me).callTool('echo', {})).resolves.toMatchObject({ isError: true })
+})
+
+test('what is shown to some is hidden from others', async () => {
+  await using open = await serve()
+  await using known = await serveKnownCallers()
+  expect(await listRemoteTools(open.url)).not.toContain('shut_down')
+  expect(await listRemoteTools(known.url)).toContain('shut_down')
+  await expect(callOrExplain(local, 'shut_down')).resolves.toContain('Unknown tool')
+})
+
+test('progress reaches the caller', async () => {
+  await expect(copyFiles(local, ['a', 'b'])).resolves.toBeUndefined()
+})
+
+test('prompts, resources and completions answer', async () => {
+  const { messages } = await local.getPrompt('review', { language: 'go', code: 'x' })
+  expect(messages[0]?.content).toMatchObject({ text: 'Review this go code:\n\nx' })
+  await expect(local.readResource('notes://days/monday')).resolves.toMatchObject({ contents: [{ text: 'Buy milk' }] })
+  await expect(local.readResource('notes://days/friday')).rejects.toMatchObject({ rpc: { code: -32602 } })
+  await expect(local.readResource('notes://changelog')).resolves.toMatchObject({ ttlMs: 60_000 })
+  const { completion } = await local.complete(
+    { type: 'ref/prompt', name: 'review' },
+    { name: 'language', value: 'ty' },
+  )
+  expect(completion.values).toEqual(['typescript'])
+})
+
+test('a wrapper sees each call', async () => {
+  const seen: string[] = []
+  await createClient(
+    timed(server, (method) => seen.push(method)),
+    me,
+  ).discover()
+  expect(seen).toEqual(['server/discover'])
+})
+
+test('the fetch handler refuses a host that it does not serve', async () => {
+  const response = await worker.fetch(new Request('https://evil.example/mcp', { method: 'POST', body: '{}' }))
+  expect(response.status).toBe(403)
+})
+
+test('an update replaces the tools', async () => {
+  offerOnlyGreeting()
+  expect((await createClient(server, me).listTools()).map(({ name }) => name)).toEqual(['greet'])
+})
