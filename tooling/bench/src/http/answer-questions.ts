@@ -1,0 +1,26 @@
+import type { Server } from 'node:http'
+
+/** What the benchmark asks of a server. */
+export type ServerQuestion = { readonly ask: 'url' } | { readonly ask: 'cpu' }
+
+/** A server's answers: its endpoint, or the microseconds of CPU that its process has used, user and system. */
+export interface ServerAnswer {
+  readonly url?: string
+  readonly cpuMicroseconds?: number
+}
+
+/** Listens on a free port and answers the benchmark's questions over the channel of this process. */
+export function answerQuestions(server: Server): void {
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    process.on('message', ({ ask }: ServerQuestion) => {
+      process.send?.(ask === 'url' ? { url: `http://127.0.0.1:${port}/mcp` } : { cpuMicroseconds: cpuMicroseconds() })
+    })
+  })
+}
+
+function cpuMicroseconds(): number {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}

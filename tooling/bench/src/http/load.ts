@@ -1,0 +1,42 @@
+import autocannon from 'autocannon'
+import { body, headers } from './call.ts'
+
+/** What the benchmark asks of the load. */
+export interface LoadQuestion {
+  readonly url: string
+  readonly connections: number
+  readonly seconds: number
+}
+
+/** What the load saw. */
+export interface LoadAnswer {
+  readonly requests: number
+  readonly perSecond: number
+  readonly medianMilliseconds: number
+  /** Requests without an answer, and answers with another status than 2xx. */
+  readonly failures: number
+}
+
+process.on('message', (question: LoadQuestion) => {
+  void load(question).then((answer) => process.send?.(answer))
+})
+
+async function load({ url, connections, seconds }: LoadQuestion): Promise<LoadAnswer> {
+  const started = performance.now()
+  const result = await autocannon({
+    url,
+    connections,
+    duration: seconds,
+    method: 'POST',
+    headers: { ...headers },
+    body,
+  })
+  const elapsed = (performance.now() - started) / 1000
+  const requests = result['2xx']
+  return {
+    requests,
+    perSecond: requests / elapsed,
+    medianMilliseconds: result.latency.p50,
+    failures: result.non2xx + result.errors + result.timeouts,
+  }
+}

@@ -1,0 +1,88 @@
+import { request } from 'undici'
+import { type PinnedProcess, pinning, startPinned } from '../pinned-process.ts'
+import type { ServerAnswer, ServerQuestion } from './answer-questions.ts'
+import { body, expectedText, headers } from './call.ts'
+import type { LoadAnswer, LoadQuestion } from './load.ts'
+import { type Measurement, reportLines } from './report.ts'
+
+type Load = PinnedProcess<LoadQuestion, LoadAnswer>
+type Server = PinnedProcess<ServerQuestion, ServerAnswer>
+
+interface Target {
+  readonly name: string
+  readonly url: string
+  readonly server: Server
+}
+
+const connectionCounts = [1, 16, 64] as const
+const programs = [
+  ['floor', 'http/floor-server.js'],
+  ['ours', 'http/our-server.js'],
+  ['official', 'http/peer-server.js'],
+] as const
+
+/** Measures a tool call over HTTP against the floor of a bare `node:http` server, and beside the official SDK. */
+export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
+  const [rounds, seconds] = quick ? [3, 1] : [7, 3]
+  const load: Load = await startPinned('http/load.js', 1)
+  const targets: Target[] = []
+  try {
+    for (const [name, program] of programs) targets.push(await startTarget(name, program))
+    print(`tools/call of an echo tool, body ${body.length} bytes, Node ${process.version}; ${pinning}`)
+    print(`${rounds} alternating rounds of ${seconds} s each; medians; ratios within a round`)
+    for (const target of targets) await load.ask({ url: target.url, connections: 16, seconds: 2 })
+    for (const connections of connectionCounts) {
+      const measured = await measure({ load, targets, connections, rounds, seconds })
+      for (const line of reportLines(connections, measured)) print(line)
+    }
+  } finally {
+    await Promise.all([load, ...targets.map(({ server }) => server)].map((child) => child.stop()))
+  }
+}
+
+async function startTarget(name: string, program: string): Promise<Target> {
+  const server: Server = await startPinned(program, 0)
+  const { url = '' } = await server.ask({ ask: 'url' })
+  const response = await request(url, { method: 'POST', headers, body })
+  const text = await response.body.text()
+  if (response.statusCode === 200 && text.includes(expectedText)) return { name, url, server }
+  await server.stop()
+  throw new Error(`the ${name} server does not echo: it answered ${response.statusCode} ${text}`)
+}
+
+interface Plan {
+  readonly load: Load
+  readonly targets: readonly Target[]
+  readonly connections: number
+  readonly rounds: number
+  readonly seconds: number
+}
+
+/** One list per round, with a measurement per target; every other round goes backwards. */
+async function measure({ load, targets, connections, rounds, seconds }: Plan): Promise<readonly Measurement[][]> {
+  const all: Measurement[][] = []
+  for (let round = 0; round < rounds; round++) {
+    const order = round % 2 === 0 ? targets : targets.toReversed()
+    const measured: Measurement[] = []
+    for (const target of order) measured.push(await measureOne(load, target, { connections, seconds }))
+    all.push(measured)
+  }
+  return all
+}
+
+async function measureOne(
+  load: Load,
+  { name, url, server }: Target,
+  options: { readonly connections: number; readonly seconds: number },
+): Promise<Measurement> {
+  const before = await server.ask({ ask: 'cpu' })
+  const { requests, perSecond, medianMilliseconds, failures } = await load.ask({ url, ...options })
+  const after = await server.ask({ ask: 'cpu' })
+  if (failures > 0) throw new Error(`${failures} requests to the ${name} server failed: the numbers would mean nothing`)
+  const cpuPerRequest = ((after.cpuMicroseconds ?? 0) - (before.cpuMicroseconds ?? 0)) / requests
+  return { name, perSecond, cpuPerRequest, medianMilliseconds }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

@@ -1,0 +1,20 @@
+import { parseArgs } from 'node:util'
+
+const benchmarks: ReadonlyMap<string, () => Promise<{ readonly run: (options: { quick: boolean }) => Promise<void> }>> =
+  new Map([['http', () => import('./http/run.ts')]])
+
+const { values, positionals } = parseArgs({
+  args: process.argv.slice(2).filter((argument) => argument !== '--'),
+  allowPositionals: true,
+  options: { quick: { type: 'boolean', default: false } },
+})
+const [name = '', ...rest] = positionals
+const load = benchmarks.get(name)
+if (load === undefined || rest.length > 0) {
+  const known = [...benchmarks.keys()].join(', ')
+  process.stderr.write(`pnpm bench <name> [--quick], where <name> is one of: ${known}\n`)
+  process.exitCode = 2
+} else {
+  const { run } = await load()
+  await run({ quick: values.quick })
+}

@@ -1,0 +1,56 @@
+import type { Client } from '@x/client'
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+
+/** What the fixture client does in one scenario; `context` is what the suite hands over for it. */
+export type Scenario = (client: Client, context: JsonObject) => Promise<unknown>
+
+/** The programs by the names of the suite's scenarios. */
+export const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
+  ['tools_call', addNumbers],
+  ['request-metadata', (client) => client.discover()],
+  ['http-standard-headers', useEverything],
+  ['http-custom-headers', callAsTold],
+  ['http-invalid-tool-headers', callWhatIsLeft],
+  ['json-schema-ref-no-deref', (client) => client.listTools()],
+  ['json-schema-2020-12-preservation', echoSchema],
+])
+
+async function addNumbers(client: Client): Promise<void> {
+  await client.listTools()
+  await client.callTool('add_numbers', { a: 5, b: 3 })
+}
+
+async function useEverything(client: Client): Promise<void> {
+  for (const { name } of await client.listTools()) await client.callTool(name, {})
+  for (const { uri } of await client.listResources()) await client.readResource(uri)
+  for (const { name } of await client.listPrompts()) await client.getPrompt(name)
+}
+
+async function callAsTold(client: Client, context: JsonObject): Promise<void> {
+  await client.listTools()
+  for (const call of readToolCalls(context['toolCalls'])) await client.callTool(call.name, call.arguments)
+}
+
+async function callWhatIsLeft(client: Client): Promise<void> {
+  for (const { name } of await client.listTools()) {
+    // The suite's server may refuse the call; that the client made it is what counts.
+    await client.callTool(name, { region: 'us-west1' }).catch(() => undefined)
+  }
+}
+
+async function echoSchema(client: Client): Promise<void> {
+  const tools = await client.listTools()
+  const described = tools.find(({ name }) => name === 'json_schema_2020_12_tool')
+  if (described === undefined) throw new Error('the suite lists no json_schema_2020_12_tool')
+  const schema: JsonObject = { ...described.inputSchema }
+  await client.callTool('json_schema_echo', { schema })
+}
+
+function readToolCalls(value: JsonValue | undefined): readonly { name: string; arguments: JsonObject }[] {
+  if (!Array.isArray(value)) throw new Error('the context holds no toolCalls')
+  return value.map((call: unknown) => {
+    if (!isJsonObject(call) || typeof call['name'] !== 'string')
+      throw new Error('a tool call of the context has no name')
+    return { name: call['name'], arguments: isJsonObject(call['arguments']) ? call['arguments'] : {} }
+  })
+}

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { metaKeys } from '@x/schema'
+import { freePort } from './free-port.ts'
+
+const program = fileURLToPath(new URL('./main.js', import.meta.url))
+const startMilliseconds = 15_000
+const stopMilliseconds = 5_000
+
+/** The fixture server in a process of its own. */
+export interface FixtureProcess {
+  readonly url: string
+  /** Whether the process still runs; scenarios that expect errors would pass against a dead one. */
+  running(): boolean
+  /** Ends this process, by its own id. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts the built fixture server on a free port and waits until it answers `server/discover`.
+ *
+ * @throws Error when the port is taken, the process ends, or no answer comes within fifteen seconds.
+ */
+export async function startFixture(revision: string, port?: number): Promise<FixtureProcess> {
+  const chosen = await freePort(port)
+  const args = ['--conditions=dist', program, 'serve', '--port', String(chosen)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const url = `http://127.0.0.1:${chosen}/mcp`
+  const running = (): boolean => child.exitCode === null && child.signalCode === null
+  const stop = (): Promise<void> => end(child)
+  try {
+    await untilAnswering(url, revision, running)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { url, running, stop }
+}
+
+async function untilAnswering(url: string, revision: string, running: () => boolean): Promise<void> {
+  const deadline = Date.now() + startMilliseconds
+  let last: unknown
+  while (Date.now() < deadline) {
+    if (!running()) throw new Error('the fixture server ended before it answered; what it said stands above')
+    try {
+      const response = await discover(url, revision)
+      if (response.status === 200) return
+      last = new Error(`HTTP ${response.status}: ${await response.text()}`)
+    } catch (error) {
+      last = error
+    }
+    await delay(50)
+  }
+  throw new Error(`the fixture server at ${url} did not answer server/discover`, { cause: last })
+}
+
+function discover(url: string, revision: string): Promise<Response> {
+  const meta = { [metaKeys.protocolVersion]: revision, [metaKeys.clientCapabilities]: {} }
+  return fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': revision,
+      'mcp-method': 'server/discover',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta: meta } }),
+    signal: AbortSignal.timeout(2_000),
+  })
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), stopMilliseconds)
+  await ended
+  clearTimeout(timer)
+}

@@ -1,0 +1,42 @@
+import { type Command, parseCommandLine, usage } from './command-line.ts'
+import { freePort } from './free-port.ts'
+import { runClientLeg, runServerLeg } from './legs.ts'
+
+const print = (line: string): void => {
+  process.stdout.write(`${line}\n`)
+}
+
+try {
+  process.exitCode = (await run(parseCommandLine(process.argv.slice(2)))) ? 0 : 1
+} catch (error) {
+  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}${cause}\n\n${usage}\n`)
+  process.exitCode = 2
+}
+
+async function run(command: Command): Promise<boolean> {
+  switch (command.kind) {
+    case 'help':
+      print(usage)
+      return true
+    case 'serve':
+      await serve(command.port)
+      return true
+    case 'server':
+      return runServerLeg({ ...command, print })
+    case 'client':
+      return runClientLeg({ ...command, print })
+  }
+}
+
+async function serve(port: number | undefined): Promise<void> {
+  // The fixture is loaded here alone, so that the legs' own process does not hold a second one.
+  const { serveFixture } = await import('./server/serve.ts')
+  const server = await serveFixture(await freePort(port))
+  print(`the fixture server listens at ${server.url}`)
+  const stop = (): void => void server.close()
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+  // A leg holds a channel to this process: when the leg is gone, however it ended, so is the fixture.
+  process.once('disconnect', stop)
+}

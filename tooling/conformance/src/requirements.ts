@@ -1,0 +1,51 @@
+/** Which side of the protocol a run tests. */
+export type Leg = 'server' | 'client'
+
+/** What one revision asks of one leg: the scenarios that are scored, and those that are run and only reported. */
+export interface Requirements {
+  readonly scored: readonly string[]
+  readonly others: readonly string[]
+}
+
+const headings: readonly (readonly [string, Leg | 'others'])[] = [
+  ['Server scenarios', 'server'],
+  ['Client scenarios', 'client'],
+  ['Run and reported', 'others'],
+]
+
+/**
+ * Reads what `conformance list --requirements <revision>` prints.
+ *
+ * @throws Error when the listing holds no scored scenario for the leg, because an empty run would pass.
+ */
+export function readRequirements(listing: string, leg: Leg): Requirements {
+  const scored: string[] = []
+  const others: string[] = []
+  let section: Leg | 'others' | undefined
+  for (const line of listing.split('\n')) {
+    const heading = headings.find(([start]) => line.startsWith(start))
+    if (heading !== undefined) section = heading[1]
+    const entry = /^ {2,}- (\S+)(?: \[(server|client)\])?$/.exec(line)
+    if (entry?.[1] === undefined) continue
+    if (section === leg) scored.push(entry[1])
+    if (section === 'others' && entry[2] === leg) others.push(entry[1])
+  }
+  if (scored.length === 0) throw new Error(`the suite lists no ${leg} scenario; it printed:\n${listing}`)
+  return { scored, others }
+}
+
+/**
+ * The part of the requirements that was asked for by name; all of them when no name was given.
+ *
+ * @throws Error that lists the known names when one is unknown.
+ */
+export function selectScenarios(requirements: Requirements, names: readonly string[]): Requirements {
+  if (names.length === 0) return requirements
+  const known = [...requirements.scored, ...requirements.others]
+  const unknown = names.filter((name) => !known.includes(name))
+  if (unknown.length > 0) throw new Error(`unknown scenario ${unknown.join(', ')}; known are:\n  ${known.join('\n  ')}`)
+  return {
+    scored: requirements.scored.filter((name) => names.includes(name)),
+    others: requirements.others.filter((name) => names.includes(name)),
+  }
+}

@@ -1,0 +1,21 @@
+import { createServer, type Server } from '@x/server'
+import { compileJsonSchema } from '@x/schema/json-schema'
+import { contentTools } from './content-tools.ts'
+import { prompts } from './prompts.ts'
+import { protocolTools } from './protocol-tools.ts'
+import { resources, resourceTemplates } from './resources.ts'
+import { schemaTools } from './schema-tools.ts'
+
+/** The server that the official suite expects: its tools, resources and prompts go by the suite's names. */
+export function createFixture(): Server {
+  return createServer({
+    name: 'conformance-fixture',
+    version: '1.0.0',
+    // The suite calls the first tool with no arguments and reads the first resource.
+    tools: [...contentTools, ...protocolTools, ...schemaTools],
+    resources,
+    resourceTemplates,
+    prompts,
+    compileSchema: compileJsonSchema,
+  })
+}

@@ -1,0 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { tool } from '@x/server'
+
+const pauseMilliseconds = 50
+
+/** Tools that exercise errors, notifications and capabilities. */
+export const protocolTools = [
+  tool('test_error_handling', {
+    description: 'Always fails',
+    run: () => {
+      throw new Error('This tool intentionally returns an error for testing')
+    },
+  }),
+  tool('test_tool_with_progress', {
+    description: 'Reports progress three times',
+    run: async (_, ctx) => {
+      for (const progress of [0, 50, 100]) {
+        ctx.progress(progress, 100, `${progress} of 100`)
+        await delay(pauseMilliseconds, undefined, { signal: ctx.signal })
+      }
+      return 'Progress was reported.'
+    },
+  }),
+  tool('test_logging_tool', {
+    description: 'Logs when the request asks for it',
+    run: (_, ctx) => {
+      ctx.log('info', 'The tool runs')
+      return 'Logged what was asked for.'
+    },
+  }),
+  tool('test_missing_capability', {
+    description: 'Can be called by clients that declare sampling',
+    requires: { sampling: {} },
+    run: () => 'The client declares sampling.',
+  }),
+  tool('test_streaming_elicitation', {
+    description: 'Answers at once: a server sends no request of its own',
+    run: () => 'No request was sent to the client.',
+  }),
+]

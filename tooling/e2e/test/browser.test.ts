@@ -1,0 +1,111 @@
+import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { describeNeeding } from '@tooling/vitest/needs'
+import { createServer, tool } from '@x/server'
+import { serveHttp } from '@x/transport-http/node'
+import { build } from 'esbuild'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createGate } from './gate.ts'
+
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+const count = tool('count', {
+  description: 'Counts',
+  input: z.object({ to: z.number(), region: z.string().meta({ 'x-mcp-header': 'Region' }) }),
+  run: ({ to, region }, ctx) => {
+    for (let step = 1; step <= to; step++) ctx.progress(step, to)
+    return `counted to ${to} in ${region}`
+  },
+})
+
+describeNeeding('chromium', 'a page in a browser, from another origin', (executablePath) => {
+  let browser: Browser
+  let site: { origin: string; server: HttpServer }
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args })
+    site = await serveSite(await bundlePage())
+  })
+  afterAll(async () => {
+    await browser?.close()
+    site?.server.close()
+  })
+  const openPage = async (): Promise<Page> => {
+    const page = await browser.newPage()
+    await page.goto(site.origin)
+    return page
+  }
+
+  test('lists tools and calls one, with its progress and its mirrored headers [SHT-002 SHT-016]', async () => {
+    const server = createServer({ name: 'e2e-server', version: '1.0.0', tools: [count] })
+    await using http = await serveHttp(server, { allowedOrigins: [site.origin], cors: true })
+    const page = await openPage()
+    const report = await page.evaluate(`talkTo(${JSON.stringify(http.url)})`)
+    expect(report).toEqual({ tools: ['count'], progress: [1, 2, 3], text: 'counted to 3 in Zürich' })
+  })
+
+  test('is kept out when its origin is not allowed [SHT-002]', async () => {
+    let runs = 0
+    const counted = tool('counted', { description: 'Counts its runs', run: () => String(++runs) })
+    const server = createServer({ name: 'e2e-server', version: '1.0.0', tools: [counted] })
+    await using http = await serveHttp(server, { allowedOrigins: ['https://app.example.com'], cors: true })
+    const page = await openPage()
+    await expect(page.evaluate(`talkTo(${JSON.stringify(http.url)})`)).rejects.toThrow(/fetch/i)
+    expect(runs).toBe(0)
+  })
+
+  test('cancels a call by leaving its stream [SHT-024 CAN-004]', async () => {
+    const aborted = createGate()
+    const wait = tool('wait', {
+      description: 'Waits until it is cancelled',
+      run: (_, ctx) =>
+        new Promise<string>(() => {
+          ctx.signal.addEventListener('abort', () => aborted.open())
+          ctx.progress(1)
+        }),
+    })
+    const server = createServer({ name: 'e2e-server', version: '1.0.0', tools: [wait] })
+    await using http = await serveHttp(server, { allowedOrigins: [site.origin], cors: true })
+    const page = await openPage()
+    expect(await page.evaluate(`cancelAt(${JSON.stringify(http.url)})`)).toBe('Error: the user left')
+    await aborted.opened
+  })
+})
+
+async function bundlePage(): Promise<string> {
+  const entry = fileURLToPath(new URL('./browser/page.ts', import.meta.url))
+  const result = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    platform: 'browser',
+    target: 'chrome110',
+  })
+  return result.outputFiles.map(({ text }) => text).join('\n')
+}
+
+function serveSite(script: string): Promise<{ origin: string; server: HttpServer }> {
+  const server = createHttpServer((request, response) => {
+    const isScript = request.url === '/page.js'
+    response.writeHead(200, { 'Content-Type': isScript ? 'text/javascript' : 'text/html; charset=utf-8' })
+    response.end(isScript ? script : '<!doctype html><title>A page</title><script src="/page.js"></script>')
+  })
+  return new Promise((resolve) => {
+    // By its other name, so that the page and the endpoint differ in more than the port.
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      const port = typeof address === 'object' && address !== null ? address.port : 0
+      resolve({ origin: `http://localhost:${port}`, server })
+    })
+  })
+}

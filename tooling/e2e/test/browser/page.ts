@@ -1,0 +1,40 @@
+import { createClient } from '@x/client'
+import { connectHttp } from '@x/transport-http/client'
+
+/** What the page saw of the server. */
+export interface PageReport {
+  readonly tools: readonly string[]
+  readonly progress: readonly number[]
+  readonly text: string
+}
+
+/** Lists and calls a tool from inside a page, with the browser's own `fetch`. */
+async function talkTo(url: string): Promise<PageReport> {
+  const connection = connectHttp(url)
+  try {
+    const client = createClient(connection, { name: 'page', version: '1.0.0' })
+    const tools = await client.listTools()
+    const progress: number[] = []
+    const options = { onProgress: (step: { progress: number }) => void progress.push(step.progress) }
+    const { content } = await client.callTool('count', { to: 3, region: 'Zürich' }, options)
+    const [first] = content
+    return { tools: tools.map(({ name }) => name), progress, text: first?.type === 'text' ? first.text : '' }
+  } finally {
+    await connection.close()
+  }
+}
+
+/** Cancels a call after its first progress and gives what the call rejected with. */
+async function cancelAt(url: string): Promise<string> {
+  const connection = connectHttp(url)
+  try {
+    const client = createClient(connection, { name: 'page', version: '1.0.0' })
+    const controller = new AbortController()
+    const options = { signal: controller.signal, onProgress: () => controller.abort(new Error('the user left')) }
+    return await client.callTool('wait', {}, options).then(() => 'answered', String)
+  } finally {
+    await connection.close()
+  }
+}
+
+Object.assign(globalThis, { talkTo, cancelAt })

@@ -1,0 +1,107 @@
+import { tool } from '@x/server'
+import { expect, test } from 'vitest'
+import { createGate } from './gate.ts'
+import { overEveryTransport } from './over-every-transport.ts'
+
+const reason = new Error('the user pressed stop')
+
+function waiting() {
+  const started = createGate()
+  const aborted = createGate<unknown>()
+  const waits = tool('waits', {
+    description: 'Waits until it is cancelled',
+    run: (_, ctx) =>
+      new Promise<string>((resolve) => {
+        ctx.signal.addEventListener('abort', () => {
+          aborted.open(ctx.signal.reason)
+          resolve('too late')
+        })
+        started.open()
+      }),
+  })
+  return { started, aborted, waits }
+}
+
+overEveryTransport('cancelling', (serve) => {
+  test('while the handler runs ends both sides: the call rejects with the reason, the handler is told [CAN-004 CAN-012 SHT-024 SHT-025]', async () => {
+    const { started, aborted, waits } = waiting()
+    await using served = await serve({ tools: [waits] })
+    const controller = new AbortController()
+    const call = served.connect().client.callTool('waits', {}, { signal: controller.signal })
+    await started.opened
+    controller.abort(reason)
+    await expect(call).rejects.toBe(reason)
+    await aborted.opened
+  })
+
+  test('before the call sends nothing', async () => {
+    let runs = 0
+    const counts = tool('counts', { description: 'Counts its runs', run: () => String(++runs) })
+    await using served = await serve({ tools: [counts] })
+    const { client } = served.connect()
+    await expect(client.callTool('counts', {}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    expect((await client.callTool('counts')).content).toEqual([{ type: 'text', text: '1' }])
+  })
+
+  test('after the answer changes nothing [CAN-014]', async () => {
+    const seen: AbortSignal[] = []
+    const quick = tool('quick', {
+      description: 'Answers at once',
+      run: (_, ctx) => {
+        seen.push(ctx.signal)
+        return 'quick'
+      },
+    })
+    await using served = await serve({ tools: [quick] })
+    const { client } = served.connect()
+    const controller = new AbortController()
+    const result = await client.callTool('quick', {}, { signal: controller.signal })
+    controller.abort(reason)
+    expect(result.content).toEqual([{ type: 'text', text: 'quick' }])
+    await client.callTool('quick')
+    expect(seen[1]?.aborted).toBe(false)
+  })
+
+  test('one call leaves the others alone, and the connection usable', async () => {
+    const { started, waits } = waiting()
+    const gate = createGate()
+    const slow = tool('slow', { description: 'Waits for a gate', run: () => gate.opened.then(() => 'slow') })
+    await using served = await serve({ tools: [waits, slow] })
+    const { client } = served.connect()
+    const controller = new AbortController()
+    const other = client.callTool('slow')
+    const call = client.callTool('waits', {}, { signal: controller.signal })
+    await started.opened
+    controller.abort(reason)
+    await expect(call).rejects.toBe(reason)
+    gate.open()
+    expect((await other).content).toEqual([{ type: 'text', text: 'slow' }])
+  })
+
+  test('happens by itself when the time of a call is up [CAN-006 CAN-007 CAN-008]', async () => {
+    const { aborted, waits } = waiting()
+    await using served = await serve({ tools: [waits] })
+    await expect(served.connect().client.callTool('waits', {}, { timeoutMs: 300 })).rejects.toMatchObject({
+      code: 'timeout',
+    })
+    await aborted.opened
+  })
+
+  test('in the middle of progress is told to the handler as well [SHT-024]', async () => {
+    const aborted = createGate()
+    const reports = tool('reports', {
+      description: 'Reports progress and waits',
+      run: (_, ctx) =>
+        new Promise<string>(() => {
+          ctx.signal.addEventListener('abort', () => aborted.open())
+          ctx.progress(1)
+        }),
+    })
+    await using served = await serve({ tools: [reports] })
+    const controller = new AbortController()
+    const onProgress = (): void => controller.abort(reason)
+    const call = served.connect().client.callTool('reports', {}, { signal: controller.signal, onProgress })
+    await expect(call).rejects.toBe(reason)
+    await aborted.opened
+  })
+})

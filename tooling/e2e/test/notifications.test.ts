@@ -1,0 +1,118 @@
+import { metaKeys } from '@x/schema'
+import { tool } from '@x/server'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { createGate } from './gate.ts'
+import { overEveryTransport } from './over-every-transport.ts'
+import { send } from './raw-request.ts'
+
+const counts = tool('counts', {
+  description: 'Reports progress up to a number',
+  input: z.object({ to: z.number() }),
+  run: ({ to }, ctx) => {
+    for (let step = 1; step <= to; step++) ctx.progress(step, to, `step ${step}`)
+    return 'counted'
+  },
+})
+const callCounts = (to: number) => ({ method: 'tools/call', params: { name: 'counts', arguments: { to } } })
+
+overEveryTransport('progress', (serve) => {
+  test('arrives in order, before the result, with the token of the request [PRG-003 PRG-005]', async () => {
+    await using served = await serve({ tools: [counts] })
+    const meta = { [metaKeys.progressToken]: 'token-1' }
+    const { response, notifications } = await send(served.connect().exchange, { ...callCounts(3), meta })
+    expect(response).toHaveProperty('result')
+    expect(notifications.map(({ method }) => method)).toEqual(Array(3).fill('notifications/progress'))
+    expect(notifications.map(({ params }) => params)).toMatchObject(
+      [1, 2, 3].map((progress) => ({ progressToken: 'token-1', progress, total: 3, message: `step ${progress}` })),
+    )
+  })
+
+  test('is not sent for a request without a token [PRG-005]', async () => {
+    await using served = await serve({ tools: [counts] })
+    expect((await send(served.connect().exchange, callCounts(3))).notifications).toEqual([])
+  })
+
+  test('never goes back, whatever the handler reports [PRG-003]', async () => {
+    const wavers = tool('wavers', {
+      description: 'Reports progress that falls',
+      run: (_, ctx) => {
+        for (const progress of [1, 3, 2, 3, 4]) ctx.progress(progress)
+        return 'done'
+      },
+    })
+    await using served = await serve({ tools: [wavers] })
+    const seen: number[] = []
+    await served.connect().client.callTool('wavers', {}, { onProgress: ({ progress }) => seen.push(progress) })
+    expect(seen).toEqual([1, 3, 4])
+  })
+
+  test('stops with the result, though the handler goes on behind it [PRG-006 PRG-009]', async () => {
+    const answered = createGate()
+    const overtime = createGate()
+    const lingers = tool('lingers', {
+      description: 'Reports progress after its end',
+      run: (_, ctx) => {
+        ctx.progress(1)
+        void answered.opened.then(() => {
+          ctx.progress(2)
+          overtime.open()
+        })
+        return 'done'
+      },
+    })
+    await using served = await serve({ tools: [lingers, counts] })
+    const { client } = served.connect()
+    const seen: number[] = []
+    await client.callTool('lingers', {}, { onProgress: ({ progress }) => seen.push(progress) })
+    answered.open()
+    await overtime.opened
+    // A later answer over the same connection would arrive behind a late notification.
+    await client.callTool('counts', { to: 0 })
+    expect(seen).toEqual([1])
+  })
+
+  test('of calls that run at once goes to the call that it is about [PRG-002 SHT-017]', async () => {
+    await using served = await serve({ tools: [counts] })
+    const { client } = served.connect()
+    const run = async (to: number): Promise<(number | undefined)[]> => {
+      const totals: (number | undefined)[] = []
+      await client.callTool('counts', { to }, { onProgress: ({ total }) => totals.push(total) })
+      return totals
+    }
+    const all = await Promise.all([1, 2, 3, 4, 5].map(run))
+    expect(all).toEqual([1, 2, 3, 4, 5].map((to) => Array(to).fill(to)))
+  })
+})
+
+overEveryTransport('logging', (serve) => {
+  const talks = tool('talks', {
+    description: 'Logs at every level',
+    run: (_, ctx) => {
+      ctx.log('debug', 'a detail')
+      ctx.log('info', { step: 1 }, 'worker')
+      ctx.log('error', 'a fault')
+      return 'talked'
+    },
+  })
+
+  test('reaches a request that asks for a level, from that level up', async () => {
+    await using served = await serve({ tools: [talks] })
+    const seen: unknown[] = []
+    const onLog = (message: object): void => void seen.push(message)
+    await served.connect().client.callTool('talks', {}, { logLevel: 'info', onLog })
+    expect(seen).toMatchObject([
+      { level: 'info', data: { step: 1 }, logger: 'worker' },
+      { level: 'error', data: 'a fault' },
+    ])
+  })
+
+  test('does not reach a request that does not ask', async () => {
+    await using served = await serve({ tools: [talks] })
+    const { notifications } = await send(served.connect().exchange, {
+      method: 'tools/call',
+      params: { name: 'talks', arguments: {} },
+    })
+    expect(notifications).toEqual([])
+  })
+})
