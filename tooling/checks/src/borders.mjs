@@ -124,7 +124,7 @@ function outsideProblems(where, name, { one, layer }) {
 }
 
 /**
- * An entry point holds named exports and nothing else.
+ * Every entry point is there, and the main one holds named exports and nothing else.
  * @param {string} root
  * @param {Package} one
  */
@@ -136,12 +136,14 @@ function entryProblems(root, one) {
       const remedy = `write ${path ?? 'a default target'}, or take the entry out of package.json`
       return [problem(`${one.folder} exports ${entry}, and ${path ?? 'nothing'} is not there`, remedy)]
     }
+    // A subpath with one function may hold it; the main entry is the list of what there is.
+    if (entry !== '.') return []
     return parseSource(file)
       .statements.filter((statement) => !ts.isExportDeclaration(statement) || statement.moduleSpecifier === undefined)
       .slice(0, 1)
       .map((statement) => {
         const { line } = statement.getSourceFile().getLineAndCharacterOfPosition(statement.getStart())
-        const remedy = 'an entry point holds named re-exports and nothing else: move the code to a file of its own'
+        const remedy = 'the main entry holds named re-exports and nothing else: move the code to a file of its own'
         return problem(`${shown(root, file)}:${line + 1} is not an export from another file`, remedy)
       })
   })

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import ts from 'typescript'
-import { parseSource } from './imports.mjs'
+import { exportedValues } from './exported-values.mjs'
 import { anchors, codeBlocks, links, region } from './markdown.mjs'
 import { problem, runCheck } from './report.mjs'
 import { pick } from './resolve.mjs'
@@ -114,19 +113,6 @@ function readmeProblems(one) {
     return [
       problem(`${file} does not list ${absent.join(', ')} of ${specifier}`, 'add a row with one sentence for each'),
     ]
-  })
-}
-
-/**
- * The names that an entry point exports as values, read from its text alone.
- * @param {string} file
- */
-function exportedValues(file) {
-  if (!existsSync(file)) return []
-  return parseSource(file).statements.flatMap((statement) => {
-    if (!ts.isExportDeclaration(statement) || statement.isTypeOnly) return []
-    if (statement.exportClause === undefined || !ts.isNamedExports(statement.exportClause)) return []
-    return statement.exportClause.elements.filter(({ isTypeOnly }) => !isTypeOnly).map(({ name }) => name.text)
   })
 }
 
