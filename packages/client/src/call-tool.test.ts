@@ -127,6 +127,14 @@ describe('Structured results', () => {
     },
   )
 
+  test('of a tool that no list has cost one look at the list', async () => {
+    const exchange = serving(() => [])
+    const client = createClient(exchange, { ...host, cache: false, validateOutput: compileJsonSchema })
+    for (let round = 0; round < 3; round += 1) await client.callTool('hidden')
+    const methods = exchange.received.map(({ request }) => request.method)
+    expect(methods).toEqual(['tools/list', 'tools/call', 'tools/call', 'tools/call'])
+  })
+
   test('are checked with a schema that is compiled once', async () => {
     let compiled = 0
     const exchange = serving(

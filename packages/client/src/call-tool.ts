@@ -26,15 +26,24 @@ export interface CallToolContext {
 /** Calls a tool by name. A result with `isError` is a result: the model reads it (server/tools, error handling). */
 export type CallTool = (name: string, args?: JsonObject, options?: CallOptions) => Promise<CallToolResult>
 
+// Names come from models, who make some up.
+const maxLookUps = 1000
+
 /**
  * Calls tools: the arguments that a known tool wants in headers are mirrored, and when the server finds them wrong, its list
  * is read again and the call repeated, once (basic/transports/streamable-http, client behavior). Nothing ran before that.
  */
 export function createCallTool(context: CallToolContext): CallTool {
   const { send, tools, list, checkOf } = context
+  const lookedUp = new Set<string>()
+  const lookUp = async (name: string, options: CallOptions): Promise<void> => {
+    if (tools.find(name) || lookedUp.has(name) || lookedUp.size >= maxLookUps) return
+    lookedUp.add(name)
+    await list(listing(options))
+  }
   return async (name, args = {}, options = {}) => {
     // A tool without an output schema needs no check, which only its definition can tell.
-    if (checkOf && !tools.find(name)) await list(listing(options))
+    if (checkOf) await lookUp(name, options)
     const request = (): ClientRequest<'tools/call'> => {
       const call = { method: 'tools/call', params: { name, arguments: args } } as const
       const wanted = tools.find(name)?.mirrored

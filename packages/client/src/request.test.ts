@@ -195,6 +195,14 @@ describe('An error', () => {
     expect(client.server).toEqual({ name: 'demo', version: '2.0.0' })
   })
 
+  test('is one line, whatever the peer writes', async () => {
+    const client = createClient(
+      scripted(() => ({ error: { code: -32603, message: 'a\r\nFATAL: fake log line' } })),
+      host,
+    )
+    await expect(client.callTool('greet')).rejects.not.toThrow(/[\r\n]/)
+  })
+
   test('of this side has no code of the peer [BAS-023]', async () => {
     const cause = Object.assign(new Error('connection refused'), { code: -32603 })
     const client = createClient(() => Promise.reject(cause), host)

@@ -65,7 +65,6 @@ export function createRequest(exchange: Exchange, options: ClientOptions, seen: 
   }
 
   return async (call, how) => {
-    how.signal?.throwIfAborted()
     const place = (): CallPlace => placeOf(call, seen)
     const version = seen.versions.current()
     let response = await send(call, how, place)

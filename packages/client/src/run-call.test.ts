@@ -47,6 +47,35 @@ describe('Cancelling', () => {
     expect(exchange.received[0]?.call.signal.aborted).toBe(false)
   })
 
+  test('between two tries of one call is heard as well', async () => {
+    const controller = new AbortController()
+    const exchange = scripted(() => {
+      queueMicrotask(() => queueMicrotask(() => controller.abort(new Error('in between'))))
+      return { error: { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } } }
+    })
+    const client = createClient(exchange, { ...host, versions: ['2031-01-01', '2026-07-28'] })
+    await expect(client.callTool('greet', {}, { signal: controller.signal })).rejects.toThrow('in between')
+  })
+
+  test('a hundred calls with one signal makes no warning, and reaches each', async () => {
+    const warnings: unknown[] = []
+    const listen = (warning: unknown): void => void warnings.push(warning)
+    process.on('warning', listen)
+    const exchange = scripted(() => never)
+    const client = createClient(exchange, host)
+    const controller = new AbortController()
+    const { signal } = controller
+    const all = Array.from({ length: 100 }, () =>
+      client.callTool('slow', {}, { signal }).catch((error: unknown) => error),
+    )
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('warning', listen)
+    controller.abort('stop')
+    expect(new Set(await Promise.all(all))).toEqual(new Set(['stop']))
+    expect(exchange.received.every(({ call }) => call.signal.aborted)).toBe(true)
+    expect(warnings).toEqual([])
+  })
+
   test('ignores the response that comes all the same [CAN-013]', async () => {
     let answer = (): void => {}
     const late = new Promise<ReturnType<typeof said>>((resolve) => {

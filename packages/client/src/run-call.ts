@@ -2,6 +2,7 @@ import type { Call, Exchange, MirroredHeaders, RpcNotification, RpcRequest, RpcR
 import { type CallPlace, ClientError } from './client-error.ts'
 import type { Clock } from './clock.ts'
 import { heard } from './notifications.ts'
+import { offAbort, onAbort } from './on-abort.ts'
 import type { CallOptions } from './call-options.ts'
 
 /** One request on its way. */
@@ -22,6 +23,7 @@ export interface RunningCall {
 export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcResponse> {
   const { request, options, timeoutMs, maxTotalMs, clock } = running
   return new Promise((resolve, reject) => {
+    if (options.signal?.aborted) return reject(options.signal.reason)
     const controller = new AbortController()
     const started = clock.now()
     let last = started
@@ -31,7 +33,7 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
     const end = (): void => {
       isOver = true
       clock.clearTimeout(timer)
-      options.signal?.removeEventListener('abort', onAbort)
+      if (options.signal) offAbort(options.signal, cancel)
     }
     const stop = (reason: unknown): void => {
       if (isOver) return
@@ -40,7 +42,7 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
       // The peer stops working: over HTTP the stream closes, over stdio a notification says so.
       controller.abort(reason)
     }
-    const onAbort = (): void => stop(options.signal?.reason)
+    const cancel = (): void => stop(options.signal?.reason)
     const arm = (): void => {
       const now = clock.now()
       const wait = Math.min(last + timeoutMs, started + maxTotalMs) - now
@@ -61,7 +63,7 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
       const why = cause instanceof Error ? cause.message : String(cause)
       reject(new ClientError('transport', why, { ...running.place(), cause }))
     }
-    options.signal?.addEventListener('abort', onAbort)
+    if (options.signal) onAbort(options.signal, cancel)
     arm()
     const call: Call = { signal: controller.signal, mirrored: running.mirrored, notify }
     const answered = (response: RpcResponse): void => {

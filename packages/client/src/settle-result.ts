@@ -13,7 +13,7 @@ export function settleResult<M extends ClientMethod>(
 ): CompleteResults[M] {
   if ('error' in response) {
     const { error: rpc } = response
-    throw new ClientError('rpc', `the server answered ${rpc.code} ${rpc.message.slice(0, 1000)}`, { ...place(), rpc })
+    throw new ClientError('rpc', `the server answered ${rpc.code} ${shown(rpc.message, 1000)}`, { ...place(), rpc })
   }
   const row = methodRow(method)
   const { result } = response
@@ -55,5 +55,10 @@ export function serverInfoOf(response: RpcResponse): { name: string; version: st
   const meta = 'result' in response ? response.result._meta : undefined
   const info = isJsonObject(meta) ? meta['io.modelcontextprotocol/serverInfo'] : undefined
   if (!isJsonObject(info) || typeof info.name !== 'string' || typeof info.version !== 'string') return undefined
-  return { name: info.name.slice(0, 200), version: info.version.slice(0, 200) }
+  return { name: shown(info.name), version: shown(info.version) }
+}
+
+// It ends up in error messages, and so in logs, where a line of the server's own must not appear.
+function shown(text: string, length = 200): string {
+  return text.slice(0, length).replaceAll(/\p{Cc}/gu, ' ')
 }

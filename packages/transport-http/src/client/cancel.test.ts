@@ -115,4 +115,20 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
     await both[1]
     expect(settled[1]).toContain('500 ms')
   })
+
+  test.each([
+    ['after a second, when the server leaves it open', ''],
+    ['at once, when the server goes on and on', `: ${'x'.repeat(200_000)}\n`],
+  ])('has its stream closed after the response %s', async (_title, rest) => {
+    await using server = await scriptedServer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event(rpcResult()) + rest)
+    })
+    const clock = manualClock()
+    await using connection = connect(server.url, { clock })
+    const arrived = server.next()
+    expect(await connection(rpcRequest(), callWith())).toEqual(rpcResult())
+    if (rest === '') clock.advance(1000)
+    const { closed } = await arrived
+    await closed
+  })
 })

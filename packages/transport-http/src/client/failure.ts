@@ -2,7 +2,9 @@ import { HttpError, isHttpError } from './http-error.ts'
 
 // Raised before a connection exists, so before any byte of a request was written to one.
 const unconnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'])
-const malformed = new Set(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'UND_ERR_INVALID_ARG'])
+const malformed = new Set(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'])
+// A certificate that is not believed: nothing was sent, and another try would end the same way.
+const untrusted = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
 
 /**
  * Whether an error of the platform proves that the server saw nothing of the request: the connection was refused, the
@@ -23,7 +25,9 @@ export function failureOf(error: unknown, origin: string): HttpError {
   if (isHttpError(error)) return error
   const { code } = viewOf(error)
   const name = typeof code === 'string' ? ` (${code})` : ''
-  if (isUnsent(error)) return new HttpError('connect', `${origin}: no connection${name}`, { origin, cause: error })
+  const isUntrusted = typeof code === 'string' && untrusted.test(code)
+  if (isUntrusted || isUnsent(error))
+    return new HttpError('connect', `${origin}: no connection${name}`, { origin, cause: error })
   if (code === 'UND_ERR_CONNECT_TIMEOUT') {
     return new HttpError('timeout', `${origin}: no connection in time`, { origin, cause: error })
   }

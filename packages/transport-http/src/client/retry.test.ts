@@ -149,6 +149,7 @@ test.each([
     true,
   ],
   ['a TypeError that says nothing', new TypeError('Failed to fetch'), false],
+  ['a certificate that is not believed', Object.assign(new Error('x'), { code: 'CERT_HAS_EXPIRED' }), false],
   ['what is no error', 'refused', false],
 ])('%s proves that nothing was sent: %o', (_title, error, expected) => {
   expect(isUnsent(error)).toBe(expected)
@@ -159,6 +160,8 @@ test.each([
   ['UND_ERR_HEADERS_OVERFLOW', 'protocol'],
   ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
   ['ECONNREFUSED', 'connect'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'connect'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'connect'],
   ['EPIPE', 'closed'],
 ])('%s is reported as %s', (code, expected) => {
   expect(failureOf(Object.assign(new Error(), { code }), 'http://test').code).toBe(expected)

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts'
 import { HttpError } from './http-error.ts'
+import { offAbort, onAbort } from './on-abort.ts'
 import type { HttpTimeouts } from './options.ts'
 
 const halfAnHour = 30 * 60_000
@@ -39,7 +40,7 @@ export function startWatch({ signal, timeouts, clock, origin, onStop }: WatchOpt
   let timer: unknown
 
   const end = (): void => {
-    signal.removeEventListener('abort', onAbort)
+    offAbort(signal, cancel)
     clock.clearTimeout(timer)
     timer = undefined
   }
@@ -48,7 +49,7 @@ export function startWatch({ signal, timeouts, clock, origin, onStop }: WatchOpt
     onStop(reason)
     controller.abort(reason)
   }
-  const onAbort = (): void => stop(signal.reason)
+  const cancel = (): void => stop(signal.reason)
   const arm = (): void => {
     const now = clock.now()
     const quiet = limit > 0 ? last + limit - now : Number.POSITIVE_INFINITY
@@ -57,7 +58,7 @@ export function startWatch({ signal, timeouts, clock, origin, onStop }: WatchOpt
     if (wait <= 0) stop(timeoutError(total <= 0 ? totalMs : limit, total <= 0, origin))
     else if (wait !== Number.POSITIVE_INFINITY) timer = clock.setTimeout(arm, Math.min(wait, maxTimer))
   }
-  signal.addEventListener('abort', onAbort)
+  onAbort(signal, cancel)
   arm()
   return {
     signal: controller.signal,

@@ -1,0 +1,13 @@
+import { type Client, isClientError, isResourceNotFound } from '@x/client'
+import type { ReadResourceResult } from '@x/schema'
+
+/** Reads a resource, or nothing when there is no such one. */
+export async function readIfThere(client: Client, uri: string): Promise<ReadResourceResult | undefined> {
+  try {
+    return await client.readResource(uri, { signal: AbortSignal.timeout(5000) })
+  } catch (error) {
+    if (isResourceNotFound(error)) return undefined
+    if (isClientError(error) && error.code === 'rpc') console.error('The server says:', error.rpc)
+    throw error
+  }
+}

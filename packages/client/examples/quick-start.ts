@@ -1,0 +1,17 @@
+import { createClient } from '@x/client'
+import { createServer, tool } from '@x/server'
+import { z } from 'zod'
+
+const greet = tool('greet', {
+  description: 'Greets somebody',
+  input: z.object({ name: z.string() }),
+  run: ({ name }) => `Hello, ${name}!`,
+})
+const server = createServer({ name: 'demo', version: '1.0.0', tools: [greet] })
+
+// In place of a server in this process: connectHttp('https://example.com/mcp') of @x/transport-http/client.
+const client = createClient(server, { name: 'host', version: '1.0.0' })
+
+for await (const { name, description } of client.tools()) console.log(`${name}: ${description}`)
+const { content } = await client.callTool('greet', { name: 'Ada' })
+console.log(content)

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { Agent } from 'undici'
+import { callWith, json, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
+import { connectHttp } from './connect-node.ts'
+
+test('a dispatcher that was given carries the requests, and stays open for its maker', async () => {
+  await using server = await scriptedServer(json(rpcResult()))
+  let carried = 0
+  const dispatcher = new Agent().compose((dispatch) => (options, handler) => {
+    carried += 1
+    return dispatch(options, handler)
+  })
+  for (let round = 0; round < 2; round += 1) {
+    const connection = connectHttp(server.url, { dispatcher })
+    await connection(rpcRequest(), callWith())
+    await connection.close()
+  }
+  expect(carried).toBe(2)
+  await dispatcher.close()
+})
+
+test('a fetch that was given sends the requests, and is told not to follow redirects', async () => {
+  const sent: unknown[] = []
+  await using connection = connectHttp('https://example.com/mcp?tenant=a', {
+    fetch: async (url, { method, redirect, headers }) => {
+      sent.push(url, method, redirect, new Headers(headers).get('mcp-method'))
+      return Response.json(rpcResult())
+    },
+  })
+  expect(await connection(rpcRequest(), callWith())).toEqual(rpcResult())
+  expect(sent).toEqual(['https://example.com/mcp?tenant=a', 'POST', 'manual', 'tools/call'])
+})
+
+test('a redirect that a browser hides is refused', async () => {
+  const hidden = Object.defineProperty(new Response(null), 'type', { value: 'opaqueredirect' })
+  await using connection = connectHttp('https://example.com/mcp', { fetch: async () => hidden })
+  await expect(connection(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'redirect' })
+})
+
+test('an error of the user, who gives the headers, reaches the user as it is', async () => {
+  const reason = new Error('no token')
+  await using connection = connectHttp('https://example.com/mcp', { headers: () => Promise.reject(reason) })
+  await expect(connection(rpcRequest(), callWith())).rejects.toBe(reason)
+})
+
+test('hundreds of calls at once share one signal without a warning', async () => {
+  const warnings: unknown[] = []
+  const listen = (warning: unknown): void => void warnings.push(warning)
+  process.on('warning', listen)
+  await using server = await scriptedServer(json(rpcResult()))
+  await using connection = connectHttp(server.url, { connections: 4 })
+  const { signal } = new AbortController()
+  await Promise.all(Array.from({ length: 200 }, () => connection(rpcRequest(), callWith(signal))))
+  process.off('warning', listen)
+  expect(warnings).toEqual([])
+  expect(server.connections()).toBeLessThanOrEqual(4)
+})
