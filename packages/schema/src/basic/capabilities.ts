@@ -41,7 +41,9 @@ export type ServerCapabilities = {
   /** Offers prompts (server/prompts). */
   readonly prompts?: ListCapability | undefined
   /** Offers resources, and perhaps tells when one changed (server/resources). */
-  readonly resources?: (ListCapability & { readonly subscribe?: boolean | undefined }) | undefined
+  readonly resources?:
+    | { readonly listChanged?: boolean | undefined; readonly subscribe?: boolean | undefined }
+    | undefined
   /** Offers tools (server/tools). */
   readonly tools?: ListCapability | undefined
 }

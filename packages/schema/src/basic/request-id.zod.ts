@@ -1,0 +1,5 @@
+import { z } from 'zod'
+import type { RequestId } from './rpc.ts'
+
+/** Validates a {@link RequestId}; an integer that JavaScript would round is refused, since its answer would not fit. */
+export const requestId: z.ZodType<RequestId> = z.union([z.string(), z.int()])

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { requestMetaObject } from '../basic/meta.zod.ts'
+import { requestId } from '../basic/request-id.zod.ts'
+import { resultShape } from '../basic/result.zod.ts'
+import { cacheableResultShape } from './caching.zod.ts'
+import type { Cursor, PaginatedRequest, PaginatedRequestParams, PaginatedResult } from './pagination.ts'
+
+/** Validates a {@link Cursor}. */
+export const cursor: z.ZodType<Cursor> = z.string()
+
+/** Validates a {@link PaginatedRequestParams}. */
+export const paginatedRequestParams: z.ZodType<PaginatedRequestParams> = z.looseObject({
+  _meta: requestMetaObject,
+  cursor: cursor.optional(),
+})
+
+/** Validates a {@link PaginatedRequest} of any method. */
+export const paginatedRequest: z.ZodType<PaginatedRequest> = z.looseObject({
+  jsonrpc: z.literal('2.0'),
+  id: requestId,
+  method: z.string(),
+  params: paginatedRequestParams,
+})
+
+/** Validates a {@link PaginatedResult}. */
+export const paginatedResult: z.ZodType<PaginatedResult> = z.looseObject({
+  ...resultShape,
+  nextCursor: cursor.optional(),
+})
+
+/** The fields of a page that can be cached, which every list is. */
+export const pageShape = { ...cacheableResultShape, nextCursor: cursor.optional() }

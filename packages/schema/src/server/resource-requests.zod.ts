@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { uri } from '../basic/formats.zod.ts'
+import { requestMetaObject } from '../basic/meta.zod.ts'
+import { requestOf, responseOf } from '../basic/rpc.zod.ts'
+import { inputRequiredResult, inputResponseRequestParamsShape } from '../patterns/mrtr.zod.ts'
+import { cacheableResultShape } from './caching.zod.ts'
+import { pageShape, paginatedRequestParams } from './pagination.zod.ts'
+import type {
+  ListResourcesRequest,
+  ListResourcesResult,
+  ListResourcesResultResponse,
+  ListResourceTemplatesRequest,
+  ListResourceTemplatesResult,
+  ListResourceTemplatesResultResponse,
+  ReadResourceRequest,
+  ReadResourceRequestParams,
+  ReadResourceResult,
+  ReadResourceResultResponse,
+  ResourceRequestParams,
+} from './resource-requests.ts'
+import { blobResourceContents, resource, resourceTemplate, textResourceContents } from './resources.zod.ts'
+
+/** Validates a {@link ListResourcesRequest}. */
+export const listResourcesRequest: z.ZodType<ListResourcesRequest> = requestOf('resources/list', paginatedRequestParams)
+
+/** Validates a {@link ListResourcesResult}. */
+export const listResourcesResult: z.ZodType<ListResourcesResult> = z.looseObject({
+  ...pageShape,
+  resources: z.array(resource),
+})
+
+/** Validates a {@link ListResourcesResultResponse}. */
+export const listResourcesResultResponse: z.ZodType<ListResourcesResultResponse> = responseOf(listResourcesResult)
+
+/** Validates a {@link ListResourceTemplatesRequest}. */
+export const listResourceTemplatesRequest: z.ZodType<ListResourceTemplatesRequest> = requestOf(
+  'resources/templates/list',
+  paginatedRequestParams,
+)
+
+/** Validates a {@link ListResourceTemplatesResult}. */
+export const listResourceTemplatesResult: z.ZodType<ListResourceTemplatesResult> = z.looseObject({
+  ...pageShape,
+  resourceTemplates: z.array(resourceTemplate),
+})
+
+/** Validates a {@link ListResourceTemplatesResultResponse}. */
+export const listResourceTemplatesResultResponse: z.ZodType<ListResourceTemplatesResultResponse> =
+  responseOf(listResourceTemplatesResult)
+
+/** Validates a {@link ResourceRequestParams}. */
+export const resourceRequestParams: z.ZodType<ResourceRequestParams> = z.looseObject({ _meta: requestMetaObject, uri })
+
+/** Validates a {@link ReadResourceRequestParams}. */
+export const readResourceRequestParams: z.ZodType<ReadResourceRequestParams> = z.looseObject({
+  ...inputResponseRequestParamsShape,
+  uri,
+})
+
+/** Validates a {@link ReadResourceRequest}. */
+export const readResourceRequest: z.ZodType<ReadResourceRequest> = requestOf(
+  'resources/read',
+  readResourceRequestParams,
+)
+
+/** Validates a {@link ReadResourceResult}. */
+export const readResourceResult: z.ZodType<ReadResourceResult> = z.looseObject({
+  ...cacheableResultShape,
+  contents: z.array(z.union([textResourceContents, blobResourceContents])),
+})
+
+/** Validates a {@link ReadResourceResultResponse}. */
+export const readResourceResultResponse: z.ZodType<ReadResourceResultResponse> = responseOf(
+  z.union([inputRequiredResult, readResourceResult]),
+)

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { contentBlock } from '../basic/content.zod.ts'
+import { jsonObject, jsonValue } from '../basic/json.zod.ts'
+import { resultShape } from '../basic/result.zod.ts'
+import { requestOf, responseOf } from '../basic/rpc.zod.ts'
+import { inputRequiredResult, inputResponseRequestParamsShape } from '../patterns/mrtr.zod.ts'
+import { pageShape, paginatedRequestParams } from './pagination.zod.ts'
+import type {
+  CallToolRequest,
+  CallToolRequestParams,
+  CallToolResult,
+  CallToolResultResponse,
+  ListToolsRequest,
+  ListToolsResult,
+  ListToolsResultResponse,
+} from './tool-requests.ts'
+import { tool } from './tools.zod.ts'
+
+/** Validates a {@link ListToolsRequest}. */
+export const listToolsRequest: z.ZodType<ListToolsRequest> = requestOf('tools/list', paginatedRequestParams)
+
+/** Validates a {@link ListToolsResult}. */
+export const listToolsResult: z.ZodType<ListToolsResult> = z.looseObject({ ...pageShape, tools: z.array(tool) })
+
+/** Validates a {@link ListToolsResultResponse}. */
+export const listToolsResultResponse: z.ZodType<ListToolsResultResponse> = responseOf(listToolsResult)
+
+/** Validates a {@link CallToolRequestParams}. */
+export const callToolRequestParams: z.ZodType<CallToolRequestParams> = z.looseObject({
+  ...inputResponseRequestParamsShape,
+  name: z.string(),
+  arguments: jsonObject.optional(),
+})
+
+/** Validates a {@link CallToolRequest}. */
+export const callToolRequest: z.ZodType<CallToolRequest> = requestOf('tools/call', callToolRequestParams)
+
+/** Validates a {@link CallToolResult}. */
+export const callToolResult: z.ZodType<CallToolResult> = z.looseObject({
+  ...resultShape,
+  content: z.array(contentBlock),
+  structuredContent: jsonValue.optional(),
+  isError: z.boolean().optional(),
+})
+
+/** Validates a {@link CallToolResultResponse}. */
+export const callToolResultResponse: z.ZodType<CallToolResultResponse> = responseOf(
+  z.union([inputRequiredResult, callToolResult]),
+)

@@ -1,0 +1,84 @@
+import type { PublishedSchema } from '@tooling/spec'
+import fc from 'fast-check'
+import { definitions, referenced } from './published.ts'
+
+type Json = fc.JsonValue
+type Context = { readonly depth: number }
+
+const maximumDepth = 5
+const json = fc.jsonValue({ maxDepth: 1 }).filter((value) => !JSON.stringify(value).includes('__proto__'))
+const key = fc.string({ maxLength: 12 }).filter((name) => name !== '__proto__')
+
+/** Values that a definition allows, unknown keys of open objects included. */
+export function arbitraryOf(definition: string): fc.Arbitrary<Json> {
+  return reference(definition, { depth: 0 })
+}
+
+const built = new Map<string, fc.Arbitrary<Json>>()
+
+function reference(definition: string, context: Context): fc.Arbitrary<Json> {
+  if (definition === 'JSONValue') return json
+  const schema = definitions[definition]
+  if (schema === undefined) throw new Error(`the schema has no definition ${definition}`)
+  const place = `${definition} ${context.depth}`
+  const arbitrary = built.get(place) ?? of(schema, { depth: context.depth + 1 })
+  built.set(place, arbitrary)
+  return arbitrary
+}
+
+function of(schema: PublishedSchema, context: Context): fc.Arbitrary<Json> {
+  if (schema.$ref !== undefined) return reference(referenced(schema.$ref), context)
+  if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map((member) => of(member, context)))
+  if (schema.allOf !== undefined) return all(schema.allOf, context)
+  if (schema.const !== undefined) return fc.constant(schema.const)
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
+  if (schema.type === undefined) return json
+  const types = typeof schema.type === 'string' ? [schema.type] : schema.type
+  return fc.oneof(...types.map((type) => typed(type, schema, context)))
+}
+
+type Build = (schema: PublishedSchema, context: Context) => fc.Arbitrary<Json>
+
+const builders: ReadonlyMap<string, Build> = new Map<string, Build>([
+  ['string', () => fc.string({ unit: 'binary', maxLength: 20 })],
+  ['integer', ({ minimum }) => fc.integer({ min: minimum ?? Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER })],
+  ['number', ({ minimum, maximum }) => fc.double({ ...finite, min: minimum ?? -1e9, max: maximum ?? 1e9 })],
+  ['boolean', () => fc.boolean()],
+  ['null', () => fc.constant(null)],
+  ['array', ({ items }, context) => fc.array(of(items ?? {}, context), { maxLength: isDeep(context) ? 0 : 2 })],
+  ['object', object],
+])
+
+const finite = { noNaN: true, noDefaultInfinity: true }
+
+function typed(type: string, schema: PublishedSchema, context: Context): fc.Arbitrary<Json> {
+  const build = builders.get(type)
+  if (build === undefined) throw new Error(`the schema has a type ${type} that this generator does not know`)
+  return build(schema, context)
+}
+
+function isDeep(context: Context): boolean {
+  return context.depth > maximumDepth
+}
+
+function object(schema: PublishedSchema, context: Context): fc.Arbitrary<Json> {
+  const required = schema.required ?? []
+  const known = Object.entries(schema.properties ?? {}).filter(([name]) => required.includes(name) || !isDeep(context))
+  const properties = Object.fromEntries(known.map(([name, property]) => [name, of(property, context)]))
+  const others = of(schema.additionalProperties ?? {}, context)
+  const names = new Set(Object.keys(schema.properties ?? {}))
+  return fc
+    .tuple(
+      fc.dictionary(
+        key.filter((name) => !names.has(name)),
+        others,
+        { maxKeys: 1, noNullPrototype: true },
+      ),
+      fc.record(properties, { requiredKeys: [...required], noNullPrototype: true }),
+    )
+    .map(([open, closed]) => ({ ...open, ...closed }))
+}
+
+function all(schemas: readonly PublishedSchema[], context: Context): fc.Arbitrary<Json> {
+  return fc.tuple(...schemas.map((schema) => of(schema, context))).map((parts) => Object.assign({}, ...parts))
+}

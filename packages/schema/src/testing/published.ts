@@ -1,0 +1,85 @@
+import { type PublishedSchema, readSchema } from '@tooling/spec'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import type { z } from 'zod'
+import * as exported from '../zod.ts'
+
+type Definitions = { readonly [name: string]: PublishedSchema }
+
+const { paramsValidators: _params, resultValidators: _results, ...rest } = exported
+
+/** Every validator of a published type, by its name in `@x/schema/zod`. */
+export const validators: ReadonlyMap<string, z.ZodType> = new Map(Object.entries(rest))
+
+/** The definitions, as they were published. */
+export const published: Definitions = readSchema().$defs
+
+/**
+ * The definitions, as they were meant. The JSON Schema is generated from the specification's TypeScript, which is the
+ * source of truth; the generator reads `number` in a union with `boolean` as `integer`, and drops `null`.
+ */
+export const definitions: Definitions = {
+  ...published,
+  JSONValue: { anyOf: [...(published['JSONValue']?.anyOf ?? []), { type: ['number', 'null'] }] },
+  ElicitResult: withContent({
+    anyOf: [{ items: { type: 'string' }, type: 'array' }, { type: ['string', 'number', 'boolean'] }],
+  }),
+}
+
+function withContent(field: PublishedSchema): PublishedSchema {
+  const { ElicitResult } = published
+  return {
+    ...ElicitResult,
+    properties: { ...ElicitResult?.properties, content: { type: 'object', additionalProperties: field } },
+  }
+}
+
+// JSON-RPC's own names are changed, so that `Request` and `Response` are always the web's, and `Error` JavaScript's.
+const renamed = new Map([
+  ['Error', 'WireError'],
+  ['JSONArray', 'JsonArray'],
+  ['JSONObject', 'JsonObject'],
+  ['JSONRPCErrorResponse', 'RpcError'],
+  ['JSONRPCMessage', 'RpcMessage'],
+  ['JSONRPCNotification', 'RpcNotification'],
+  ['JSONRPCRequest', 'RpcRequest'],
+  ['JSONRPCResponse', 'RpcResponse'],
+  ['JSONRPCResultResponse', 'RpcResult'],
+  ['JSONValue', 'JsonValue'],
+  ['Notification', 'RpcNotificationFields'],
+  ['Request', 'RpcRequestFields'],
+])
+
+/** What a definition's type is called here. */
+export function typeName(definition: string): string {
+  return renamed.get(definition) ?? definition
+}
+
+/** What a definition's validator is called here. */
+export function validatorName(definition: string): string {
+  const name = typeName(definition)
+  return name.charAt(0).toLowerCase() + name.slice(1)
+}
+
+/** The validator of a definition. */
+export function validatorOf(definition: string): z.ZodType {
+  const validator = validators.get(validatorName(definition))
+  if (validator === undefined) throw new Error(`no validator ${validatorName(definition)} is exported by zod.ts`)
+  return validator
+}
+
+/** The name that a `$ref` points at. */
+export function referenced(reference: string): string {
+  return reference.slice('#/$defs/'.length)
+}
+
+/** Decides by the schema whether a value is of a definition. */
+export type Referee = (definition: string, value: unknown) => boolean
+
+/** A referee over the given definitions; formats are annotations unless asked for. */
+export function refereeOf($defs: Definitions, options: { formats: boolean }): Referee {
+  const ajv = new Ajv2020({ strict: false, validateFormats: options.formats })
+  if (options.formats) formats.default(ajv)
+  ajv.addSchema({ $id: 'published', $defs })
+  return (definition, value) => ajv.validate(`published#/$defs/${definition}`, value)
+}

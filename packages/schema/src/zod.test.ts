@@ -1,0 +1,57 @@
+import { examples } from '@tooling/spec'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { arbitraryOf } from './testing/arbitrary.ts'
+import { mutationsOf } from './testing/mutate.ts'
+import { definitions, published, refereeOf, validatorName, validatorOf, validators } from './testing/published.ts'
+import { publishedTypes } from './testing/published-types.ts'
+
+const names = Object.keys(published)
+const strict = refereeOf(published, { formats: true })
+const allows = refereeOf(definitions, { formats: false })
+
+test('every published definition has a validator, and every validator a definition', () => {
+  expect([...validators.keys()].toSorted()).toEqual(names.map(validatorName).toSorted())
+})
+
+test('every type has exactly the keys and values of its published definition', async () => {
+  await expect(publishedTypes()).toMatchFileSnapshot('./testing/published-types.generated.ts')
+})
+
+describe('a published example', () => {
+  test.each(examples().map(({ file, definition, value }) => [file, definition, value] as const))(
+    '%s is valid, and is kept whole',
+    (_, definition, value) => {
+      expect(strict(definition, value)).toBe(true)
+      const parsed = validatorOf(definition).parse(value)
+      expect(parsed).toEqual(value)
+      expect(JSON.parse(JSON.stringify(parsed))).toEqual(value)
+    },
+  )
+})
+
+describe('the validator of a definition', () => {
+  test.each(names)('%s takes whatever the published schema allows, and keeps it whole', (name) => {
+    const validator = validatorOf(name)
+    fc.assert(
+      fc.property(arbitraryOf(name), (value) => {
+        expect(allows(name, value)).toBe(true)
+        expect(validator.parse(value)).toEqual(value)
+      }),
+      { numRuns: 25 },
+    )
+  })
+
+  test.each(names)('%s agrees with the published schema on a value with one thing changed', (name) => {
+    const validator = validatorOf(name)
+    fc.assert(
+      fc.property(arbitraryOf(name), (value) => {
+        const disagreements = mutationsOf(value).filter(
+          (mutation) => validator.safeParse(mutation).success !== allows(name, mutation),
+        )
+        expect(disagreements).toEqual([])
+      }),
+      { numRuns: 6 },
+    )
+  })
+})
