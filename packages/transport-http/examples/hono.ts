@@ -1,0 +1,11 @@
+import type { Exchange } from '@x/schema'
+import { httpHandler } from '@x/transport-http'
+import { Hono } from 'hono'
+
+/** A Hono application with an MCP endpoint; it runs wherever Hono does. */
+export function createApp(server: Exchange): Hono {
+  const app = new Hono()
+  const handle = httpHandler(server)
+  app.all('/mcp', (context) => handle(context.req.raw))
+  return app
+}

@@ -1,0 +1,6 @@
+export { httpHandler } from './server/http-handler.ts'
+export type { FetchHandler, HttpHandlerOptions } from './server/http-handler.ts'
+export type { CorsOptions } from './server/cors.ts'
+export type { HttpRefusal } from './server/refusal.ts'
+export type { RequestView } from './server/request-view.ts'
+export type { HandlerOptions, Identity, Schedule } from './server/settings.ts'

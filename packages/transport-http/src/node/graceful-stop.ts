@@ -1,0 +1,72 @@
+import type { Server, ServerResponse } from 'node:http'
+import { Server as NetServer } from 'node:net'
+import { errorCodes, McpError } from '@x/schema'
+import { finishCall, stopCall } from '../server/run-call.ts'
+import type { RunningCall } from '../server/run-call.ts'
+import type { Schedule } from '../server/settings.ts'
+
+/** What a stop has to see to. */
+export interface Stoppable {
+  readonly server: Server
+  /** Responses whose last byte is not out yet. */
+  readonly open: ReadonlySet<ServerResponse>
+  readonly running: ReadonlySet<RunningCall>
+  readonly schedule: Schedule
+}
+
+const flushMs = 1_000
+
+/**
+ * Ends a server without losing an answer: takes no connection any more, asks streams to end, waits for the other calls,
+ * after `graceMs` answers for those that are left, and closes every connection. Resolves when all of that is done.
+ *
+ * The caller refuses new calls meanwhile.
+ */
+export async function stopGracefully(parts: Stoppable, graceMs: number): Promise<void> {
+  const { server, running, schedule } = parts
+  const closed = new Promise((resolve) => server.once('close', resolve))
+  // Server.close of node:http would also cut connections whose answer is written and not yet flushed; net's only
+  // stops to listen.
+  NetServer.prototype.close.call(server)
+  const drained = closeWhenDrained(parts)
+  for (const call of running) if (call.streams) stopCall(call, stopping())
+  const cancelGrace = schedule(() => finishAll(running), graceMs)
+  const cancelCut = schedule(() => server.closeAllConnections(), graceMs + flushMs)
+  await drained
+  cancelGrace()
+  server.close(() => {})
+  await closed
+  cancelCut()
+}
+
+function finishAll(running: ReadonlySet<RunningCall>): void {
+  for (const call of running) {
+    const reason = stopping()
+    finishCall(call, new McpError(errorCodes.internal, reason.message), 503)
+    stopCall(call, reason)
+  }
+}
+
+function stopping(): DOMException {
+  return new DOMException('The server is stopping', 'AbortError')
+}
+
+// A connection is closed with the answer that it is giving; the idle ones go when no answer is under way.
+function closeWhenDrained({ open }: Stoppable): Promise<void> {
+  return new Promise((resolve) => {
+    const check = () => {
+      if (open.size === 0) resolve()
+    }
+    for (const response of open) {
+      closeAfter(response)
+      response.once('close', check)
+    }
+    check()
+  })
+}
+
+function closeAfter(response: ServerResponse): void {
+  const { socket } = response
+  if (response.headersSent) response.once('finish', () => socket?.end())
+  else response.shouldKeepAlive = false
+}

@@ -1,0 +1,59 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Exchange } from '@x/schema'
+import type { Intake } from '../server/intake.ts'
+import type { RequestView } from '../server/request-view.ts'
+import type { HandlerContext } from '../server/run-call.ts'
+import { serveRequest } from '../server/serve-request.ts'
+import { compileSettings } from '../server/settings.ts'
+import type { HandlerOptions } from '../server/settings.ts'
+import { outletOf } from './outlet.ts'
+import { readBody } from './read-body.ts'
+import type { NodeRequest } from './read-body.ts'
+
+/** Answers a request of node:http, and of frameworks whose requests are node's (Express, Connect, Fastify's `raw`). */
+export type NodeHandler = (request: NodeRequest, response: ServerResponse) => void
+
+/** How {@link nodeHandler} behaves. */
+export type NodeHandlerOptions = HandlerOptions<IncomingMessage>
+
+/**
+ * Serves an exchange to node:http without building web objects; no framework is needed, and any can mount it.
+ *
+ * A body that a parser has read before is taken from `request.body`.
+ *
+ * @example
+ * createServer(nodeHandler(server)).listen(3000, '127.0.0.1')
+ *
+ * @throws TypeError or RangeError for options that make no sense.
+ */
+export function nodeHandler(exchange: Exchange, options: NodeHandlerOptions = {}): NodeHandler {
+  return handlerIn({ exchange, settings: compileSettings(options), running: new Set() })
+}
+
+/** A handler that keeps its books in a context of the caller's. */
+export function handlerIn(context: HandlerContext<IncomingMessage>): NodeHandler {
+  return (request, response) => {
+    const intake: Intake<IncomingMessage> = {
+      view: viewOf(request),
+      outlet: outletOf(response),
+      readText: (maxBytes) => readBody(request, maxBytes),
+    }
+    void serveRequest(intake, context)
+  }
+}
+
+function viewOf(request: IncomingMessage): RequestView<IncomingMessage> {
+  const { headers, method = '', url = '' } = request
+  return {
+    method,
+    url,
+    source: request,
+    header(name) {
+      const value = headers[name]
+      return typeof value === 'string' ? value : undefined
+    },
+    forEachHeader(visit) {
+      for (const [name, value] of Object.entries(headers)) if (typeof value === 'string') visit(value, name)
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import { Buffer } from 'node:buffer'
+import type { ServerResponse } from 'node:http'
+import type { Outlet } from '../server/outlet.ts'
+
+/** An outlet that writes straight to a response of node:http. */
+export function outletOf(response: ServerResponse): Outlet {
+  return {
+    send({ status, headers, body }) {
+      if (response.headersSent || response.destroyed) return
+      if (body === undefined) {
+        response.writeHead(status, status === 204 ? [...headers] : ['Content-Length', '0', ...headers])
+        response.end()
+        return
+      }
+      const length = String(Buffer.byteLength(body))
+      response.writeHead(status, ['Content-Type', 'application/json', 'Content-Length', length, ...headers])
+      response.end(body)
+    },
+    open(headers) {
+      if (!response.destroyed) response.writeHead(200, [...headers])
+    },
+    write(text) {
+      if (!response.destroyed) response.write(text)
+    },
+    end(text) {
+      if (!response.destroyed) response.end(text)
+    },
+    queued: () => response.writableLength,
+    destroy: () => void response.destroy(),
+    onClose(run) {
+      if (response.closed) run()
+      else response.on('close', run)
+    },
+  }
+}

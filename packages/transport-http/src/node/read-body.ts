@@ -1,0 +1,68 @@
+import { Buffer, isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import { bodyCutShort, bodyTaken, bodyTooLarge, invalidText } from '../server/refusal.ts'
+import type { HttpRefusal } from '../server/refusal.ts'
+
+/** A request of node:http, with the body that a framework may have read and parsed before. */
+export type NodeRequest = IncomingMessage & { readonly body?: unknown }
+
+/** Reads a request's body as UTF-8 and stops at the bound, whatever the `Content-Length` said. */
+export function readBody(request: NodeRequest, maxBytes: number): Promise<string | HttpRefusal> {
+  if (request.readableDidRead || request.readableEnded) return Promise.resolve(bodyOf(request.body, maxBytes))
+  // What is not read here is thrown away by node:http, so that the peer gets to its answer.
+  if (Number(request.headers['content-length']) > maxBytes) return Promise.resolve(bodyTooLarge(maxBytes))
+  return new Promise((resolve) => collect(request, maxBytes, resolve))
+}
+
+function collect(request: NodeRequest, maxBytes: number, resolve: (body: string | HttpRefusal) => void): void {
+  let bytes: Buffer | undefined
+  let size = 0
+  request.on('data', (chunk: Buffer) => {
+    const start = size
+    size += chunk.length
+    if (size <= maxBytes) bytes = start === 0 ? chunk : append(bytes, chunk, start)
+    else if (start <= maxBytes) resolve(bodyTooLarge(maxBytes))
+    // A peer that sees its answer and still goes on is cut off.
+    else if (size > 2 * maxBytes + spareBytes) request.destroy()
+  })
+  request.on('end', () => resolve(size > maxBytes ? bodyTooLarge(maxBytes) : decode(bytes?.subarray(0, size))))
+  request.on('error', () => resolve(bodyCutShort))
+}
+
+const spareBytes = 1_048_576
+const smallestBuffer = 65_536
+
+// A list of chunks would cost far more than the body when it comes in tiny ones.
+function append(bytes: Buffer | undefined, chunk: Buffer, start: number): Buffer {
+  const size = start + chunk.length
+  if (bytes !== undefined && bytes.length >= size) {
+    chunk.copy(bytes, start)
+    return bytes
+  }
+  const larger = Buffer.allocUnsafe(Math.max(smallestBuffer, 2 * size))
+  bytes?.copy(larger, 0, 0, start)
+  chunk.copy(larger, start)
+  return larger
+}
+
+function decode(bytes: Buffer | undefined): string | HttpRefusal {
+  if (bytes === undefined) return ''
+  return isUtf8(bytes) ? bytes.toString('utf8') : invalidText
+}
+
+// A parsed body goes back to text, so that one parser judges it by the same bounds as any other.
+function bodyOf(body: unknown, maxBytes: number): string | HttpRefusal {
+  if (body === undefined) return bodyTaken
+  const text = body instanceof Uint8Array ? decode(Buffer.from(body)) : typeof body === 'string' ? body : textOf(body)
+  if (typeof text === 'string' && Buffer.byteLength(text) > maxBytes) return bodyTooLarge(maxBytes)
+  return text
+}
+
+function textOf(body: unknown): string | HttpRefusal {
+  try {
+    return JSON.stringify(body) ?? ''
+  } catch {
+    // What JSON.parse made can fail here by its depth alone.
+    return { ...invalidText, message: 'The body is nested too deeply' }
+  }
+}

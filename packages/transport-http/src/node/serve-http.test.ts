@@ -1,0 +1,218 @@
+import { createServer } from 'node:http'
+import type { RpcNotification } from '@x/schema'
+import { expect, test, vi } from 'vitest'
+import { abortOf, echo, pendingCalls, progress, resultOf } from '../testing/exchanges.ts'
+import { handClock } from '../testing/hand-clock.ts'
+import { connectRaw, requestOf } from '../testing/raw.ts'
+import { post } from '../testing/sent.ts'
+import { serveHttp } from './serve-http.ts'
+
+async function send(url: string, sent = post('tools/list')): Promise<[number, string]> {
+  const { host: _, ...headers } = sent.headers
+  const response = await fetch(url, { method: sent.method, headers, body: String(sent.body) })
+  return [response.status, await response.text()]
+}
+
+test('a server listens on the loopback address at /mcp unless it is told otherwise [SHT-001 SHT-005]', async () => {
+  await using http = await serveHttp(echo)
+  expect(http.url).toBe(`http://127.0.0.1:${http.port}/mcp`)
+  expect(await send(http.url)).toEqual([200, expect.stringContaining('"tools/list"')])
+  expect((await send(`${http.url}?tenant=1`))[0]).toBe(200)
+})
+
+test('another path is answered with 404 and JSON', async () => {
+  await using http = await serveHttp(echo, { path: '/api/mcp' })
+  const [status, body] = await send(`http://127.0.0.1:${http.port}/mcp`)
+  expect([status, JSON.parse(body).error.message]).toEqual([404, 'There is nothing here: the endpoint is /api/mcp'])
+  expect((await send(http.url))[0]).toBe(200)
+})
+
+test.each([['localhost'], ['::1'], ['127.0.0.2']])(
+  'the host %s is this machine and serves its own name [SHT-004]',
+  async (host) => {
+    await using http = await serveHttp(echo, { host })
+    expect((await send(http.url))[0]).toBe(200)
+  },
+)
+
+test('an address that others can reach needs a list of hosts [SHT-005]', async () => {
+  await expect(serveHttp(echo, { host: '0.0.0.0' })).rejects.toThrow('allowedHosts')
+  await using http = await serveHttp(echo, { host: '0.0.0.0', allowedHosts: ['127.0.0.1'] })
+  expect((await send(`http://127.0.0.1:${http.port}/mcp`))[0]).toBe(200)
+  expect((await send(`http://localhost:${http.port}/mcp`))[0]).toBe(403)
+})
+
+test('a port that is in use is an error that says what to do', async () => {
+  await using http = await serveHttp(echo)
+  const second = serveHttp(echo, { port: http.port })
+  await expect(second).rejects.toThrow(
+    `127.0.0.1:${http.port} is in use: stop what listens there, or give another port`,
+  )
+  await expect(second).rejects.toHaveProperty('cause.code', 'EADDRINUSE')
+})
+
+test('an address that is not of this machine is an error that names it', async () => {
+  const serving = serveHttp(echo, { host: '192.0.2.1', allowedHosts: '*' })
+  await expect(serving).rejects.toThrow('192.0.2.1:0 cannot be bound')
+})
+
+test('a server that stops lets running calls finish, refuses new ones and closes idle connections', async () => {
+  const { exchange, next } = pendingCalls()
+  const http = await serveHttp(exchange)
+  const idle = connectRaw(http.port)
+  idle.send(requestOf('tools/list', 1))
+  const first = await next()
+  first.answer()
+  await idle.until('"id":1')
+  const busy = connectRaw(http.port)
+  busy.send(requestOf('tools/list', 2))
+  const second = await next()
+
+  const closing = http.close()
+  idle.send(requestOf('tools/list', 3))
+  const refused = await idle.closed()
+  expect(refused).toMatch(/HTTP\/1.1 503 [^]*Retry-After: 1[^]*Connection: close[^]*The server is stopping/)
+  await expect(fetch(http.url)).rejects.toThrow('fetch failed')
+  expect(second.call.signal.aborted).toBe(false)
+  second.answer({ last: true })
+  expect(await busy.closed()).toMatch(/HTTP\/1.1 200 OK[^]*Connection: close[^]*"last":true/)
+  await closing
+})
+
+test('a connection that is idle does not hold the stop up', async () => {
+  const http = await serveHttp(echo)
+  const raw = connectRaw(http.port)
+  raw.send(requestOf('tools/list', 1))
+  await raw.until('"result"')
+  await http.close()
+  expect(await raw.closed()).toMatch(/^HTTP\/1.1 200 OK\r\nContent-Type: application\/json\r\nContent-Length: 81\r\n/)
+})
+
+test('a call that outlives the grace is aborted and answered', async () => {
+  const { exchange, next } = pendingCalls()
+  const clock = handClock()
+  const http = await serveHttp(exchange, { schedule: clock.schedule, keepAliveMs: 0, timeoutMs: 0 })
+  const sending = send(http.url)
+  const { call } = await next()
+  const closing = http.close({ graceMs: 5_000 })
+  clock.advance(4_999)
+  expect(call.signal.aborted).toBe(false)
+  clock.advance(1)
+  expect(call.signal.reason).toMatchObject({ message: 'The server is stopping' })
+  expect(await sending).toEqual([503, expect.stringContaining('The server is stopping')])
+  await closing
+  expect(clock.waiting()).toBe(0)
+})
+
+test('a reader that takes nothing cannot hold the stop up', async () => {
+  const { exchange, next } = pendingCalls()
+  const clock = handClock()
+  const http = await serveHttp(exchange, { schedule: clock.schedule, keepAliveMs: 0, timeoutMs: 0 })
+  const raw = connectRaw(http.port)
+  raw.socket.pause()
+  raw.send(requestOf('tools/list', 1))
+  const { answer } = await next()
+  answer({ text: 'x'.repeat(50_000_000) })
+  const closing = http.close({ graceMs: 10 })
+  clock.advance(1_010)
+  await closing
+  raw.socket.resume()
+  expect((await raw.closed()).length).toBeLessThan(50_000_000)
+})
+
+test('an answer that is still on its way to a slow reader is not cut short by a stop', async () => {
+  const { exchange, next } = pendingCalls()
+  const http = await serveHttp(exchange)
+  const raw = connectRaw(http.port)
+  raw.socket.pause()
+  raw.send(requestOf('tools/list', 1))
+  const { answer } = await next()
+  answer({ text: 'x'.repeat(20_000_000) })
+  await Promise.resolve()
+  const closing = http.close()
+  raw.socket.resume()
+  expect((await raw.closed()).endsWith('xxx"}}')).toBe(true)
+  await closing
+})
+
+test('a stream of changes is asked to end as soon as the stop begins, and its response still goes out', async () => {
+  const acknowledged: RpcNotification = { jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged' }
+  const http = await serveHttp(async (request, call) => {
+    call.notify(acknowledged)
+    await abortOf(call.signal)
+    return resultOf(request, { ended: true })
+  })
+  const raw = connectRaw(http.port)
+  raw.send(requestOf('subscriptions/listen', 1))
+  await raw.until('acknowledged')
+  await http.close()
+  const received = await raw.closed()
+  expect(received).toContain('data: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","ended":true}}\n\n')
+  expect(received.endsWith('0\r\n\r\n')).toBe(true)
+})
+
+test('closing twice is closing once, and `await using` closes', async () => {
+  let url = ''
+  {
+    await using http = await serveHttp(echo)
+    url = http.url
+    expect(http.close()).toBe(http.close())
+  }
+  await expect(fetch(url)).rejects.toThrow('fetch failed')
+})
+
+test('a socket that does not read loses progress beyond the bound, and the server stays small', async () => {
+  let sent = 0
+  const message = 'x'.repeat(100_000)
+  const { exchange, next } = pendingCalls()
+  await using http = await serveHttp(exchange, { maxQueuedBytes: 1_000_000 })
+  const raw = connectRaw(http.port)
+  raw.socket.pause()
+  raw.send(requestOf('tools/list', 1))
+  const { call, answer } = await next()
+  // Each turn of the loop lets the socket take what the kernel has room for.
+  for (; sent < 300; sent += 1) {
+    call.notify(progress(sent, message))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  answer()
+  raw.socket.resume()
+  const received = await raw.until('"result"')
+  expect(received.length).toBeLessThan(sent * message.length)
+  expect(received).toContain('"progress":0')
+  raw.socket.destroy()
+})
+
+test('a client that leaves while its body is on the way is no error', async () => {
+  const onError = vi.fn()
+  await using http = await serveHttp(echo, { onError })
+  const raw = connectRaw(http.port)
+  raw.send(requestOf('tools/list', 1).slice(0, -20))
+  await new Promise((resolve) => setImmediate(resolve))
+  raw.socket.destroy()
+  await raw.closed()
+  expect((await send(http.url))[0]).toBe(200)
+  expect(onError).not.toHaveBeenCalled()
+})
+
+test('a server that somebody else made may use the handler with a body that was read before', async () => {
+  const { nodeHandler } = await import('./node-handler.ts')
+  const bodies = [{ parsed: true }, '{"jsonrpc":', Buffer.from([0xff]), undefined]
+  const handle = nodeHandler(echo)
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => handle(Object.assign(request, { body: bodies.shift() }), response))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/mcp`
+  const answers = []
+  while (bodies.length > 0) answers.push(await send(url))
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  expect(answers).toEqual([
+    [400, expect.stringContaining('-32600')],
+    [400, expect.stringContaining('-32700')],
+    [400, expect.stringContaining('not valid UTF-8')],
+    [500, expect.stringContaining('mount it ahead of body parsers')],
+  ])
+})

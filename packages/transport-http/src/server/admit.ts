@@ -1,0 +1,58 @@
+import { corsHeaders, preflight } from './cors.ts'
+import { hostAllowed, parseHost } from './hosts.ts'
+import { acceptsBoth, isJson } from './media-types.ts'
+import { originAllowed } from './origins.ts'
+import type { Answer } from './outlet.ts'
+import { refuse } from './refusal.ts'
+import type { HttpRefusal } from './refusal.ts'
+import type { RequestView } from './request-view.ts'
+import type { Settings } from './settings.ts'
+
+/** Either the answer that ends the request here, or the headers, flat, that every answer to it carries. */
+export type Admission = { readonly answer: Answer } | { readonly headers: readonly string[] }
+
+const plain: Admission = { headers: [] }
+
+/** Judges what can be judged before the body is read: host, origin, verb and media types. */
+export function admit<Source>(view: RequestView<Source>, settings: Settings<Source>): Admission {
+  const foreign = refuseForeign(view, settings)
+  if (foreign !== undefined) return { answer: refuse(foreign, []) }
+  const origin = view.header('origin')
+  const { cors } = settings
+  if (cors === undefined || origin === undefined) {
+    const refusal = refuseForm(view)
+    return refusal === undefined ? plain : { answer: refuse(refusal, []) }
+  }
+  if (view.method === 'OPTIONS') return { answer: preflight(cors, origin, view) }
+  const headers = corsHeaders(cors, origin)
+  const refusal = refuseForm(view)
+  return refusal === undefined ? { headers } : { answer: refuse(refusal, headers) }
+}
+
+// basic/transports/streamable-http, security: a page that rebinds its own name to this machine's address shows in the
+// Host, any other foreign page in the Origin.
+function refuseForeign<Source>(view: RequestView<Source>, settings: Settings<Source>): HttpRefusal | undefined {
+  const header = view.header('host')
+  const host = header === undefined ? undefined : parseHost(header)
+  if (host === undefined || !hostAllowed(host, settings.hosts)) {
+    return { status: 403, message: 'The Host is not one that is served here: it has to be in allowedHosts' }
+  }
+  const origin = view.header('origin')
+  if (origin === undefined || originAllowed(origin, host, settings)) return undefined
+  return { status: 403, message: 'The Origin is not one that may call here: it has to be in allowedOrigins' }
+}
+
+function refuseForm(view: RequestView): HttpRefusal | undefined {
+  if (view.method !== 'POST') {
+    return { status: 405, message: `${view.method} is not served here: send a POST`, headers: { Allow: 'POST' } }
+  }
+  if (!isJson(view.header('content-type'))) {
+    return { status: 415, message: 'The Content-Type has to be application/json' }
+  }
+  const encoding = view.header('content-encoding')
+  if (encoding !== undefined && encoding !== 'identity') {
+    return { status: 415, message: 'The body has to come without a Content-Encoding' }
+  }
+  if (acceptsBoth(view.header('accept'))) return undefined
+  return { status: 406, message: 'The Accept has to allow application/json and text/event-stream' }
+}

@@ -1,0 +1,70 @@
+import type { Answer } from './outlet.ts'
+import type { RequestView } from './request-view.ts'
+
+/** How browsers' CORS questions are answered, for the origins that are allowed. */
+export interface CorsOptions {
+  /** Request headers to allow beyond those of the protocol, such as `traceparent`. */
+  readonly headers?: readonly string[] | undefined
+  /** Response headers to show to pages beyond `WWW-Authenticate` and `Retry-After`. */
+  readonly exposed?: readonly string[] | undefined
+  /** Whether pages may send cookies; false by default. */
+  readonly credentials?: boolean | undefined
+  /** How long a browser may remember the answer, in seconds; 10 minutes by default. */
+  readonly maxAge?: number | undefined
+}
+
+/** {@link CorsOptions}, worked out once. */
+export interface CorsRule {
+  readonly requestHeaders: ReadonlySet<string>
+  readonly answer: readonly string[]
+  readonly preflight: readonly string[]
+}
+
+const protocolHeaders = [
+  'accept',
+  'authorization',
+  'content-type',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+]
+const tokenPattern = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
+const tenMinutes = 600
+
+/** Makes a rule of options; `true` is the defaults. */
+export function compileCors(options: boolean | CorsOptions | undefined): CorsRule | undefined {
+  if (options === undefined || options === false) return undefined
+  const { headers = [], exposed = [], credentials = false, maxAge = tenMinutes } = options === true ? {} : options
+  const allow = credentials ? ['Access-Control-Allow-Credentials', 'true'] : []
+  return {
+    requestHeaders: new Set([...protocolHeaders, ...headers.map((name) => name.toLowerCase())]),
+    answer: [...allow, 'Access-Control-Expose-Headers', ['WWW-Authenticate', 'Retry-After', ...exposed].join(', ')],
+    preflight: [...allow, 'Access-Control-Allow-Methods', 'POST', 'Access-Control-Max-Age', String(maxAge)],
+  }
+}
+
+/** The headers, flat, that let a page of an allowed origin read the answer. */
+export function corsHeaders(rule: CorsRule, origin: string): readonly string[] {
+  return ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...rule.answer]
+}
+
+/** The answer to a browser that asks, before it sends a request of an allowed origin, whether it may. */
+export function preflight(rule: CorsRule, origin: string, view: RequestView): Answer {
+  const asked = view.header('access-control-request-headers') ?? ''
+  // A wildcard does not cover Authorization, nor anything with credentials; so what was asked for is named. The
+  // headers of tool parameters are known by their prefix alone.
+  const allowed = asked
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => isAllowed(rule, name))
+  const headers = allowed.length === 0 ? [] : ['Access-Control-Allow-Headers', allowed.join(', ')]
+  return {
+    status: 204,
+    headers: ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...rule.preflight, ...headers],
+  }
+}
+
+function isAllowed(rule: CorsRule, name: string): boolean {
+  return rule.requestHeaders.has(name) || (name.startsWith('mcp-param-') && tokenPattern.test(name))
+}

@@ -1,0 +1,58 @@
+/** Which `Host` headers are served: a set of names and `name:port` pairs in canonical form, or all of them. */
+export type HostRule = ReadonlySet<string> | '*'
+
+/** The names by which a machine reaches itself. */
+export const loopbackHosts: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
+
+const hostPattern = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::([0-9]{1,5}))?$/
+const loopbackPattern = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/
+
+/** A host with its port, both in canonical form. */
+export interface HostName {
+  readonly name: string
+  readonly port: string | undefined
+}
+
+/** Reads a `Host` header (RFC 9110, 7.2); undefined when it is malformed. */
+export function parseHost(host: string): HostName | undefined {
+  const match = hostPattern.exec(host.toLowerCase())
+  const name = match?.[1]
+  if (name === undefined) return undefined
+  const canonical = name.startsWith('[') ? canonicalAddress(name) : name
+  return canonical === undefined ? undefined : { name: canonical, port: match?.[2] }
+}
+
+// An IPv6 address has many spellings; the URL parser knows the one to compare.
+function canonicalAddress(name: string): string | undefined {
+  const url = `http://${name}`
+  return URL.canParse(url) ? new URL(url).hostname : undefined
+}
+
+/**
+ * Makes a rule of what an operator wrote: names allow every port, `name:port` one.
+ *
+ * @throws TypeError for an entry that is no host, such as a URL.
+ */
+export function compileHosts(hosts: readonly string[] | '*'): HostRule {
+  if (hosts === '*') return hosts
+  return new Set(hosts.map(canonicalEntry))
+}
+
+function canonicalEntry(entry: string): string {
+  const host = parseHost(entry)
+  if (host === undefined) {
+    throw new TypeError(`allowedHosts has "${entry}": give a host such as "example.com", "example.com:8443" or "[::1]"`)
+  }
+  return host.port === undefined ? host.name : `${host.name}:${host.port}`
+}
+
+/** Whether a `Host` header is one of those served. */
+export function hostAllowed(host: HostName, rule: HostRule): boolean {
+  if (rule === '*' || rule.has(host.name)) return true
+  return host.port !== undefined && rule.has(`${host.name}:${host.port}`)
+}
+
+/** Whether a name or address in canonical form always means the machine itself. */
+export function isLoopback(name: string): boolean {
+  return loopbackPattern.test(name)
+}

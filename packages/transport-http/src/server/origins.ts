@@ -1,0 +1,63 @@
+import { isLoopback } from './hosts.ts'
+import type { HostName, HostRule } from './hosts.ts'
+
+/** Which `Origin` headers are served: a set of origins, all well-formed ones, or (undefined) those of the same host. */
+export type OriginRule = ReadonlySet<string> | '*' | undefined
+
+const originPattern = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,]+$/
+
+/**
+ * Makes a rule of what an operator wrote.
+ *
+ * @throws TypeError for an entry that no browser would send, such as one with a path, and for `null`, which every
+ * sandboxed page sends.
+ */
+export function compileOrigins(origins: readonly string[] | '*' | undefined): OriginRule {
+  if (origins === undefined || origins === '*') return origins
+  for (const origin of origins) {
+    if (isWellFormed(origin)) continue
+    throw new TypeError(
+      `allowedOrigins has "${origin}": give scheme, host and port alone, as "https://app.example.com"`,
+    )
+  }
+  return new Set(origins)
+}
+
+/** What {@link originAllowed} goes by. */
+export interface OriginRules {
+  readonly origins: OriginRule
+  readonly hosts: HostRule
+}
+
+/**
+ * Whether a page of this origin may call (basic/transports/streamable-http, security). Without a list: a page from the
+ * very host that it calls, and, on a loopback host, any page from a loopback host, such as an inspector on another port.
+ */
+export function originAllowed(origin: string, host: HostName, rules: OriginRules): boolean {
+  if (!isWellFormed(origin)) return false
+  if (rules.origins === '*') return true
+  if (rules.origins !== undefined) return rules.origins.has(origin)
+  // Where any Host is served, a page that rebinds its name would be "the same host".
+  if (rules.hosts === '*') return false
+  return isSameHost(origin, host)
+}
+
+// Browsers write origins canonically, so one that parses to anything else was not written by a browser. Schemes other
+// than the web's, such as those of extensions, have no canonical form to compare with.
+function isWellFormed(origin: string): boolean {
+  if (!originPattern.test(origin) || !URL.canParse(origin)) return false
+  const url = new URL(origin)
+  return url.origin === 'null' || url.origin === origin
+}
+
+function isSameHost(origin: string, host: HostName): boolean {
+  const url = new URL(origin)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return false
+  if (isLoopback(url.hostname) && isLoopback(host.name)) return true
+  if (url.hostname !== host.name) return false
+  return url.port === (host.port ?? '') || (url.port === '' && host.port === defaultPort(url.protocol))
+}
+
+function defaultPort(protocol: string): string {
+  return protocol === 'https:' ? '443' : '80'
+}

@@ -1,0 +1,24 @@
+/** A whole HTTP answer: `headers` is flat (name, value, name, value …), a `body` is JSON. */
+export interface Answer {
+  readonly status: number
+  readonly headers: readonly string[]
+  readonly body?: string | undefined
+}
+
+/**
+ * Where an answer goes: either `send` once, or `open`, any number of `write`, and `end`.
+ * After the peer has gone, or after the answer is out, every function does nothing.
+ */
+export interface Outlet {
+  send(answer: Answer): void
+  /** Starts an event stream with these headers, flat. */
+  open(headers: readonly string[]): void
+  write(text: string): void
+  end(text: string): void
+  /** Bytes that were written and that the peer has not taken yet. */
+  queued(): number
+  /** Breaks the connection off, so that the peer sees that the stream was not finished. */
+  destroy(): void
+  /** Calls back once when the peer has gone or the answer is out, whichever is first. */
+  onClose(run: () => void): void
+}

@@ -1,0 +1,58 @@
+import { encodeMessage, errorCodes } from '@x/schema'
+import type { WireError } from '@x/schema'
+import type { Answer } from './outlet.ts'
+
+/** An answer that is given for HTTP's own reasons, before there is a call. Its body is a JSON-RPC error without an id. */
+export interface HttpRefusal {
+  /** The HTTP status, such as 401. */
+  readonly status: number
+  /** What was wrong and what would be right; the peer sees it. */
+  readonly message: string
+  /** The JSON-RPC code; `errorCodes.invalidRequest` when absent. */
+  readonly code?: number | undefined
+  /** Headers to send along, such as `WWW-Authenticate`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** Whether a value is a {@link HttpRefusal} rather than what was hoped for; a principal has no status. */
+export function isRefusal(value: unknown): value is HttpRefusal {
+  return typeof value === 'object' && value !== null && 'status' in value
+}
+
+/** The answer that tells the peer of a refusal; `headers`, flat, go out as well. */
+export function refuse(refusal: HttpRefusal, headers: readonly string[]): Answer {
+  const { status, message, code = errorCodes.invalidRequest } = refusal
+  const error: WireError = { code, message }
+  return {
+    status,
+    headers: refusal.headers === undefined ? headers : [...headers, ...Object.entries(refusal.headers).flat()],
+    body: encodeMessage({ jsonrpc: '2.0', error }),
+  }
+}
+
+/** The refusal of a body that is longer than its bound. */
+export function bodyTooLarge(maxBytes: number): HttpRefusal {
+  return { status: 413, code: errorCodes.parse, message: `The body is longer than ${maxBytes} bytes` }
+}
+
+/** The refusal of a body whose bytes are no text (basic/transports: messages are UTF-8). */
+export const invalidText: HttpRefusal = {
+  status: 400,
+  code: errorCodes.parse,
+  message: 'The body is not valid UTF-8',
+}
+
+/** The refusal of a body that ended before it was whole; only a log sees it, since the peer has gone. */
+export const bodyCutShort: HttpRefusal = {
+  status: 400,
+  code: errorCodes.parse,
+  message: 'The connection closed before the body was whole',
+}
+
+/** The refusal of a request whose body somebody else has read and kept. */
+export const bodyTaken: HttpRefusal = {
+  status: 500,
+  code: errorCodes.internal,
+  message:
+    'The body was read before this handler: mount it ahead of body parsers, or leave the parsed body in request.body',
+}

@@ -1,0 +1,65 @@
+import { encodeMessage } from '@x/schema'
+import type { RpcNotification, RpcResponse } from '@x/schema'
+import { encodeEvent, eventStreamHeaders, keepAliveComment } from './event-stream.ts'
+import type { Outlet } from './outlet.ts'
+import { statusOf } from './status.ts'
+
+/** The answer to one request while it is being made: plain JSON, unless something has to be said before the end. */
+export interface Reply {
+  readonly outlet: Outlet
+  /** Headers, flat, that go out whatever form the answer takes. */
+  readonly headers: readonly string[]
+  readonly maxQueuedBytes: number
+  phase: 'waiting' | 'streaming' | 'ended'
+}
+
+/** Starts an answer; nothing is sent yet. */
+export function createReply(outlet: Outlet, headers: readonly string[], maxQueuedBytes: number): Reply {
+  return { outlet, headers, maxQueuedBytes, phase: 'waiting' }
+}
+
+/**
+ * Sends a notification; the first one makes the answer a stream. False when the reader is so slow that the notification
+ * had to be dropped. After the answer has ended it does nothing.
+ */
+export function sendNotification(reply: Reply, message: RpcNotification): boolean {
+  if (reply.phase === 'ended') return true
+  const event = encodeEvent(encodeMessage(message))
+  openStream(reply)
+  // Characters stand in for bytes here: the bound is there to save memory, not to be met exactly.
+  if (reply.outlet.queued() + event.length > reply.maxQueuedBytes) return false
+  reply.outlet.write(event)
+  return true
+}
+
+/**
+ * Sends the response and ends the answer. `status` is for an answer that is still plain JSON.
+ *
+ * @throws TypeError for a response that is no JSON, such as a cycle; nothing was sent then.
+ */
+export function sendResponse(reply: Reply, response: RpcResponse, status = statusOf(response)): void {
+  if (reply.phase === 'ended') return
+  const { phase, outlet, headers } = reply
+  const body = encodeMessage(response)
+  reply.phase = 'ended'
+  if (phase === 'streaming') outlet.end(encodeEvent(body))
+  else outlet.send({ status, headers, body })
+}
+
+/** Shows that the call is still running, unless there are bytes waiting that show it as well. */
+export function keepAlive(reply: Reply): void {
+  if (reply.phase === 'ended') return
+  openStream(reply)
+  if (reply.outlet.queued() === 0) reply.outlet.write(keepAliveComment)
+}
+
+/** Gives the answer up: nothing more is sent for it (basic/transports/streamable-http, cancellation). */
+export function abandonReply(reply: Reply): void {
+  reply.phase = 'ended'
+}
+
+function openStream(reply: Reply): void {
+  if (reply.phase !== 'waiting') return
+  reply.phase = 'streaming'
+  reply.outlet.open(reply.headers.length === 0 ? eventStreamHeaders : [...eventStreamHeaders, ...reply.headers])
+}

@@ -1,0 +1,69 @@
+import type { Answer, Outlet } from './outlet.ts'
+
+/** An outlet that resolves a promise with a web response. */
+export function respond(request: Request, resolve: (response: Response) => void): Outlet {
+  const encoder = new TextEncoder()
+  let stream: ReadableStreamDefaultController<Uint8Array> | undefined
+  let closed = false
+  let onClose = () => {}
+  const close = () => {
+    if (closed) return
+    closed = true
+    request.signal.removeEventListener('abort', leave)
+    onClose()
+  }
+  const leave = () => {
+    // Nobody reads these; they are there so that whoever waits for the handler, or for the stream, is not left waiting.
+    if (stream === undefined) resolve(new Response(null, { status: clientClosedRequest }))
+    else if (!closed) stream.close()
+    close()
+  }
+  return {
+    send(answer) {
+      if (closed) return
+      resolve(new Response(answer.body ?? null, { status: answer.status, headers: headersOf(answer) }))
+      close()
+    },
+    open(headers) {
+      // A mark of 0 makes the desired size minus the bytes that wait.
+      const strategy = new ByteLengthQueuingStrategy({ highWaterMark: 0 })
+      const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+        stream = controller
+      }
+      resolve(new Response(new ReadableStream({ start, cancel: close }, strategy), { headers: pairs(headers) }))
+    },
+    write(text) {
+      if (!closed) stream?.enqueue(encoder.encode(text))
+    },
+    end(text) {
+      if (closed) return
+      stream?.enqueue(encoder.encode(text))
+      stream?.close()
+      close()
+    },
+    queued: () => -(stream?.desiredSize ?? 0),
+    destroy() {
+      if (closed) return
+      stream?.error(new DOMException('The stream was broken off', 'AbortError'))
+      close()
+    },
+    onClose(run) {
+      onClose = run
+      if (request.signal.aborted) leave()
+      else request.signal.addEventListener('abort', leave)
+    },
+  }
+}
+
+// nginx's number for it; there is no official one.
+const clientClosedRequest = 499
+
+function headersOf({ headers, body }: Answer): [string, string][] {
+  return body === undefined ? pairs(headers) : [['Content-Type', 'application/json'], ...pairs(headers)]
+}
+
+function pairs(flat: readonly string[]): [string, string][] {
+  const result: [string, string][] = []
+  for (let index = 0; index < flat.length; index += 2) result.push([flat[index] ?? '', flat[index + 1] ?? ''])
+  return result
+}

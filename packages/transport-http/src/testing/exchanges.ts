@@ -1,0 +1,51 @@
+import type { Call, Exchange, JsonObject, RpcNotification, RpcRequest, RpcResult } from '@x/schema'
+
+/** Answers every request with what it asked. */
+export const echo: Exchange = async (request) => resultOf(request, { method: request.method })
+
+/** The response that a request gets. */
+export function resultOf(request: RpcRequest, result: JsonObject = {}): RpcResult {
+  return { jsonrpc: '2.0', id: request.id, result: { resultType: 'complete', ...result } }
+}
+
+/** A progress notification. */
+export function progress(value: number, message = ''): RpcNotification {
+  return { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 't', progress: value, message } }
+}
+
+/** A call that came in and waits for the test to answer it. */
+export interface Pending {
+  readonly request: RpcRequest
+  readonly call: Call
+  answer(result?: JsonObject): void
+  fail(error: unknown): void
+}
+
+/** An exchange whose calls the test takes one by one, and answers when it likes. */
+export function pendingCalls(): { exchange: Exchange; next(): Promise<Pending> } {
+  const came: Pending[] = []
+  const wanted: ((pending: Pending) => void)[] = []
+  const exchange: Exchange = (request, call) =>
+    new Promise((resolve, reject) => {
+      const answer = (result?: JsonObject) => resolve(resultOf(request, result))
+      const pending = { request, call, answer, fail: reject }
+      const want = wanted.shift()
+      if (want === undefined) came.push(pending)
+      else want(pending)
+    })
+  const next = () =>
+    new Promise<Pending>((resolve) => {
+      const pending = came.shift()
+      if (pending === undefined) wanted.push(resolve)
+      else resolve(pending)
+    })
+  return { exchange, next }
+}
+
+/** Resolves with the reason when a signal aborts. */
+export function abortOf(signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(signal.reason)
+    else signal.addEventListener('abort', () => resolve(signal.reason))
+  })
+}

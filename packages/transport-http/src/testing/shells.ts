@@ -1,0 +1,107 @@
+import { createServer, request as requestOver } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Exchange } from '@x/schema'
+import { httpHandler } from '../index.ts'
+import { nodeHandler } from '../node.ts'
+import type { HandlerOptions } from '../server/settings.ts'
+import type { Sent } from './sent.ts'
+
+/** What came back. */
+export interface Received {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: string
+}
+
+/** An answer that is read piece by piece. */
+export interface Streaming {
+  readonly status: number
+  readonly headers: Headers
+  /** The next event or comment with its blank line; '' at the end. */
+  next(): Promise<string>
+}
+
+/** A handler that can be asked, whatever shell it is in. */
+export interface Served {
+  send(sent: Sent): Promise<Received>
+  /** Asks, and leaves when the signal aborts, as a client does that no longer wants the answer. */
+  open(sent: Sent, leaving?: AbortSignal): Promise<Streaming>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Puts an exchange into one of the shells. */
+export type Shell = (exchange: Exchange, options?: HandlerOptions<unknown>) => Promise<Served>
+
+/** The shells that share their steps, by name, for `describe.each`. */
+export const shells: readonly [string, Shell][] = [
+  ['httpHandler', serveFetch],
+  ['nodeHandler', serveNode],
+]
+
+async function serveFetch(exchange: Exchange, options?: HandlerOptions<unknown>): Promise<Served> {
+  const handle = httpHandler(exchange, options)
+  const open = async (sent: Sent, leaving?: AbortSignal): Promise<Streaming> => {
+    const { method, headers, body } = sent
+    const given = body === undefined ? {} : { body: typeof body === 'string' ? body : Uint8Array.from(body) }
+    const request = new Request(`http://localhost${sent.path}`, { method, headers, signal: leaving ?? null, ...given })
+    const response = await handle(request)
+    const reader = response.body?.getReader()
+    const read = async () => (await reader?.read())?.value
+    return { status: response.status, headers: response.headers, next: pieces(read) }
+  }
+  return { open, send: async (sent) => whole(await open(sent)), [Symbol.asyncDispose]: async () => {} }
+}
+
+async function serveNode(exchange: Exchange, options?: HandlerOptions<unknown>): Promise<Served> {
+  const server = createServer(nodeHandler(exchange, options))
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+  })
+  const open = (sent: Sent, leaving?: AbortSignal): Promise<Streaming> =>
+    new Promise((resolve, reject) => {
+      const { method, headers, body } = sent
+      const options = { port, host: '127.0.0.1', path: sent.path, method, headers, agent: false }
+      const request = requestOver(options, (response) => {
+        const chunks = response[Symbol.asyncIterator]()
+        const read = async () => (await chunks.next()).value
+        const { statusCode: status = 0 } = response
+        const pairs = Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)])
+        resolve({ status, headers: new Headers(pairs), next: pieces(read) })
+      })
+      request.on('error', reject)
+      leaving?.addEventListener('abort', () => request.destroy())
+      request.end(body)
+    })
+  return {
+    open,
+    send: async (sent) => whole(await open(sent)),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+function pieces(read: () => Promise<Uint8Array | undefined>): () => Promise<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  return async () => {
+    for (;;) {
+      const end = rest.indexOf('\n\n')
+      const bytes = end < 0 ? await read() : undefined
+      if (end < 0 && bytes !== undefined) {
+        rest += decoder.decode(bytes, { stream: true })
+        continue
+      }
+      const piece = end < 0 ? rest : rest.slice(0, end + 2)
+      rest = rest.slice(piece.length)
+      return piece
+    }
+  }
+}
+
+async function whole({ status, headers, next }: Streaming): Promise<Received> {
+  let body = ''
+  for (let piece = await next(); piece !== ''; piece = await next()) body += piece
+  return { status, headers, body }
+}

@@ -1,0 +1,97 @@
+import { createServer } from 'node:http'
+import type { RequestListener } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import type { Exchange } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import * as inExpress from '../examples/express.ts'
+import * as inFastify from '../examples/fastify.ts'
+import * as inHono from '../examples/hono.ts'
+import { abortOf, pendingCalls, progress, resultOf } from '../src/testing/exchanges.ts'
+import { bodyOf, connectRaw, headOf, requestOf } from '../src/testing/raw.ts'
+
+type Mount = (exchange: Exchange) => Promise<RequestListener>
+
+const mounts: readonly [string, Mount][] = [
+  ['Express', async (exchange) => inExpress.createApp(exchange)],
+  ['Express behind a body parser', async (exchange) => inExpress.createAppWithParser(exchange)],
+  [
+    'Fastify',
+    async (exchange) => {
+      const app = inFastify.createApp(exchange)
+      await app.ready()
+      return app.routing
+    },
+  ],
+  [
+    'Hono',
+    async (exchange) => {
+      const listener = getRequestListener(inHono.createApp(exchange).fetch)
+      return (request, response) => void listener(request, response)
+    },
+  ],
+]
+
+async function listenOn(listener: RequestListener): Promise<{ port: number } & AsyncDisposable> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return {
+    port: typeof address === 'object' ? (address?.port ?? 0) : 0,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+const cursor: Exchange = async (request) => resultOf(request, { cursor: request.params?.cursor })
+
+describe.each(mounts)('mounted in %s', (_, mount) => {
+  test('a call is answered', async () => {
+    await using app = await listenOn(await mount(cursor))
+    const raw = connectRaw(app.port)
+    const body = bodyOf('tools/list', 1, '"cursor":"é",')
+    raw.send(headOf('tools/list', [`Content-Length: ${Buffer.byteLength(body)}`, 'Connection: close']) + body)
+    const answer = await raw.closed()
+    expect(answer).toMatch(/^HTTP\/1.1 200 OK/)
+    expect(answer).toContain('{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","cursor":"é"}}')
+  })
+
+  test('a call may stream, and a client that leaves cancels it [SHT-024 CAN-004]', async () => {
+    const { exchange, next } = pendingCalls()
+    await using app = await listenOn(await mount(exchange))
+    const raw = connectRaw(app.port)
+    raw.send(requestOf('tools/list', 1))
+    const { call } = await next()
+    call.notify(progress(1))
+    expect(await raw.until('data: ')).toMatch(/text\/event-stream/i)
+    raw.socket.destroy()
+    expect(await abortOf(call.signal)).toMatchObject({ name: 'AbortError' })
+  })
+
+  test('a foreign Host and another verb are refused with JSON [SHT-002 SHT-081]', async () => {
+    await using app = await listenOn(await mount(cursor))
+    const raw = connectRaw(app.port)
+    raw.send('GET /mcp HTTP/1.1\r\nHost: evil.test\r\n\r\n')
+    expect(await raw.until('}}')).toMatch(/^HTTP\/1.1 403 [^]*application\/json/i)
+    raw.send('DELETE /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+    expect(await raw.closed()).toMatch(/HTTP\/1.1 405 [^]*-32600/)
+  })
+
+  test('a form of a foreign page is refused', async () => {
+    await using app = await listenOn(await mount(cursor))
+    const raw = connectRaw(app.port)
+    const body = bodyOf('tools/list', 1)
+    const head = headOf('tools/list', [`Content-Length: ${body.length}`, 'Connection: close'])
+    raw.send(head.replace('application/json', 'text/plain') + body)
+    expect(await raw.closed()).toMatch(/^HTTP\/1.1 415 /)
+  })
+})
+
+test('a body past the bound is refused with JSON where a parser let it through', async () => {
+  await using app = await listenOn(inExpress.createAppWithParser(cursor))
+  const raw = connectRaw(app.port)
+  const body = bodyOf('tools/list', 1, `"a":[${'0,'.repeat(150_000)}0],`)
+  raw.send(headOf('tools/list', [`Content-Length: ${body.length}`, 'Connection: close']) + body)
+  expect(await raw.closed()).toMatch(/^HTTP\/1.1 400 [^]*-32700/)
+})
