@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { emulated } from '../testing/emulated.ts'
+import { basicAuthorization } from './connection.ts'
+import { createAzureDevOps } from './create-azure-devops.ts'
+
+const { signal } = new AbortController()
+
+test('a work item comes with its fields, and its people as text', async () => {
+  await using service = await emulated()
+  expect(await service.azureDevOps.getWorkItem(4544, signal)).toMatchObject({
+    id: 4544,
+    rev: 4,
+    type: 'Task',
+    state: 'Active',
+    assignedTo: 'Johnnie McLeod <johnnie@fabrikam.example>',
+    fields: { 'Microsoft.VSTS.Scheduling.RemainingWork': 6 },
+    links: [{ type: 'System.LinkTypes.Hierarchy-Reverse', workItemId: 4401 }],
+  })
+})
+
+test.each([
+  ['all', {}, [4522, 4533, 4517, 4544, 4301, 4498, 4401, 4540, 4299]],
+  ['by state and type', { state: 'Active', type: 'Bug' }, [4522, 4517, 4301]],
+  ['by person', { assignedTo: 'Christie Church' }, [4498, 4299]],
+  ['of the one who asks', { assignedTo: 'me' }, [4522, 4517]],
+  ['by words of the title', { text: "o'brien" }, [4517]],
+  ['by the first digits of the id', { idPrefix: '45' }, [4522, 4533, 4517, 4544, 4540]],
+  ['that do not exist', { state: 'Done' }, []],
+])('work items are found: %s', async (_, filters, ids) => {
+  await using service = await emulated()
+  const found = await service.azureDevOps.findWorkItems({ filters, top: 20 }, signal)
+  expect(found.workItems.map((item) => item.id)).toEqual(ids)
+  expect(found.more).toBe(false)
+})
+
+test('a search says when there is more than was asked for', async () => {
+  await using service = await emulated()
+  const found = await service.azureDevOps.findWorkItems({ filters: {}, top: 8 }, signal)
+  expect([found.workItems.length, found.more]).toEqual([8, true])
+  expect((await service.azureDevOps.findWorkItems({ filters: {}, top: 9 }, signal)).more).toBe(false)
+})
+
+test('a type comes with its rules and its pick lists, by way of its process', async () => {
+  await using service = await emulated()
+  const type = await service.azureDevOps.workItemType('Bug')
+  expect(type.rules.map((rule) => [rule.name, rule.requires])).toEqual([
+    ['Resolved needs a resolution', ['Microsoft.VSTS.Common.ResolvedReason']],
+    ['A duplicate names its original', ['Custom.DuplicateOf']],
+  ])
+  expect(type.fields.get('System.State')?.allowedValues).toEqual(['New', 'Active', 'Resolved', 'Closed'])
+})
+
+test('a change is tied to the revision that it names', async () => {
+  await using service = await emulated()
+  const change = { fields: { 'System.Title': 'New title' }, links: [], rev: 7 }
+  expect(await service.azureDevOps.updateWorkItem(4522, change, signal)).toMatchObject({ rev: 8, title: 'New title' })
+  await expect(service.azureDevOps.updateWorkItem(4522, change, signal)).rejects.toMatchObject({ code: 'conflict' })
+})
+
+test.each([
+  ['the wrong token', { authorization: basicAuthorization('other') }, 'unauthorized'],
+  ['an unknown project', { project: 'Other' }, 'not-found'],
+])('with %s every call fails and says so', async (_, change, code) => {
+  await using service = await emulated()
+  const azureDevOps = createAzureDevOps({ ...service.connection, ...change })
+  await expect(azureDevOps.getWorkItem(4522, signal)).rejects.toMatchObject({ code })
+  await expect(azureDevOps.workItemType('Bug')).rejects.toMatchObject({ code })
+})

@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import { parseRules, type Rule } from '../rules/rule.ts'
+import { AzureDevOpsError } from './azure-devops-error.ts'
+import type { Connection } from './connection.ts'
+import { createMemo } from './memo.ts'
+import { buildPatch, type WorkItemChange } from './patch.ts'
+import { createSend, type RestCall, type Send, type SendLimits } from './send.ts'
+import { buildWiql, type WorkItemFilters } from './wiql.ts'
+import { parseWorkItem, type WorkItem } from './work-item.ts'
+import { parseFieldDefinitions, parseProcessId, parseTypeReference, type WorkItemType } from './work-item-type.ts'
+
+/** The part of Azure DevOps that this application uses. Every function rejects with `AzureDevOpsError`. */
+export interface AzureDevOps {
+  readonly organization: string
+  readonly project: string
+  getWorkItem(id: number, signal: AbortSignal): Promise<WorkItem>
+  /** The work items that match, at most `top`, and whether there are more. */
+  findWorkItems(search: Search, signal: AbortSignal): Promise<Found>
+  updateWorkItem(id: number, change: WorkItemChange, signal: AbortSignal): Promise<WorkItem>
+  /** The rules and fields of a type; kept for five minutes, because processes change seldom. */
+  workItemType(name: string): Promise<WorkItemType>
+  /** The address by which a link names a work item. */
+  workItemUrl(id: number): string
+}
+
+/** A search, and how many results it may have (1 to 200). */
+export interface Search {
+  readonly filters: WorkItemFilters
+  readonly top: number
+}
+
+/** What a search found. */
+export interface Found {
+  readonly workItems: readonly WorkItem[]
+  readonly more: boolean
+}
+
+const apiVersion = '7.1'
+const listFields = [
+  'System.Id',
+  'System.Rev',
+  'System.WorkItemType',
+  'System.Title',
+  'System.State',
+  'System.AssignedTo',
+  'System.ChangedDate',
+]
+const wireQuery = z.object({ workItems: z.array(z.object({ id: z.number().int() })) })
+const wireBatch = z.object({ value: z.array(z.unknown()) })
+
+/** Azure DevOps behind a connection, called over its REST interface, version 7.1. */
+export function createAzureDevOps(connection: Connection, limits?: Partial<SendLimits>): AzureDevOps {
+  const { organization, project } = connection
+  const rest = createRest(connection, createSend(connection.authorization, limits))
+  const types = createMemo((name: string) => loadType(rest, name), { ttlMs: 300_000 })
+  return {
+    organization,
+    project,
+    getWorkItem: async (id, signal) =>
+      understood(
+        parseWorkItem,
+        await rest.project({ method: 'GET', path: `wit/workitems/${id}?$expand=relations`, signal }),
+      ),
+    findWorkItems: (search, signal) => findWorkItems(rest, search, signal),
+    updateWorkItem: async (id, change, signal) =>
+      understood(
+        parseWorkItem,
+        await rest.project({
+          method: 'PATCH',
+          path: `wit/workitems/${id}?$expand=relations`,
+          body: buildPatch(change),
+          contentType: 'application/json-patch+json',
+          signal,
+        }),
+      ),
+    workItemType: types,
+    workItemUrl: (id) => `${rest.organizationUrl}/_apis/wit/workItems/${id}`,
+  }
+}
+
+interface Rest {
+  readonly projectName: string
+  readonly organizationUrl: string
+  organization(call: PathCall): Promise<unknown>
+  project(call: PathCall): Promise<unknown>
+}
+
+/** A call whose `path` comes after `_apis/`. */
+type PathCall = Omit<RestCall, 'url'> & { readonly path: string }
+
+function createRest(connection: Connection, send: Send): Rest {
+  const organizationUrl = `${connection.baseUrl}/${encodeURIComponent(connection.organization)}`
+  const projectUrl = `${organizationUrl}/${encodeURIComponent(connection.project)}`
+  const call =
+    (base: string) =>
+    ({ path, ...rest }: PathCall) =>
+      send({ ...rest, url: `${base}/_apis/${path}${path.includes('?') ? '&' : '?'}api-version=${apiVersion}` })
+  return {
+    projectName: connection.project,
+    organizationUrl,
+    organization: call(organizationUrl),
+    project: call(projectUrl),
+  }
+}
+
+async function findWorkItems(rest: Rest, { filters, top }: Search, signal: AbortSignal): Promise<Found> {
+  // One more than asked for tells whether there are more.
+  const path = `wit/wiql?$top=${top + 1}`
+  const answer = await rest.project({ method: 'POST', path, body: { query: buildWiql(filters) }, signal })
+  const ids = understood((value) => wireQuery.parse(value).workItems.map((item) => item.id), answer)
+  if (ids.length === 0) return { workItems: [], more: false }
+  const batch = await rest.project({
+    method: 'POST',
+    path: 'wit/workitemsbatch',
+    // A work item that was deleted since the query is left out, and does not fail the whole list.
+    body: { ids: ids.slice(0, top), fields: listFields, errorPolicy: 'omit' },
+    signal,
+  })
+  const workItems = understood(
+    (value) =>
+      wireBatch
+        .parse(value)
+        .value.filter((item) => item !== null)
+        .map(parseWorkItem),
+    batch,
+  )
+  return { workItems, more: ids.length > top }
+}
+
+async function loadType(rest: Rest, name: string): Promise<WorkItemType> {
+  // Shared by every caller that asks meanwhile, so no single caller's signal may end it; each call has its timeout.
+  const { signal } = new AbortController()
+  const path = `wit/workitemtypes/${encodeURIComponent(name)}/fields?$expand=allowedValues`
+  const [rules, fields] = await Promise.all([
+    loadRules(rest, name, signal),
+    rest.project({ method: 'GET', path, signal }),
+  ])
+  return { rules, fields: understood(parseFieldDefinitions, fields) }
+}
+
+async function loadRules(rest: Rest, name: string, signal: AbortSignal): Promise<readonly Rule[]> {
+  const get = (path: string) => rest.organization({ method: 'GET', path, signal })
+  try {
+    const project = await get(`projects/${encodeURIComponent(rest.projectName)}?includeCapabilities=true`)
+    const types = `work/processes/${encodeURIComponent(understood(parseProcessId, project))}/workItemTypes`
+    const reference = understood((value) => parseTypeReference(value, name), await get(types))
+    if (reference === undefined) return []
+    return understood(parseRules, await get(`${types}/${encodeURIComponent(reference)}/rules`))
+  } catch (error) {
+    // Older kinds of processes have no rules to read, and a token may lack the right to. The service enforces them anyway.
+    if (error instanceof AzureDevOpsError && ['not-found', 'forbidden', 'invalid'].includes(error.code)) return []
+    throw error
+  }
+}
+
+function understood<T>(parse: (value: unknown) => T, value: unknown): T {
+  try {
+    return parse(value)
+  } catch (cause) {
+    throw new AzureDevOpsError('unexpected', 'Azure DevOps answered in a form that this version does not know.', {
+      cause,
+    })
+  }
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { AzureDevOpsError } from './azure-devops-error.ts'
+
+/** An answer of the service, read whole. */
+export interface Answer {
+  readonly status: number
+  readonly contentType: string
+  readonly retryAfter: string | undefined
+  readonly text: string
+}
+
+const serviceError = z.object({
+  message: z.string().catch(''),
+  typeKey: z.string().catch(''),
+  customProperties: z
+    .object({
+      RuleValidationErrors: z
+        .array(z.object({ fieldReferenceName: z.string(), errorMessage: z.string().catch('') }))
+        .catch([]),
+    })
+    .catch({ RuleValidationErrors: [] }),
+})
+type ServiceError = z.infer<typeof serviceError>
+
+const signInAdvice =
+  'Set AZURE_DEVOPS_TOKEN to a personal access token that has not expired and has the scope Work Items (read & write).'
+
+/** The error that an answer stands for, or `undefined` when it is a good one. */
+export function failureOf(answer: Answer): AzureDevOpsError | undefined {
+  // Without a usable token the service does not always say 401: it sends its sign-in page, as 203, or redirects to it.
+  if (answer.status === 203 || isRedirect(answer.status) || (answer.status === 200 && isHtml(answer))) {
+    return new AzureDevOpsError('unauthorized', `Azure DevOps answered with its sign-in page. ${signInAdvice}`)
+  }
+  if (answer.status < 300) return undefined
+  return errorOf(answer.status, parseServiceError(answer.text))
+}
+
+function errorOf(status: number, error: ServiceError): AzureDevOpsError {
+  const said = saidBy(error)
+  switch (status) {
+    case 400:
+      return badRequest(error, said)
+    case 401:
+      return new AzureDevOpsError('unauthorized', `Azure DevOps refused the access token (401). ${signInAdvice}`)
+    case 403:
+      return new AzureDevOpsError('forbidden', `The access token is not allowed to do this (403).${said}`)
+    case 404:
+      return new AzureDevOpsError('not-found', error.message || 'Azure DevOps does not know this address (404).')
+    case 409:
+    case 412:
+      return new AzureDevOpsError('conflict', `Somebody else changed the work item in the meantime (${status}).${said}`)
+    default:
+      return isPassing(status)
+        ? new AzureDevOpsError('unavailable', `Azure DevOps is not available now (${status}); try again later.`)
+        : new AzureDevOpsError('invalid', `Azure DevOps refused the request (${status}).${said}`)
+  }
+}
+
+/** Whether the same request may well succeed later. */
+function isPassing(status: number): boolean {
+  return status === 429 || status >= 500
+}
+
+function badRequest(error: ServiceError, said: string): AzureDevOpsError {
+  const violations = error.customProperties.RuleValidationErrors.map((entry) => ({
+    field: entry.fieldReferenceName,
+    message: entry.errorMessage || error.message,
+  }))
+  if (violations.length > 0 || error.typeKey === 'RuleValidationException') {
+    return new AzureDevOpsError('rule', `A rule of the process refused the change.${said}`, { violations })
+  }
+  return new AzureDevOpsError('invalid', `Azure DevOps refused the request (400).${said}`)
+}
+
+function saidBy({ message }: ServiceError): string {
+  return message === '' ? '' : ` It said: ${message}`
+}
+
+function parseServiceError(text: string): ServiceError {
+  try {
+    return serviceError.parse(JSON.parse(text))
+  } catch {
+    return { message: '', typeKey: '', customProperties: { RuleValidationErrors: [] } }
+  }
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400
+}
+
+function isHtml(answer: Answer): boolean {
+  return answer.contentType.includes('text/html')
+}

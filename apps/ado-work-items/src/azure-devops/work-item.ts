@@ -1,0 +1,83 @@
+import { z } from 'zod'
+
+/** The value of a field as this application sees it; people are written `Name <address>`. */
+export type FieldValue = string | number | boolean
+
+/** Field values by reference name, such as `System.State`. */
+export type Fields = Readonly<Record<string, FieldValue>>
+
+/** A link of a work item. */
+export interface WorkItemLink {
+  /** The link type's reference name, such as `System.LinkTypes.Duplicate-Reverse`. */
+  readonly type: string
+  readonly url: string
+  /** The work item at the other end, when it is one. */
+  readonly workItemId?: number | undefined
+}
+
+/** A work item, read from the service. */
+export interface WorkItem {
+  readonly id: number
+  /** Counts the changes; a change can be tied to the revision that was read. */
+  readonly rev: number
+  readonly type: string
+  readonly title: string
+  readonly state: string
+  readonly assignedTo?: string | undefined
+  readonly fields: Fields
+  readonly links: readonly WorkItemLink[]
+  /** The REST address, which links name. */
+  readonly url: string
+}
+
+const person = z.object({ displayName: z.string(), uniqueName: z.string().optional() })
+const wireLink = z.object({ rel: z.string(), url: z.string() })
+const wireWorkItem = z.object({
+  id: z.number().int(),
+  rev: z.number().int(),
+  fields: z.record(z.string(), z.unknown()),
+  relations: z.array(wireLink).nullish(),
+  url: z.string().catch(''),
+})
+
+/** A work item from the service's JSON; throws `ZodError`. */
+export function parseWorkItem(value: unknown): WorkItem {
+  const wire = wireWorkItem.parse(value)
+  const fields = readFields(wire.fields)
+  const assignedTo = fields['System.AssignedTo']
+  return {
+    id: wire.id,
+    rev: wire.rev,
+    type: String(fields['System.WorkItemType'] ?? 'Work item'),
+    title: String(fields['System.Title'] ?? ''),
+    state: String(fields['System.State'] ?? ''),
+    ...(assignedTo === undefined ? {} : { assignedTo: String(assignedTo) }),
+    fields,
+    links: (wire.relations ?? []).map(readLink),
+    url: wire.url,
+  }
+}
+
+function readFields(wire: Readonly<Record<string, unknown>>): Fields {
+  const fields: Record<string, FieldValue> = {}
+  for (const [name, value] of Object.entries(wire)) {
+    const read = readValue(value)
+    if (read !== undefined) fields[name] = read
+  }
+  return fields
+}
+
+function readValue(value: unknown): FieldValue | undefined {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  const someone = person.safeParse(value)
+  if (!someone.success) return undefined
+  const { displayName, uniqueName } = someone.data
+  return uniqueName === undefined ? displayName : `${displayName} <${uniqueName}>`
+}
+
+function readLink(link: z.infer<typeof wireLink>): WorkItemLink {
+  const workItemId = /\/_apis\/wit\/workItems\/(\d{1,10})$/i.exec(link.url)?.[1]
+  return workItemId === undefined
+    ? { type: link.rel, url: link.url }
+    : { type: link.rel, url: link.url, workItemId: Number(workItemId) }
+}

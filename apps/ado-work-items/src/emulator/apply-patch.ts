@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import { missingFields } from '../rules/missing-fields.ts'
+import { parseRules } from '../rules/rule.ts'
+import type { SeedField, SeedProcess, SeedType, SeedWorkItem } from './seed.ts'
+import { type BrokenField, noSuchWorkItem, ruleViolation, ServiceError } from './service-error.ts'
+
+const operations = z
+  .array(z.object({ op: z.enum(['test', 'add', 'replace', 'remove']), path: z.string(), value: z.unknown() }))
+  .max(200)
+const linkValue = z.object({ rel: z.string(), url: z.string() })
+type Operation = z.infer<typeof operations>[number]
+
+/** What a patch is applied to and judged by. */
+export interface PatchScope {
+  readonly item: SeedWorkItem
+  readonly process: SeedProcess
+  exists(id: number): boolean
+}
+
+/** The work item after a JSON Patch, still in its old revision. Throws {@link ServiceError}; changes nothing itself. */
+export function applyPatch(scope: PatchScope, patch: unknown): SeedWorkItem {
+  const parsed = operations.safeParse(patch)
+  if (!parsed.success) throw invalid('You must pass a valid patch document in the body of the request.')
+  const item = structuredClone(scope.item)
+  for (const operation of parsed.data) applyOperation(operation, item, scope)
+  const type = typeOf(scope.process, item)
+  const broken = [...valuesOutOfRange(item, scope.process, type), ...emptyFields(scope.item, item, type)]
+  if (broken.length > 0) throw ruleViolation(broken)
+  return item
+}
+
+/** The definition of a work item's type. */
+export function typeOf(process: SeedProcess, item: SeedWorkItem): SeedType {
+  const type = process.types.find((candidate) => candidate.name === item.fields['System.WorkItemType'])
+  if (type === undefined) throw invalid(`Work item ${item.id} is of a type that the process does not have.`)
+  return type
+}
+
+/** Every field of a type: the process's own, with the type's states, and those of the type. */
+export function fieldsOf(process: SeedProcess, type: SeedType): readonly SeedField[] {
+  const shared = process.fields.map((field) =>
+    field.referenceName === 'System.State' ? { ...field, allowedValues: type.states } : field,
+  )
+  return [...shared, ...type.fields]
+}
+
+function applyOperation(operation: Operation, item: SeedWorkItem, scope: PatchScope): void {
+  if (operation.op === 'test') return testValue(operation, item)
+  if (operation.path === '/relations/-' && operation.op === 'add') return addLink(operation, item, scope)
+  const name = /^\/fields\/([^/]+)$/.exec(operation.path)?.[1]
+  if (name === undefined) throw invalid(`VS403691: The path ${operation.path} cannot be patched.`)
+  if (operation.op === 'remove') delete item.fields[name]
+  else item.fields[name] = readValue(definitionOf(name, item, scope.process), operation.value, scope.process)
+}
+
+function testValue(operation: Operation, item: SeedWorkItem): void {
+  const current = operation.path === '/rev' ? item.rev : item.fields[operation.path.replace('/fields/', '')]
+  if (current === operation.value) return
+  throw new ServiceError(412, 'TestPatchOperationFailedException', {
+    message: `VS403351: Test Operation for path ${operation.path} failed, value ${String(current)} was not equal to test value ${String(operation.value)}.`,
+  })
+}
+
+function addLink(operation: Operation, item: SeedWorkItem, scope: PatchScope): void {
+  const { rel, url } = linkValue.parse(operation.value)
+  const target = Number(/\/workItems\/(\d+)$/i.exec(url)?.[1])
+  if (!scope.exists(target)) throw noSuchWorkItem(target)
+  if (item.relations.some((link) => link.rel === rel && link.target === target)) {
+    throw invalid(`TF201036: You cannot add a ${rel} link to work item ${target} because the link already exists.`)
+  }
+  item.relations.push({ rel, target })
+}
+
+function definitionOf(name: string, item: SeedWorkItem, process: SeedProcess): SeedField {
+  const definition = fieldsOf(process, typeOf(process, item)).find((field) => field.referenceName === name)
+  if (definition === undefined) throw invalid(`TF51535: Cannot find field ${name}.`)
+  if (definition.readOnly) throw ruleViolation([{ ...definition, flags: 'readOnly' }])
+  return definition
+}
+
+function readValue(definition: SeedField, value: unknown, process: SeedProcess): unknown {
+  if (value === '' || value === null) return ''
+  switch (definition.type) {
+    case 'integer':
+    case 'double': {
+      const number = Number(value)
+      const fits = definition.type === 'integer' ? Number.isInteger(number) : Number.isFinite(number)
+      if (!fits) throw ruleViolation([{ ...definition, flags: 'invalidType' }])
+      return number
+    }
+    case 'identity': {
+      const person = process.people.find((candidate) => names(candidate).includes(String(value).toLowerCase()))
+      if (person === undefined)
+        throw ruleViolation([{ ...definition, flags: 'hasValues, limitedToValues, invalidListValue' }])
+      return person
+    }
+    default:
+      return String(value)
+  }
+}
+
+function names({ displayName, uniqueName }: { displayName: string; uniqueName: string }): string[] {
+  return [displayName, uniqueName, `${displayName} <${uniqueName}>`].map((name) => name.toLowerCase())
+}
+
+function valuesOutOfRange(item: SeedWorkItem, process: SeedProcess, type: SeedType): readonly BrokenField[] {
+  return fieldsOf(process, type)
+    .filter((field) => {
+      const value = item.fields[field.referenceName]
+      const given = value !== undefined && value !== ''
+      return given
+        ? field.allowedValues.length > 0 && !field.allowedValues.includes(String(value))
+        : field.alwaysRequired
+    })
+    .map((field) => ({
+      ...field,
+      flags: field.allowedValues.length > 0 ? 'hasValues, limitedToValues, invalidListValue' : 'required, invalidEmpty',
+    }))
+}
+
+function emptyFields(before: SeedWorkItem, after: SeedWorkItem, type: SeedType): readonly BrokenField[] {
+  const rules = parseRules({ value: type.rules })
+  return missingFields(rules, { before: before.fields, after: after.fields }).map(({ field }) => {
+    const definition = type.fields.find((candidate) => candidate.referenceName === field)
+    const picks = definition !== undefined && definition.allowedValues.length > 0
+    return {
+      referenceName: field,
+      name: definition?.name ?? field,
+      flags: picks ? 'required, hasValues, limitedToValues, invalidEmpty' : 'required, invalidEmpty',
+    }
+  })
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError(400, 'VssPropertyValidationException', { message })
+}

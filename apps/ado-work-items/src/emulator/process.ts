@@ -1,0 +1,11 @@
+import { serveParent } from '../fleet/child.ts'
+import { readSeed } from './seed.ts'
+import { serveEmulator } from './serve-emulator.ts'
+
+// The emulator as its own process, so that every instance of the server shares it.
+
+const { EMULATOR_ORGANIZATION: organization, EMULATOR_PROJECT: project, EMULATOR_TOKEN: token } = process.env
+if (!organization || !project || !token) throw new Error('EMULATOR_ORGANIZATION, _PROJECT and _TOKEN should be set')
+
+const emulator = await serveEmulator({ organization, project, token, seed: readSeed() })
+serveParent(Number(new URL(emulator.url).port), emulator.close)

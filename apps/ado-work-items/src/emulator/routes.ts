@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import type { SeedField, SeedWorkItem } from './seed.ts'
+import { ServiceError } from './service-error.ts'
+import type { Store } from './store.ts'
+
+/** A request, read whole. */
+export interface EmulatorRequest {
+  readonly method: string
+  /** Decoded segments of the path after `_apis`. */
+  readonly path: readonly string[]
+  readonly query: URLSearchParams
+  readonly contentType: string
+  readonly body: unknown
+}
+
+/** What a route may use. */
+export interface RouteScope {
+  readonly store: Store
+  /** The organization's address, in which work items name themselves. */
+  readonly organizationUrl: string
+  readonly project: string
+}
+
+type Route = (request: EmulatorRequest, scope: RouteScope) => unknown
+
+/** Which function answers which path; `*` stands for any one segment. Paths are compared without regard to case. */
+const routes: readonly (readonly [method: string, path: string, route: Route])[] = [
+  ['GET', 'projects/*', projectRoute],
+  ['GET', 'work/processes/*/workitemtypes', typesRoute],
+  ['GET', 'work/processes/*/workitemtypes/*/rules', rulesRoute],
+  ['GET', 'wit/workitemtypes/*/fields', fieldsRoute],
+  ['GET', 'wit/workitems/*', getRoute],
+  ['PATCH', 'wit/workitems/*', patchRoute],
+  ['POST', 'wit/wiql', queryRoute],
+  ['POST', 'wit/workitemsbatch', batchRoute],
+]
+
+/** The JSON that answers a request. Throws {@link ServiceError}. */
+export function answer(request: EmulatorRequest, scope: RouteScope): unknown {
+  if (request.query.get('api-version') !== '7.1') {
+    throw new ServiceError(400, 'VssVersionNotSpecifiedException', {
+      message: 'No api-version was supplied for the request. This emulator knows 7.1.',
+    })
+  }
+  const path = request.path.map((segment) => segment.toLowerCase())
+  const found = routes.find(([method, pattern]) => method === request.method && matches(pattern.split('/'), path))
+  if (found === undefined) {
+    throw new ServiceError(404, 'VssResourceNotFoundException', {
+      message: `This emulator does not have ${request.method} _apis/${request.path.join('/')}.`,
+    })
+  }
+  return found[2](request, scope)
+}
+
+function matches(pattern: readonly string[], path: readonly string[]): boolean {
+  return pattern.length === path.length && pattern.every((segment, index) => segment === '*' || segment === path[index])
+}
+
+function projectRoute({ path }: EmulatorRequest, { store, project }: RouteScope): unknown {
+  if (path[1]?.toLowerCase() !== project.toLowerCase()) {
+    throw new ServiceError(404, 'ProjectDoesNotExistWithNameException', {
+      message: `TF200016: The following project does not exist: ${path[1]}.`,
+    })
+  }
+  const processTemplate = { templateName: store.process.name, templateTypeId: store.process.id }
+  return { id: 'a9f0c2d1-0000-4000-8000-000000004522', name: project, capabilities: { processTemplate } }
+}
+
+function typesRoute({ path }: EmulatorRequest, { store }: RouteScope): unknown {
+  checkProcess(path[2], store)
+  return list(store.process.types.map(({ name, referenceName }) => ({ name, referenceName })))
+}
+
+function rulesRoute({ path }: EmulatorRequest, { store }: RouteScope): unknown {
+  checkProcess(path[2], store)
+  return list(store.type(path[4] ?? '').rules)
+}
+
+function checkProcess(id: string | undefined, store: Store): void {
+  if (id === store.process.id) return
+  throw new ServiceError(404, 'ProcessNotFoundByTypeIdException', {
+    message: `VS402362: Process ${id} does not exist.`,
+  })
+}
+
+function fieldsRoute({ path }: EmulatorRequest, { store }: RouteScope): unknown {
+  return list(
+    store.fields(store.type(path[2] ?? '')).map((field: SeedField) => ({
+      referenceName: field.referenceName,
+      name: field.name,
+      alwaysRequired: field.alwaysRequired,
+      allowedValues: field.allowedValues,
+    })),
+  )
+}
+
+function getRoute({ path, query }: EmulatorRequest, scope: RouteScope): unknown {
+  return wire(scope.store.get(readId(path[2])), scope, query)
+}
+
+function patchRoute({ path, query, contentType, body }: EmulatorRequest, scope: RouteScope): unknown {
+  if (!contentType.startsWith('application/json-patch+json')) {
+    throw new ServiceError(415, 'VssRequestContentTypeNotSupportedException', {
+      message: `The request indicated a Content-Type of "${contentType}" which is not supported. Valid: application/json-patch+json.`,
+    })
+  }
+  return wire(scope.store.patch(readId(path[2]), body), scope, query)
+}
+
+const queryBody = z.object({ query: z.string() })
+
+function queryRoute({ query, body }: EmulatorRequest, { store, organizationUrl }: RouteScope): unknown {
+  const top = Math.min(Number(query.get('$top') ?? 200) || 200, 20_000)
+  const items = store.query(read(queryBody, body).query).slice(0, top)
+  const workItems = items.map(({ id }) => ({ id, url: urlOf(id, organizationUrl) }))
+  return {
+    queryType: 'flat',
+    queryResultType: 'workItem',
+    columns: [{ referenceName: 'System.Id', name: 'ID' }],
+    workItems,
+  }
+}
+
+const batchBody = z.object({
+  ids: z.array(z.number().int()).max(200),
+  fields: z.array(z.string()).optional(),
+  errorPolicy: z.enum(['fail', 'omit']).default('fail'),
+})
+
+function batchRoute({ body }: EmulatorRequest, { store, organizationUrl }: RouteScope): unknown {
+  const { ids, fields, errorPolicy } = read(batchBody, body)
+  return list(
+    ids.map((id) => {
+      const item = errorPolicy === 'omit' ? store.find(id) : store.get(id)
+      if (item === undefined) return null
+      const chosen = Object.entries(item.fields).filter(([name]) => fields?.includes(name) ?? true)
+      return { id, rev: item.rev, fields: Object.fromEntries(chosen), url: urlOf(id, organizationUrl) }
+    }),
+  )
+}
+
+function wire(item: SeedWorkItem, { organizationUrl }: RouteScope, query: URLSearchParams): unknown {
+  const expand = query.get('$expand')?.toLowerCase()
+  const relations = item.relations.map(({ rel, target }) => ({
+    rel,
+    url: urlOf(target, organizationUrl),
+    attributes: {},
+  }))
+  return {
+    id: item.id,
+    rev: item.rev,
+    fields: item.fields,
+    ...(relations.length > 0 && (expand === 'relations' || expand === 'all') ? { relations } : {}),
+    url: urlOf(item.id, organizationUrl),
+  }
+}
+
+function urlOf(id: number, organizationUrl: string): string {
+  return `${organizationUrl}/_apis/wit/workItems/${id}`
+}
+
+function readId(segment: string | undefined): number {
+  if (/^\d{1,10}$/.test(segment ?? '')) return Number(segment)
+  throw new ServiceError(400, 'VssPropertyValidationException', {
+    message: `The value "${segment}" is not valid for id.`,
+  })
+}
+
+function read<T>(schema: z.ZodType<T>, body: unknown): T {
+  const parsed = schema.safeParse(body)
+  if (parsed.success) return parsed.data
+  throw new ServiceError(400, 'VssPropertyValidationException', { message: 'You must pass a valid body.' })
+}
+
+function list(value: readonly unknown[]): unknown {
+  return { count: value.length, value }
+}

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+
+const person = z.object({ displayName: z.string(), uniqueName: z.string() })
+const field = z.object({
+  referenceName: z.string(),
+  name: z.string(),
+  type: z.enum(['string', 'integer', 'double', 'html', 'dateTime', 'identity']),
+  readOnly: z.boolean().default(false),
+  alwaysRequired: z.boolean().default(false),
+  allowedValues: z.array(z.string()).default([]),
+})
+const type = z.object({
+  name: z.string(),
+  referenceName: z.string(),
+  states: z.array(z.string()),
+  fields: z.array(field),
+  /** As the service lists them; they are sent as they are. */
+  rules: z.array(z.record(z.string(), z.unknown())),
+})
+const process = z.object({
+  id: z.string(),
+  name: z.string(),
+  people: z.array(person),
+  fields: z.array(field),
+  types: z.array(type),
+})
+const workItem = z.object({
+  id: z.number().int(),
+  rev: z.number().int(),
+  fields: z.record(z.string(), z.unknown()),
+  relations: z.array(z.object({ rel: z.string(), target: z.number().int() })).default([]),
+})
+
+/** Somebody whom work can be assigned to. */
+export type Person = z.infer<typeof person>
+/** A field of the process. */
+export type SeedField = z.infer<typeof field>
+/** A work item type of the process, with its rules. */
+export type SeedType = z.infer<typeof type>
+/** The process: who works, on what kinds of items, by which rules. */
+export type SeedProcess = z.infer<typeof process>
+/** A work item as the emulator keeps it. */
+export type SeedWorkItem = z.infer<typeof workItem>
+
+/** What the emulator starts with. */
+export interface Seed {
+  readonly process: SeedProcess
+  readonly workItems: readonly SeedWorkItem[]
+}
+
+/** The process and the work items in the application's `data` folder. */
+export function readSeed(): Seed {
+  return { process: process.parse(readJson('process')), workItems: z.array(workItem).parse(readJson('work-items')) }
+}
+
+function readJson(name: string): unknown {
+  // The folder is as far from the source as from the build.
+  return JSON.parse(readFileSync(new URL(`../../data/${name}.json`, import.meta.url), 'utf8'))
+}

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest'
+import { type Emulated, emulated } from '../testing/emulated.ts'
+
+const version = 'api-version=7.1'
+const patchType = 'application/json-patch+json'
+
+describe('the emulator answers as the service does', () => {
+  test.each([
+    [
+      'a stale revision',
+      [{ op: 'test', path: '/rev', value: 6 }],
+      412,
+      'TestPatchOperationFailedException',
+      'VS403351',
+    ],
+    [
+      'an unknown field',
+      [field('Custom.None', 'x')],
+      400,
+      'VssPropertyValidationException',
+      'Cannot find field Custom.None',
+    ],
+    [
+      'a missing required field',
+      [field('System.State', 'Resolved')],
+      400,
+      'RuleValidationException',
+      'field Resolution',
+    ],
+    ['a value outside the pick list', [field('System.State', 'Done')], 400, 'RuleValidationException', 'field State'],
+    ['text in a number', [field('Custom.DuplicateOf', 'x')], 400, 'RuleValidationException', 'Duplicate Of'],
+    ['an empty title', [field('System.Title', '')], 400, 'RuleValidationException', 'field Title'],
+    ['a read-only field', [field('System.Id', 1)], 400, 'RuleValidationException', 'field ID'],
+    ['an unknown person', [field('System.AssignedTo', 'Nobody')], 400, 'RuleValidationException', 'Assigned To'],
+    ['a link to nowhere', [link(1)], 404, 'WorkItemUnauthorizedAccessException', 'Work item 1 does not exist'],
+    ['a link twice', [link(4301), link(4301)], 400, 'VssPropertyValidationException', 'already exists'],
+    ['a path of its own', [{ op: 'add', path: '/id', value: 1 }], 400, 'VssPropertyValidationException', '/id'],
+    ['no patch at all', { state: 'Done' }, 400, 'VssPropertyValidationException', 'valid patch document'],
+  ])('%s: refused, and nothing is changed', async (_, patch, status, typeKey, message) => {
+    await using service = await emulated()
+    const response = await service.call('PATCH', `wit/workitems/4522?${version}`, {
+      body: patch,
+      contentType: patchType,
+    })
+    expect(response.status).toBe(status)
+    expect(await response.json()).toMatchObject({ typeKey, message: expect.stringContaining(message) })
+    expect((await read(service, 4522)).rev).toBe(7)
+  })
+
+  test('a broken rule is told in its customProperties', async () => {
+    await using service = await emulated()
+    const response = await service.call('PATCH', `wit/workitems/4522?${version}`, {
+      body: [field('System.State', 'Resolved')],
+      contentType: patchType,
+    })
+    expect(await response.json()).toMatchObject({
+      customProperties: {
+        RuleValidationErrors: [
+          {
+            fieldReferenceName: 'Microsoft.VSTS.Common.ResolvedReason',
+            fieldStatusFlags: 'required, hasValues, limitedToValues, invalidEmpty',
+            errorMessage:
+              'TF401320: Rule Error for field Resolution. Error code: Required, HasValues, LimitedToValues, InvalidEmpty.',
+          },
+        ],
+      },
+    })
+  })
+
+  test('a good patch makes a new revision, and both ends show a new link', async () => {
+    await using service = await emulated()
+    const patch = [
+      { op: 'test', path: '/rev', value: 7 },
+      field('System.AssignedTo', 'raisa@fabrikam.example'),
+      link(4301),
+    ]
+    expect(
+      (await service.call('PATCH', `wit/workitems/4522?${version}`, { body: patch, contentType: patchType })).status,
+    ).toBe(200)
+    const item = await read(service, 4522)
+    expect(item.rev).toBe(8)
+    expect(item.fields).toMatchObject({
+      'System.Rev': 8,
+      'System.AssignedTo': { displayName: 'Raisa Pokrovskaya' },
+      'System.ChangedDate': '2026-07-28T12:00:00.000Z',
+    })
+    expect(item.relations).toMatchObject([{ rel: 'System.LinkTypes.Duplicate-Reverse' }])
+    const original = await read(service, 4301)
+    expect(original.rev).toBe(5)
+    expect(original.relations).toMatchObject([
+      { rel: 'System.LinkTypes.Duplicate-Forward', url: expect.stringMatching(/\/_apis\/wit\/workItems\/4522$/) },
+    ])
+  })
+
+  test.each([
+    ['without a version', 'GET', 'wit/workitems/4522', 400],
+    ['for an unknown work item', 'GET', `wit/workitems/1?${version}`, 404],
+    ['for something that is no id', 'GET', `wit/workitems/x?${version}`, 400],
+    ['for an unknown type', 'GET', `wit/workitemtypes/Epic/fields?${version}`, 404],
+    ['for an unknown address', 'GET', `wit/none?${version}`, 404],
+    ['with a query that cannot be read', 'POST', `wit/wiql?${version}`, 400],
+    ['with a patch as plain JSON', 'PATCH', `wit/workitems/4522?${version}`, 415],
+  ])('a request %s is refused', async (_, method, path, status) => {
+    await using service = await emulated()
+    const response = await service.call(method, path, method === 'GET' ? {} : { body: { query: 'SELECT' } })
+    expect(response.status).toBe(status)
+    expect(await response.json()).toHaveProperty('typeKey')
+  })
+
+  test.each([
+    ['the sign-in page without a token', undefined, 203, 'text/html'],
+    ['401 to a wrong token', 'Basic eDp5', 401, 'application/json'],
+  ])('%s', async (_, authorization, status, type) => {
+    await using service = await emulated()
+    const url = `${service.connection.baseUrl}/fabrikam/Fabrikam%20Fiber/_apis/wit/workitems/4522?${version}`
+    const response = await fetch(url, authorization === undefined ? {} : { headers: { authorization } })
+    expect([response.status, response.headers.get('content-type')]).toEqual([status, expect.stringContaining(type)])
+  })
+
+  test('a batch may leave out what is not there', async () => {
+    await using service = await emulated()
+    const body = { ids: [1, 4522], fields: ['System.Title'] }
+    expect((await service.call('POST', `wit/workitemsbatch?${version}`, { body })).status).toBe(404)
+    const response = await service.call('POST', `wit/workitemsbatch?${version}`, {
+      body: { ...body, errorPolicy: 'omit' },
+    })
+    expect(await response.json()).toMatchObject({
+      value: [null, { id: 4522, fields: { 'System.Title': expect.stringContaining('Discount') } }],
+    })
+  })
+})
+
+function field(name: string, value: unknown) {
+  return { op: 'add', path: `/fields/${name}`, value }
+}
+
+function link(id: number) {
+  const url = `https://dev.azure.com/fabrikam/_apis/wit/workItems/${id}`
+  return { op: 'add', path: '/relations/-', value: { rel: 'System.LinkTypes.Duplicate-Reverse', url } }
+}
+
+async function read(service: Emulated, id: number) {
+  const response = await service.call('GET', `wit/workitems/${id}?$expand=relations&${version}`)
+  return (await response.json()) as { rev: number; fields: Record<string, unknown>; relations?: unknown[] }
+}

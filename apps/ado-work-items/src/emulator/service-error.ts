@@ -1,0 +1,61 @@
+/** An error as the service answers it: a status, and a body that names the exception. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError'
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+
+  constructor(status: number, typeKey: string, options: { message: string; customProperties?: unknown }) {
+    super(options.message)
+    this.status = status
+    this.body = {
+      $id: '1',
+      ...(options.customProperties === undefined ? {} : { customProperties: options.customProperties }),
+      innerException: null,
+      message: options.message,
+      typeName: `Microsoft.TeamFoundation.WorkItemTracking.Server.${typeKey}, Microsoft.TeamFoundation.WorkItemTracking.Server`,
+      typeKey,
+      errorCode: 0,
+      eventId: 3200,
+    }
+  }
+}
+
+/** A field that breaks a rule, with the service's flags for how, such as `required, invalidEmpty`. */
+export interface BrokenField {
+  readonly referenceName: string
+  readonly name: string
+  readonly flags: string
+}
+
+/** The refusal of a change by rules of the process; `broken` has at least one entry. */
+export function ruleViolation(broken: readonly BrokenField[]): ServiceError {
+  const errors = broken.map(({ referenceName, name, flags }) => ({
+    fieldReferenceName: referenceName,
+    fieldStatusFlags: flags,
+    errorMessage: `TF401320: Rule Error for field ${name}. Error code: ${capitals(flags)}.`,
+    fieldStatusCode: 524289,
+    ruleValidationErrors: null,
+  }))
+  const [first] = errors
+  return new ServiceError(400, 'RuleValidationException', {
+    message: first?.errorMessage ?? 'TF401320: Rule Error.',
+    customProperties: {
+      FieldReferenceName: null,
+      FieldStatusFlags: 'none',
+      ErrorMessage: first?.errorMessage,
+      FieldStatusCode: 0,
+      RuleValidationErrors: errors,
+    },
+  })
+}
+
+/** The answer for a work item that is not there. */
+export function noSuchWorkItem(id: number): ServiceError {
+  return new ServiceError(404, 'WorkItemUnauthorizedAccessException', {
+    message: `TF401232: Work item ${id} does not exist, or you do not have permissions to read it.`,
+  })
+}
+
+function capitals(flags: string): string {
+  return flags.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())
+}

@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto'
+import { startChild } from '../fleet/child.ts'
+
+/** A running emulator process. */
+export interface EmulatorProcess {
+  /** What makes an instance of the server use it. */
+  readonly environment: Readonly<Record<string, string>>
+  stop(): Promise<void>
+}
+
+const organization = 'fabrikam'
+const project = 'Fabrikam Fiber'
+
+/** Starts the emulator in a process of its own, with fresh work items and a token that nobody else knows. */
+export async function startEmulator(): Promise<EmulatorProcess> {
+  const token = randomBytes(24).toString('base64url')
+  const child = await startChild(new URL('./process.js', import.meta.url), {
+    EMULATOR_ORGANIZATION: organization,
+    EMULATOR_PROJECT: project,
+    EMULATOR_TOKEN: token,
+  })
+  return {
+    environment: {
+      AZURE_DEVOPS_URL: `http://127.0.0.1:${child.port}`,
+      AZURE_DEVOPS_ORG: organization,
+      AZURE_DEVOPS_PROJECT: project,
+      AZURE_DEVOPS_TOKEN: token,
+    },
+    stop: child.stop,
+  }
+}

@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { UsageError } from '../options.ts'
+import { startBalancer } from './balancer.ts'
+
+test('connections go to the targets by turns, and bytes both ways', async () => {
+  await using fixture = await balanced(['a', 'b', 'c'])
+  const answers = []
+  for (let asked = 0; asked < 4; asked++) answers.push(await fixture.ask(`hello ${asked}`))
+  expect(answers).toEqual(['a: hello 0', 'b: hello 1', 'c: hello 2', 'a: hello 3'])
+})
+
+test('a target that is gone is passed over', async () => {
+  await using fixture = await balanced(['a', 'b'])
+  fixture.stop('a')
+  expect([await fixture.ask('1'), await fixture.ask('2'), await fixture.ask('3')]).toEqual(['b: 1', 'b: 2', 'b: 3'])
+})
+
+test('a connection is closed when there is no target, or when its target breaks off', async () => {
+  await using fixture = await balanced(['a'])
+  await expect(fixture.ask('break off')).resolves.toBe('')
+  fixture.stop('a')
+  await expect(fixture.ask('anybody?')).resolves.toBe('')
+})
+
+test('a large body passes whole', async () => {
+  await using fixture = await balanced(['a'])
+  const body = 'x'.repeat(3_000_000)
+  expect((await fixture.ask(body)).length).toBe(body.length + 3)
+})
+
+test('a port that somebody listens on is refused with what to do', async () => {
+  await using fixture = await balanced([])
+  const again = startBalancer(fixture.port, () => [])
+  await expect(again).rejects.toThrow(UsageError)
+  await expect(again).rejects.toThrow(
+    `port ${fixture.port} is taken by another program: stop that, or give another one`,
+  )
+})
+
+async function balanced(names: readonly string[]) {
+  const servers = new Map(await Promise.all(names.map(async (name) => [name, await echo(name)] as const)))
+  const ports = [...servers.values()].map((server) => server.port)
+  const balancer = await startBalancer(0, () => ports)
+  return {
+    port: balancer.port,
+    ask: (question: string) => ask(question, balancer.port),
+    stop: (name: string) => servers.get(name)?.close(),
+    [Symbol.asyncDispose]: async () => {
+      await balancer.close()
+      for (const server of servers.values()) server.close()
+    },
+  }
+}
+
+async function echo(name: string) {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    let question = ''
+    socket.on('data', (chunk) => (question += String(chunk)))
+    socket.on('end', () => {
+      if (question === 'break off') socket.resetAndDestroy()
+      else socket.end(`${name}: ${question}`)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = address !== null && typeof address === 'object' ? address.port : 0
+  return { port, close: () => void server.close() }
+}
+
+/** What comes back; nothing when the connection is broken off. */
+async function ask(question: string, port: number): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.end(question)
+  return text(socket).catch(() => '')
+}

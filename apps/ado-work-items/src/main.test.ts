@@ -1,0 +1,194 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
+import { createClient, isClientError } from '@x/client'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Instance } from './fleet/instance-meta.ts'
+import { readSeed } from './emulator/seed.ts'
+import { serveEmulator } from './emulator/serve-emulator.ts'
+import { exampleRequest } from './walk-through/curl-example.ts'
+import { watchedExchange } from './walk-through/watched-exchange.ts'
+
+// The application runs as it was built, in processes of its own.
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const timeout = 120_000
+const started: ChildProcess[] = []
+
+beforeAll(() => {
+  if (!existsSync(main))
+    throw new Error('dist/main.js is missing: run "pnpm turbo run build --filter=@apps/ado-work-items..."')
+})
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL')
+})
+
+describe('the walk-through', { timeout }, () => {
+  test('goes as expected on the emulator, by turns over all instances, and ends', async () => {
+    const { code, output } = await start(['--once', '--port', '0']).ended
+    expect(output).toContain('3 instances share http://127.0.0.1:')
+    for (const landmark of [
+      'ado-work-items 0.1.0 speaks 2026-07-28',
+      "requires the field Microsoft.VSTS.Common.ResolvedReason (Fixed, Won't Fix, Duplicate, By Design)",
+      'linked as Duplicate Of #4301',
+      'Bug #4517 was not changed. Somebody else changed the work item',
+      '4522, 4533, 4544, 4540',
+      'instance 1 was killed; every call was answered; now serving: 2, 3, 4',
+      'All 13 steps went as expected.',
+    ]) {
+      expect(output.replace(/\s+/g, ' ')).toContain(landmark)
+    }
+    expect([...output.matchAll(/instance (\d) ·/g)].map(([, id]) => id).slice(0, 6)).toEqual([
+      '1',
+      '2',
+      '3',
+      '1',
+      '2',
+      '3',
+    ])
+    expect(output).toBe(stripVTControlCharacters(output))
+    expect(Math.max(...output.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100)
+    expect(code).toBe(0)
+  })
+
+  test('only reads in a real organization', async () => {
+    await using service = await organization()
+    const { code, output } = await start(['--once', '--port', '0', '--instances', '1'], service.environment).ended
+    expect(output).toContain('this walk-through only reads')
+    expect(output).toContain('All 7 steps went as expected.')
+    expect(output).not.toContain('update_work_item {')
+    expect(code).toBe(0)
+  })
+
+  test('says what went wrong, and ends with 1', async () => {
+    await using service = await organization()
+    const environment = { ...service.environment, AZURE_DEVOPS_TOKEN: 'wr0ng-token' }
+    const { code, output } = await start(['--once', '--port', '0', '--instances', '1'], environment).ended
+    expect(output).toContain('Azure DevOps refused the access token')
+    expect(output).toContain('1 of 3 steps did not go as expected.')
+    expect(output).not.toContain('wr0ng-token')
+    expect(code).toBe(1)
+  })
+})
+
+describe('the service', { timeout }, () => {
+  test('goes on when an instance is killed, answers what it shows as an example, and stops when told to', async () => {
+    const app = start(['--port', '0', '--instances', '2'])
+    const url = await app.url
+    const before = await askUntil(url, (seen) => seen.size === 2)
+    const [victim] = before.values()
+    process.kill(victim?.pid ?? 0, 'SIGKILL')
+    const after = await askUntil(url, (seen) => seen.size === 2 && !seen.has(victim?.id ?? 0))
+    expect(Math.max(...after.keys())).toBeGreaterThan(Math.max(...before.keys()))
+
+    const { headers, body } = exampleRequest(url)
+    const response = await fetch(url, { method: 'POST', headers, body })
+    expect(await response.json()).toMatchObject({
+      result: { structuredContent: { workItems: [{ id: 4301 }, { id: 4544 }, { id: 4401 }] } },
+    })
+
+    app.child.kill('SIGINT')
+    expect((await app.ended).code).toBe(0)
+    for (const { pid } of after.values()) expect(isRunning(pid)).toBe(false)
+  })
+
+  test('does not outlive the process that started it, even when that has no time to say so', async () => {
+    const app = start(['--port', '0', '--instances', '2'])
+    const seen = await askUntil(await app.url, (instances) => instances.size === 2)
+    app.child.kill('SIGKILL')
+    await vi.waitFor(() => expect([...seen.values()].filter(({ pid }) => isRunning(pid))).toEqual([]), {
+      timeout: 20_000,
+    })
+    await app.closed
+  })
+})
+
+describe('it does not start', { timeout }, () => {
+  test('on a port that is taken', async () => {
+    await using service = await organization()
+    const { code, errors } = await start(['--once', '--port', new URL(service.url).port]).ended
+    expect(errors).toMatch(/^Cannot start: port \d+ is taken by another program: stop that, or give another one/)
+    expect(code).toBe(1)
+  })
+
+  test.each([
+    [['--twice'], {}, "Unknown option '--twice'"],
+    [[], { AZURE_DEVOPS_ORG: 'contoso' }, 'AZURE_DEVOPS_PROJECT and AZURE_DEVOPS_TOKEN must be set too'],
+  ])('with the arguments %j and the environment %j', async (args, environment, message) => {
+    const { code, errors } = await start(args, environment).ended
+    expect(errors).toContain(`Cannot start: ${message}`)
+    expect(code).toBe(1)
+  })
+})
+
+test('--help says how it is used', { timeout }, async () => {
+  const { code, output } = await start(['--help']).ended
+  expect(output).toMatch(/^Usage: npm start -- \[options]/)
+  expect(code).toBe(0)
+})
+
+function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('AZURE_DEVOPS_'))
+  const env = { ...Object.fromEntries(inherited), NO_COLOR: '1', ...environment }
+  const child = spawn(process.execPath, ['--conditions=dist', main, ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  started.push(child)
+  let [output, errors] = ['', '']
+  child.stderr.on('data', (chunk) => (errors += String(chunk)))
+  const url = new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      output += String(chunk)
+      const served = /^Serving on (\S+)/m.exec(output)?.[1]
+      if (served !== undefined) resolve(served)
+    })
+    child.once('exit', () => reject(new Error(`it ended before it served:\n${output}\n${errors}`)))
+  })
+  url.catch(() => {})
+  const ended = new Promise<{ code: number | null; output: string; errors: string }>((resolve) => {
+    child.once('exit', (code) => resolve({ code, output, errors }))
+  })
+  // The pipes close when the last process that holds them is gone, the emulator among them.
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  return { child, url, ended, closed }
+}
+
+function lostCall(error: unknown): undefined {
+  if (!isClientError(error) || error.code !== 'transport') throw error
+}
+
+/** Asks until the answers came from instances that satisfy the condition; every answer has to be a good one. */
+async function askUntil(url: string, enough: (seen: ReadonlyMap<number, Instance>) => boolean) {
+  let seen = new Map<number, Instance>()
+  const exchange = watchedExchange(url, (instance) => instance !== undefined && seen.set(instance.id, instance))
+  const client = createClient(exchange, { name: 'test', version: '1.0.0', cache: false })
+  while (!enough(seen)) {
+    if (seen.size >= 2) seen = new Map()
+    // A call that was with the killed instance is lost; whoever asks again is answered.
+    const result = await client.callTool('get_work_item', { workItemId: 4522 }).catch(lostCall)
+    expect(result?.isError ?? false).toBe(false)
+  }
+  return seen
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Something that looks like a real organization to the application. */
+async function organization() {
+  const [name, project, token] = ['contoso', 'Real', 'real-token']
+  const emulator = await serveEmulator({ organization: name, project, token, seed: readSeed() })
+  const environment = {
+    AZURE_DEVOPS_URL: emulator.url,
+    AZURE_DEVOPS_ORG: name,
+    AZURE_DEVOPS_PROJECT: project,
+    AZURE_DEVOPS_TOKEN: token,
+  }
+  return { environment, url: emulator.url, [Symbol.asyncDispose]: emulator.close }
+}

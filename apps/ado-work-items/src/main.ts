@@ -1,0 +1,36 @@
+import { ConfigurationError } from './azure-devops/connection.ts'
+import { parseOptions, UsageError, usage } from './options.ts'
+import { run } from './run.ts'
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const options = parseOptions(args)
+    if (options.help) {
+      process.stdout.write(usage)
+      return 0
+    }
+    return await run(options, {
+      environment: process.env,
+      stop: stopOnSignals(),
+      print: (text) => process.stdout.write(`${text}\n`),
+    })
+  } catch (error) {
+    const known = error instanceof UsageError || error instanceof ConfigurationError
+    console.error(known ? `Cannot start: ${error.message}` : error)
+    return 1
+  } finally {
+    // The channel to the process that started this one would keep it alive.
+    if (process.connected) process.disconnect()
+  }
+}
+
+/** A controller that aborts when this process is told to end, or whoever started it is gone. */
+function stopOnSignals(): AbortController {
+  const stop = new AbortController()
+  const abort = () => stop.abort()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, abort)
+  process.once('disconnect', abort)
+  return stop
+}

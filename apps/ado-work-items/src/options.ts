@@ -1,0 +1,63 @@
+import { parseArgs } from 'node:util'
+
+/** What the command line asked for. */
+export interface Options {
+  /** Ends after the walk-through in place of going on serving. */
+  readonly once: boolean
+  /** 0 picks a free one. */
+  readonly port: number
+  readonly instances: number
+  readonly help: boolean
+}
+
+/** The command line cannot be used; the message says what would be right. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** What `--help` prints. */
+export const usage = `Usage: npm start -- [options]
+
+Starts the reference server for work items of Azure DevOps, walks through it, and goes on serving.
+
+  --once             end after the walk-through; the exit code says whether it went as expected
+  --port <number>    the port of the server (4522); 0 picks a free one
+  --instances <n>    how many processes share the port, 1 to 16 (3)
+  --help             show this
+
+Without AZURE_DEVOPS_ORG, AZURE_DEVOPS_PROJECT and AZURE_DEVOPS_TOKEN it starts an emulator of Azure DevOps, with
+work items to play with. With them it talks to the real one, and its walk-through only reads.
+`
+
+/** The options in the arguments of a command line. Throws {@link UsageError}. */
+export function parseOptions(args: readonly string[]): Options {
+  const { values } = parse(args)
+  return {
+    once: values.once ?? false,
+    help: values.help ?? false,
+    port: readNumber('--port', values.port ?? '4522', [0, 65_535]),
+    instances: readNumber('--instances', values.instances ?? '3', [1, 16]),
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        once: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+        port: { type: 'string' },
+        instances: { type: 'string' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function readNumber(name: string, text: string, [least, most]: readonly [number, number]): number {
+  const value = Number(text)
+  if (/^\d{1,5}$/.test(text) && value >= least && value <= most) return value
+  throw new UsageError(`${name} is "${text}"; it should be a whole number from ${least} to ${most}`)
+}

@@ -1,0 +1,99 @@
+import type { Condition, Rule } from './rule.ts'
+
+/** Field values by reference name. */
+type Values = Readonly<Record<string, unknown>>
+
+/** A work item before and after a change. */
+export interface Change {
+  readonly before: Values
+  readonly after: Values
+}
+
+/** A field that a rule requires and that has no value. */
+export interface MissingField {
+  readonly field: string
+  readonly rule: string
+  /** Why the rule applies, as the end of a sentence: `System.State is Resolved`. */
+  readonly because: string
+}
+
+type Holds = (condition: Condition, change: Change) => boolean
+
+/**
+ * How each type of condition is judged. A type that is not here, such as one about groups of users, cannot be judged
+ * from a work item alone: its rule is left to the service.
+ */
+const conditions: ReadonlyMap<string, { readonly holds: Holds; readonly words: (condition: Condition) => string }> =
+  new Map([
+    [
+      'when',
+      { holds: (c, { after }) => same(valueOf(after, c.field), c.value), words: (c) => `${c.field} is ${c.value}` },
+    ],
+    [
+      'whenNot',
+      {
+        holds: (c, { after }) => !same(valueOf(after, c.field), c.value),
+        words: (c) => `${c.field} is not ${c.value}`,
+      },
+    ],
+    [
+      'whenWas',
+      { holds: (c, { before }) => same(valueOf(before, c.field), c.value), words: (c) => `${c.field} was ${c.value}` },
+    ],
+    ['whenChanged', { holds: changes, words: (c) => `${c.field} changes` }],
+    ['whenNotChanged', { holds: (c, change) => !changes(c, change), words: (c) => `${c.field} does not change` }],
+    [
+      'whenStateChangedTo',
+      {
+        holds: (c, change) => changes(state, change) && same(valueOf(change.after, state.field), c.value),
+        words: (c) => `${state.field} changes to ${c.value}`,
+      },
+    ],
+    [
+      'whenValueIsDefined',
+      { holds: (c, { after }) => !isEmpty(valueOf(after, c.field)), words: (c) => `${c.field} has a value` },
+    ],
+    [
+      'whenValueIsNotDefined',
+      { holds: (c, { after }) => isEmpty(valueOf(after, c.field)), words: (c) => `${c.field} has no value` },
+    ],
+  ])
+
+const state: Condition = { type: 'when', field: 'System.State' }
+
+/** The fields that the rules require of a change and that it leaves empty, in the order of the rules. */
+export function missingFields(rules: readonly Rule[], change: Change): readonly MissingField[] {
+  return rules
+    .filter((rule) => rule.conditions.every((condition) => holds(condition, change)))
+    .flatMap((rule) =>
+      rule.requires
+        .filter((field) => isEmpty(valueOf(change.after, field)))
+        .map((field) => ({ field, rule: rule.name, because: rule.conditions.map(wordsOf).join(' and ') })),
+    )
+}
+
+function holds(condition: Condition, change: Change): boolean {
+  return conditions.get(condition.type)?.holds(condition, change) ?? false
+}
+
+function wordsOf(condition: Condition): string {
+  return conditions.get(condition.type)?.words(condition) ?? condition.type
+}
+
+function changes({ field }: Condition, { before, after }: Change): boolean {
+  return !same(valueOf(before, field), valueOf(after, field))
+}
+
+function valueOf(values: Values, field: string): unknown {
+  return Object.hasOwn(values, field) ? values[field] : undefined
+}
+
+/** The service compares without regard to case, and knows no difference between empty and absent. */
+function same(left: unknown, right: unknown): boolean {
+  if (isEmpty(left) || isEmpty(right)) return isEmpty(left) && isEmpty(right)
+  return String(left).toLowerCase() === String(right).toLowerCase()
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === ''
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+
+/** When a rule applies. The types are those of the service, such as `when` and `whenChanged`. */
+export interface Condition {
+  readonly type: string
+  readonly field: string
+  readonly value?: string | undefined
+}
+
+/** A rule of the process: when every condition holds, the fields in `requires` must have a value. */
+export interface Rule {
+  readonly name: string
+  readonly conditions: readonly Condition[]
+  readonly requires: readonly string[]
+}
+
+const wireRules = z.object({
+  value: z.array(
+    z.object({
+      name: z.string().catch('(unnamed)'),
+      isDisabled: z.boolean().catch(false),
+      conditions: z.array(
+        z.object({ conditionType: z.string(), field: z.string().nullish(), value: z.string().nullish() }),
+      ),
+      actions: z.array(z.object({ actionType: z.string(), targetField: z.string().nullish() })),
+    }),
+  ),
+})
+
+/** The rules that require fields, from the service's list of a work item type's rules; throws `ZodError`. */
+export function parseRules(value: unknown): readonly Rule[] {
+  return wireRules
+    .parse(value)
+    .value.filter((rule) => !rule.isDisabled)
+    .map((rule) => ({
+      name: rule.name,
+      conditions: rule.conditions.map((condition) => ({
+        type: plainType(condition.conditionType),
+        field: condition.field ?? '',
+        value: condition.value ?? undefined,
+      })),
+      requires: rule.actions
+        .filter((action) => plainType(action.actionType) === 'makeRequired')
+        .flatMap((action) => action.targetField ?? []),
+    }))
+    .filter((rule) => rule.requires.length > 0)
+}
+
+/** The service writes `$when` in some answers and `when` in others. */
+function plainType(type: string): string {
+  return type.replace(/^\$/, '')
+}

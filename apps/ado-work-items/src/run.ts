@@ -1,0 +1,85 @@
+import { once } from 'node:events'
+import pc from 'picocolors'
+import { type Fleet, startFleet } from './fleet/start-fleet.ts'
+import type { Options } from './options.ts'
+import { openService, type Service } from './service.ts'
+import { curlCommand, exampleRequest } from './walk-through/curl-example.ts'
+import { walkThrough } from './walk-through/walk-through.ts'
+
+/** What a run takes from its process. */
+export interface RunContext {
+  readonly environment: NodeJS.ProcessEnv
+  /** Ends the run. */
+  readonly stop: AbortController
+  readonly print: (text: string) => void
+}
+
+/** Starts everything, walks through it, and serves until it is stopped. Resolves to the exit code. */
+export async function run(options: Options, context: RunContext): Promise<number> {
+  const { signal } = context.stop
+  const service = await openService(context.environment)
+  let fleet: Fleet | undefined
+  try {
+    fleet = await startFleet({
+      count: options.instances,
+      port: options.port,
+      environment: service.environment,
+      onFailure: (error) => context.stop.abort(error),
+    })
+    signal.throwIfAborted()
+    context.print(formatGreeting(options, fleet, service))
+    const good = await walk(fleet, service, context)
+    if (!options.once) await serve(fleet, context)
+    return good ? 0 : 1
+  } catch (error) {
+    return endedBy(error, signal)
+  } finally {
+    await fleet?.stop()
+    await service.stop()
+  }
+}
+
+async function walk(fleet: Fleet, service: Service, { stop, print }: RunContext): Promise<boolean> {
+  const { organization, project } = service.connection
+  return walkThrough({
+    url: fleet.url,
+    organization,
+    project,
+    emulated: service.emulated,
+    signal: stop.signal,
+    fleet: {
+      killInstance: fleet.kill,
+      instances: fleet.listening,
+      untilComplete: () => fleet.complete(stop.signal),
+    },
+    print,
+  })
+}
+
+async function serve(fleet: Fleet, { stop, print }: RunContext): Promise<void> {
+  print(
+    `\nServing on ${pc.bold(fleet.url)} until Ctrl-C. Try it from another terminal:\n\n${curlCommand(exampleRequest(fleet.url))}\n`,
+  )
+  if (!stop.signal.aborted) await once(stop.signal, 'abort')
+  stop.signal.throwIfAborted()
+}
+
+/** Being stopped is a good end; its reason is then a `DOMException`, or else the error that ended the run. */
+function endedBy(error: unknown, signal: AbortSignal): number {
+  if (signal.aborted && signal.reason instanceof DOMException) return 0
+  throw signal.aborted ? signal.reason : error
+}
+
+function formatGreeting({ instances }: Options, fleet: Fleet, { emulated, connection }: Service): string {
+  const where = `${connection.organization}/${connection.project}`
+  const processes = instances === 1 ? '1 instance serves' : `${instances} instances share`
+  return [
+    '',
+    pc.bold('Azure DevOps work items over MCP'),
+    `${processes} ${fleet.url} and keep nothing between two requests.`,
+    emulated
+      ? `Azure DevOps is an emulator of ${where}; --help says how to use a real one.`
+      : `Azure DevOps is ${connection.baseUrl}/${where}; this walk-through only reads.`,
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,215 @@
+import { type Client, createClient } from '@x/client'
+import { type CallToolResult, errorCodes } from '@x/schema'
+import { compileJsonSchema } from '@x/schema/json-schema'
+import { connectHttp } from '@x/transport-http/client'
+import { serveHttp } from '@x/transport-http/node'
+import { describe, expect, test } from 'vitest'
+import { basicAuthorization } from '../azure-devops/connection.ts'
+import { createAzureDevOps } from '../azure-devops/create-azure-devops.ts'
+import { type Emulated, emulated } from '../testing/emulated.ts'
+import { createWorkItemsServer } from './create-work-items-server.ts'
+
+const [state, resolution, duplicateOf] = ['System.State', 'Microsoft.VSTS.Common.ResolvedReason', 'Custom.DuplicateOf']
+const uri = 'ado://fabrikam/Fabrikam%20Fiber/workitems'
+const template = 'ado://{organization}/{project}/workitems/{id}'
+const options = { name: 'test', version: '1.0.0', cache: false, validateOutput: compileJsonSchema } as const
+
+const carriers = [
+  ['in memory', inMemory],
+  ['over HTTP', overHttp],
+] as const
+
+describe.each(carriers)('%s, a client', (_, connect) => {
+  test('finds the tools, with what a host should know of them', async () => {
+    await using fixture = await connect()
+    const tools = await fixture.client.listTools()
+    expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
+      ['list_work_items', true],
+      ['get_work_item', true],
+      ['update_work_item', false],
+    ])
+    expect(tools.every((tool) => tool.outputSchema !== undefined && tool.icons?.length === 1)).toBe(true)
+  })
+
+  test('gets a work item as text, as data and as a link to its resource', async () => {
+    await using fixture = await connect()
+    const result = await fixture.client.callTool('get_work_item', { workItemId: 4522 })
+    expect(textOf(result)).toContain('Bug #4522 (Active): Discount code lost')
+    expect(result.structuredContent).toMatchObject({ id: 4522, rev: 7, state: 'Active', resource: `${uri}/4522` })
+    expect(result.content.at(-1)).toMatchObject({ type: 'resource_link', uri: `${uri}/4522` })
+  })
+
+  test('lists the work items that match', async () => {
+    await using fixture = await connect()
+    const result = await fixture.client.callTool('list_work_items', { type: 'Bug', state: 'Active', top: 2 })
+    expect(result.structuredContent).toMatchObject({ workItems: [{ id: 4522 }, { id: 4517 }], more: true })
+    expect(textOf(result)).toContain('There are more')
+  })
+
+  test('reads a work item as a resource', async () => {
+    await using fixture = await connect()
+    const { contents } = await fixture.client.readResource(`${uri}/4544`)
+    const [first] = contents
+    const text = first !== undefined && 'text' in first ? first.text : ''
+    expect(first?.mimeType).toBe('application/json')
+    expect(JSON.parse(text)).toMatchObject({ id: 4544, type: 'Task', links: [{ workItemId: 4401 }] })
+  })
+
+  test.each([
+    `${uri}/1`,
+    `${uri}/x`,
+    'ado://fabrikam/Other/workitems/4522',
+    'ado://other/Fabrikam%20Fiber/workitems/4522',
+  ])('is told that %s does not exist', async (missing) => {
+    await using fixture = await connect()
+    await expect(fixture.client.readResource(missing)).rejects.toMatchObject({
+      rpc: { code: errorCodes.invalidParams },
+    })
+  })
+
+  test.each([
+    ['id', '45', ['4522', '4533', '4517', '4544', '4540']],
+    ['id', '4522', ['4522']],
+    ['id', 'x', []],
+    ['organization', 'Fab', ['fabrikam']],
+    ['project', 'x', []],
+  ])('completes the variable %s of "%s"', async (name, value, expected) => {
+    await using fixture = await connect()
+    const { completion } = await fixture.client.complete({ type: 'ref/resource', uri: template }, { name, value })
+    expect(completion.values).toEqual(expected)
+  })
+
+  test('gets a prompt with the work item in it, and completes its argument', async () => {
+    await using fixture = await connect()
+    const { messages } = await fixture.client.getPrompt('triage_work_item', { workItemId: '4533' })
+    expect(messages).toMatchObject([
+      { role: 'user', content: { type: 'resource', resource: { uri: `${uri}/4533` } } },
+      { role: 'user', content: { type: 'text', text: expect.stringContaining('Bug #4533 (New)') } },
+    ])
+    const ref = { type: 'ref/prompt', name: 'triage_work_item' } as const
+    const { completion } = await fixture.client.complete(ref, { name: 'workItemId', value: '42' })
+    expect(completion.values).toEqual(['4299'])
+  })
+
+  test('is told which field a rule requires, with what it accepts, and nothing is changed', async () => {
+    await using fixture = await connect()
+    const result = await update(fixture, { workItemId: 4522, fields: { [state]: 'Resolved' } })
+    expect(result).toMatchObject({
+      isError: true,
+      content: [
+        {
+          type: 'text',
+          text: `Bug #4522 was not changed: rule "Resolved needs a resolution" requires the field ${resolution} (Fixed, Won't Fix, Duplicate, By Design) when System.State is Resolved. Call again with that field.`,
+        },
+      ],
+    })
+    expect((await fixture.emulated.azureDevOps.getWorkItem(4522, new AbortController().signal)).rev).toBe(7)
+  })
+
+  test('resolves a duplicate, which is then linked to its original', async () => {
+    await using fixture = await connect()
+    const fields = { [state]: 'Resolved', [resolution]: 'Duplicate' }
+    const refused = await update(fixture, { workItemId: 4522, fields })
+    expect(textOf(refused)).toContain(
+      `requires the field ${duplicateOf} (Duplicate Of) when ${resolution} is Duplicate`,
+    )
+
+    const result = await update(fixture, { workItemId: 4522, fields: { ...fields, [duplicateOf]: 4301 } })
+    expect(result.isError ?? false).toBe(false)
+    expect(textOf(result)).toBe(
+      `Bug #4522 was changed: System.State is Resolved (was Active); ${resolution} is Duplicate (was empty); ${duplicateOf} is 4301 (was empty); linked as Duplicate Of #4301. It is now at revision 8.`,
+    )
+    expect(result.structuredContent).toMatchObject({
+      rev: 8,
+      changed: [state, resolution, duplicateOf],
+      links: [{ type: 'System.LinkTypes.Duplicate-Reverse', workItemId: 4301 }],
+    })
+  })
+
+  test('may say the same change twice: the second changes nothing', async () => {
+    await using fixture = await connect()
+    const change = { workItemId: 4517, fields: { [state]: 'Resolved', [resolution]: 'Fixed' }, rev: 3 }
+    expect((await update(fixture, change)).structuredContent).toMatchObject({ rev: 4, changed: [state, resolution] })
+    expect((await update(fixture, change)).structuredContent).toMatchObject({ rev: 4, changed: [] })
+  })
+
+  test.each([
+    ['a stale revision', { workItemId: 4522, fields: { [state]: 'New' }, rev: 6 }, 'Call get_work_item to see'],
+    [
+      'a value outside the pick list',
+      { workItemId: 4522, fields: { [state]: 'Done' } },
+      'Allowed: New, Active, Resolved',
+    ],
+    ['an unknown field', { workItemId: 4522, fields: { 'Custom.None': 1 } }, 'TF51535: Cannot find field Custom.None'],
+    [
+      'an unknown work item',
+      { workItemId: 1, fields: { [state]: 'New' } },
+      'Call list_work_items to see what there is',
+    ],
+    ['an unknown original', { workItemId: 4522, fields: { [duplicateOf]: 1 } }, 'Work item 1 does not exist'],
+    ['a field name that is a path', { workItemId: 4522, fields: { '../rev': 1 } }, 'reference name'],
+  ])('is told what to do about %s', async (_, change, advice) => {
+    await using fixture = await connect()
+    const result = await update(fixture, change)
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toContain(advice)
+  })
+})
+
+test('a wrong token is told as such by every kind of request, and never shown', async () => {
+  await using service = await emulated()
+  const azureDevOps = createAzureDevOps({ ...service.connection, authorization: basicAuthorization('wr0ng-token') })
+  const client = createClient(createWorkItemsServer(azureDevOps), options)
+  const advice = expect.stringContaining('Set AZURE_DEVOPS_TOKEN')
+  const result = await client.callTool('get_work_item', { workItemId: 4522 })
+  expect([result.isError, textOf(result)]).toEqual([true, advice])
+  await expect(client.readResource(`${uri}/4522`)).rejects.toMatchObject({ rpc: { message: advice } })
+  await expect(client.getPrompt('triage_work_item', { workItemId: '4522' })).rejects.toMatchObject({
+    rpc: { message: advice },
+  })
+  await expect(
+    client.complete({ type: 'ref/resource', uri: template }, { name: 'id', value: '4' }),
+  ).rejects.toMatchObject({ rpc: { message: advice } })
+  expect(textOf(result)).not.toContain('wr0ng-token')
+})
+
+interface Fixture {
+  readonly client: Client
+  readonly emulated: Emulated
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+async function inMemory(): Promise<Fixture> {
+  const service = await emulated()
+  const client = createClient(createWorkItemsServer(service.azureDevOps), options)
+  return { client, emulated: service, [Symbol.asyncDispose]: service[Symbol.asyncDispose] }
+}
+
+async function overHttp(): Promise<Fixture> {
+  const service = await emulated()
+  const http = await serveHttp(createWorkItemsServer(service.azureDevOps))
+  const connection = connectHttp(http.url)
+  return {
+    client: createClient(connection, options),
+    emulated: service,
+    [Symbol.asyncDispose]: async () => {
+      await connection.close()
+      await http.close()
+      await service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+interface Change {
+  readonly workItemId: number
+  readonly fields: Readonly<Record<string, string | number>>
+  readonly rev?: number
+}
+
+function update({ client }: Fixture, change: Change): Promise<CallToolResult> {
+  return client.callTool('update_work_item', { ...change })
+}
+
+function textOf(result: CallToolResult): string {
+  return result.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+}

@@ -1,0 +1,30 @@
+import { createServer, type ErrorPlace, type Server } from '@x/server'
+import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
+import { getWorkItem } from './get-work-item.ts'
+import { icons } from './icon.ts'
+import { listWorkItems } from './list-work-items.ts'
+import { triagePrompt } from './triage-prompt.ts'
+import { updateWorkItem } from './update-work-item.ts'
+import { workItemResource } from './work-item-resource.ts'
+
+/** What went wrong, and where, when it is nothing that a client may see. */
+export type OnError = (error: unknown, where: ErrorPlace) => void
+
+/** The MCP server for the work items of one project. It keeps nothing between two requests. */
+export function createWorkItemsServer(azureDevOps: AzureDevOps, options: { onError?: OnError } = {}): Server {
+  return createServer({
+    name: 'ado-work-items',
+    title: 'Azure DevOps work items',
+    version: '0.1.0',
+    description: `Work items of ${azureDevOps.organization}/${azureDevOps.project}`,
+    icons,
+    instructions:
+      'Read a work item before you change it, and give its rev when you do. When a rule of the process requires a field, the answer names it: call again with that field.',
+    tools: [listWorkItems(azureDevOps), getWorkItem(azureDevOps), updateWorkItem(azureDevOps)],
+    prompts: [triagePrompt(azureDevOps)],
+    resourceTemplates: [workItemResource(azureDevOps)],
+    onError: options.onError,
+    // What is not a failure that we worded ourselves may say things that are nobody's business.
+    describeError: () => 'The tool failed; the server has written down why.',
+  })
+}

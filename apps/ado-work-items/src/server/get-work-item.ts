@@ -1,0 +1,32 @@
+import { type Tool, tool, toolResult } from '@x/server'
+import { z } from 'zod'
+import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
+import { icons } from './icon.ts'
+import { toFailedResult } from './tool-failure.ts'
+import { toLine, toOutput, toResourceLink, workItemId, workItemOutput } from './work-item-output.ts'
+
+/** `get_work_item`: one work item with all its fields and links. */
+export function getWorkItem(azureDevOps: AzureDevOps): Tool {
+  return tool('get_work_item', {
+    title: 'Get a work item',
+    description: 'Read one work item: its fields by reference name, its links and its revision.',
+    icons,
+    input: z.object({ workItemId }),
+    output: workItemOutput,
+    annotations: { readOnlyHint: true, openWorldHint: true },
+    async run({ workItemId: id }, ctx) {
+      try {
+        const item = await azureDevOps.getWorkItem(id, ctx.signal)
+        const text = [toLine(item), ...Object.entries(item.fields).map(([name, value]) => `${name}: ${value}`)].join(
+          '\n',
+        )
+        return toolResult({
+          content: [{ type: 'text', text }, toResourceLink(item, azureDevOps)],
+          structuredContent: toOutput(item, azureDevOps),
+        })
+      } catch (error) {
+        return toolResult(toFailedResult(error))
+      }
+    },
+  })
+}

@@ -1,0 +1,34 @@
+import { AzureDevOpsError, type AzureDevOpsErrorCode } from '../azure-devops/azure-devops-error.ts'
+
+/** A tool could not do what it was asked for; the message tells the model what to do about it. */
+export class ToolFailure extends Error {
+  override readonly name = 'ToolFailure'
+}
+
+/** The result of a tool that failed: the model reads it and can try again. */
+export interface FailedResult {
+  readonly content: { readonly type: 'text'; readonly text: string }[]
+  readonly isError: true
+}
+
+const advice: Readonly<Record<AzureDevOpsErrorCode, string>> = {
+  unauthorized: '',
+  forbidden: '',
+  'not-found': 'Call list_work_items to see what there is.',
+  conflict: 'Call get_work_item to see the work item as it is now, then call again with its rev.',
+  rule: 'Correct the values and call again.',
+  invalid: 'Correct the arguments and call again.',
+  unavailable: '',
+  unexpected: '',
+}
+
+/** The failed result for an error that the caller should know about; any other error is thrown again. */
+export function toFailedResult(error: unknown): FailedResult {
+  if (error instanceof ToolFailure) return failed(error.message)
+  if (error instanceof AzureDevOpsError) return failed(`${error.message} ${advice[error.code]}`.trim())
+  throw error
+}
+
+function failed(text: string): FailedResult {
+  return { content: [{ type: 'text', text }], isError: true }
+}

@@ -1,0 +1,21 @@
+import { type Connection, connectionFrom } from './azure-devops/connection.ts'
+import { startEmulator } from './emulator/start-emulator.ts'
+
+/** The Azure DevOps that is used: the real one, or an emulator. */
+export interface Service {
+  readonly emulated: boolean
+  readonly connection: Connection
+  /** What an instance of the server must find in its environment, beyond what this process has. */
+  readonly environment: Readonly<Record<string, string>>
+  stop(): Promise<void>
+}
+
+/** The service that the environment names, else an emulator that is started for it. Throws `ConfigurationError`. */
+export async function openService(environment: NodeJS.ProcessEnv): Promise<Service> {
+  const real = connectionFrom(environment)
+  if (real !== undefined) return { emulated: false, connection: real, environment: {}, stop: async () => {} }
+  const emulator = await startEmulator()
+  const connection = connectionFrom(emulator.environment)
+  if (connection === undefined) throw new Error('The emulator gave no connection.')
+  return { emulated: true, connection, environment: emulator.environment, stop: emulator.stop }
+}

@@ -1,0 +1,58 @@
+import { complete, discover, getPrompt, listTools, readResource, search, surviveKill, update } from './questions.ts'
+import type { Step } from './step.ts'
+
+const state = 'System.State'
+const resolution = 'Microsoft.VSTS.Common.ResolvedReason'
+const duplicateOf = 'Custom.DuplicateOf'
+const stateRule = 'rule "Resolved needs a resolution" requires the field'
+const duplicateRule = 'rule "A duplicate names its original" requires the field'
+
+/** The walk-through on the emulator, whose work items are known. */
+export const emulatorPlan: readonly Step[] = [
+  discover,
+  listTools,
+  search('Which bugs are active?', { type: 'Bug', state: 'Active' }, [4522, 4517, 4301]),
+  search("Search for o'brien: the quote stays part of the search.", { text: "o'brien" }, [4517]),
+  readResource('Read bug 4522 as a resource.', 4522),
+  update(
+    'Resolve it. A rule of the process wants to know how.',
+    { workItemId: 4522, fields: { [state]: 'Resolved' } },
+    { refused: true, say: [stateRule, "Fixed, Won't Fix, Duplicate, By Design"] },
+  ),
+  update(
+    'It is a duplicate. That brings the next rule.',
+    { workItemId: 4522, fields: { [state]: 'Resolved', [resolution]: 'Duplicate' } },
+    { refused: true, say: [duplicateRule, duplicateOf] },
+  ),
+  update(
+    'It is a duplicate of 4301.',
+    { workItemId: 4522, fields: { [state]: 'Resolved', [resolution]: 'Duplicate', [duplicateOf]: 4301 } },
+    { refused: false, say: ['Bug #4522 was changed', 'linked as Duplicate Of #4301', 'revision 8'] },
+  ),
+  update(
+    'Resolve 4517 as fixed, provided that it is still at revision 3.',
+    { workItemId: 4517, fields: { [state]: 'Resolved', [resolution]: 'Fixed' }, rev: 3 },
+    { refused: false, say: ['Bug #4517 was changed', 'revision 4'] },
+  ),
+  update(
+    'Somebody else still has revision 3, and closes it.',
+    { workItemId: 4517, fields: { [state]: 'Closed' }, rev: 3 },
+    { refused: true, say: ['Bug #4517 was not changed', 'Somebody else changed the work item', 'get_work_item'] },
+  ),
+  complete('Which ids begin with 45?', '45'),
+  getPrompt('Get the prompt that triages bug 4533.', 4533),
+  surviveKill('Kill an instance, and ask on.', 4522),
+]
+
+/** The walk-through on a real organization: it only reads, beginning with a work item that was found. */
+export function readOnlyPlan(id: number | undefined): readonly Step[] {
+  const first = [discover, listTools, search('Which work items changed last?', { top: 5 })]
+  if (id === undefined) return first
+  return [
+    ...first,
+    readResource(`Read work item ${id} as a resource.`, id),
+    complete('Which ids begin like it?', String(id).slice(0, 2)),
+    getPrompt('Get the prompt that triages it.', id),
+    surviveKill('Kill an instance, and ask on.', id),
+  ]
+}

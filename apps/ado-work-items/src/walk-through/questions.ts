@@ -1,0 +1,144 @@
+import type { CallToolResult } from '@x/schema'
+import { z } from 'zod'
+import { expect, type Step, type StepScope } from './step.ts'
+
+const listed = z.object({ workItems: z.array(z.object({ id: z.number() })) })
+
+/** What the server says of itself. */
+export const discover: Step = {
+  title: 'Who is there, and what does it offer?',
+  ask: 'server/discover',
+  run: async ({ client, signal }) => {
+    const { supportedVersions, capabilities } = await client.discover({ signal })
+    expect(capabilities.tools !== undefined, 'the server should offer tools')
+    const { name = '?', version = '?' } = client.server ?? {}
+    return [`${name} ${version} speaks ${supportedVersions.join(', ')}: ${Object.keys(capabilities).join(', ')}`]
+  },
+}
+
+/** The tools, in one line each. */
+export const listTools: Step = {
+  title: 'Which tools are there?',
+  ask: 'tools/list',
+  run: async ({ client, signal }) => {
+    const tools = await client.listTools({ signal })
+    expect(tools.length === 3, `there should be 3 tools, not ${tools.length}`)
+    return tools.map(({ name, title, annotations }) => {
+      return `${name.padEnd(17)} ${title}${annotations?.readOnlyHint === true ? ' (only reads)' : ''}`
+    })
+  },
+}
+
+/** A call of `list_work_items` that should find the given ids; any will do when none are given. */
+export function search(title: string, args: Readonly<Record<string, string | number>>, ids?: readonly number[]): Step {
+  return {
+    title,
+    ask: `tools/call list_work_items ${json(args)}`,
+    run: async ({ client, signal }) => {
+      const result = await client.callTool('list_work_items', args, { signal })
+      expect(result.isError !== true, textOf(result).join(' '))
+      const found = listed.parse(result.structuredContent).workItems.map((item) => item.id)
+      expect(
+        ids === undefined || found.join() === ids.join(),
+        `it should find ${ids?.join(', ')}, not ${found.join(', ')}`,
+      )
+      return textOf(result)
+    },
+  }
+}
+
+/** A call of `update_work_item`; the answer should say all of `words`, and be an error only if `refused`. */
+export function update(
+  title: string,
+  args: { workItemId: number; fields: Readonly<Record<string, string | number>>; rev?: number },
+  should: { refused: boolean; say: readonly string[] },
+): Step {
+  return {
+    title,
+    ask: `tools/call update_work_item ${json(args)}`,
+    run: async ({ client, signal }) => {
+      const result = await client.callTool('update_work_item', { ...args }, { signal })
+      const lines = textOf(result)
+      expect(
+        (result.isError ?? false) === should.refused,
+        `it should ${should.refused ? '' : 'not '}be refused: ${lines.join(' ')}`,
+      )
+      for (const words of should.say)
+        expect(lines.join(' ').includes(words), `it should say "${words}": ${lines.join(' ')}`)
+      return lines
+    },
+  }
+}
+
+/** Reads a work item as a resource. */
+export function readResource(title: string, id: number): Step {
+  return {
+    title,
+    ask: `resources/read ado://…/workitems/${id}`,
+    run: async ({ client, signal, uriBase }) => {
+      const { contents } = await client.readResource(`${uriBase}/workitems/${id}`, { signal })
+      const [first] = contents
+      expect(first !== undefined && 'text' in first, 'it should come as text')
+      expect(first.text.includes(`"id": ${id}`), `it should be work item ${id}`)
+      return [`${first.mimeType}, ${first.text.length} characters`, ...first.text.split('\n').slice(1, 7)]
+    },
+  }
+}
+
+/** Completes the first digits of an id, as an editor would. */
+export function complete(title: string, typed: string): Step {
+  return {
+    title,
+    ask: `completion/complete id: "${typed}"`,
+    run: async ({ client, signal }) => {
+      const ref = { type: 'ref/resource' as const, uri: 'ado://{organization}/{project}/workitems/{id}' }
+      const { completion } = await client.complete(ref, { name: 'id', value: typed }, { signal })
+      const fits = completion.values.length > 0 && completion.values.every((value) => value.startsWith(typed))
+      expect(fits, `ids should begin with ${typed}: ${completion.values.join(', ')}`)
+      return [completion.values.slice(0, 12).join(', ')]
+    },
+  }
+}
+
+/** Gets the prompt for a work item. */
+export function getPrompt(title: string, id: number): Step {
+  return {
+    title,
+    ask: `prompts/get triage_work_item ${json({ workItemId: String(id) })}`,
+    run: async ({ client, signal }) => {
+      const { messages } = await client.getPrompt('triage_work_item', { workItemId: String(id) }, { signal })
+      const last = messages.at(-1)?.content
+      expect(last?.type === 'text' && last.text.includes(`#${id}`), `the prompt should name #${id}`)
+      return [`${messages.length} messages: the work item, then:`, ...last.text.split('\n').slice(0, 1), '…']
+    },
+  }
+}
+
+/** Kills an instance and asks on at once; the others answer, and a new one takes its place. */
+export function surviveKill(title: string, workItemId: number): Step {
+  return {
+    title,
+    ask: `tools/call get_work_item ${json({ workItemId })}, six times`,
+    run: async (scope: StepScope) => {
+      const [victim] = scope.instances()
+      expect(victim !== undefined, 'an instance should listen')
+      await scope.killInstance(victim)
+      if (scope.instances().length === 0) await scope.untilComplete()
+      for (let asked = 0; asked < 6; asked++) {
+        const result = await scope.client.callTool('get_work_item', { workItemId }, { signal: scope.signal })
+        expect(result.isError !== true, `it should be answered: ${textOf(result).join(' ')}`)
+      }
+      await scope.untilComplete()
+      return [`instance ${victim} was killed; every call was answered; now serving: ${scope.instances().join(', ')}`]
+    },
+  }
+}
+
+/** JSON with room to wrap. */
+function json(value: unknown): string {
+  return JSON.stringify(value, null, 1).replace(/\n\s*/g, ' ')
+}
+
+function textOf(result: CallToolResult): string[] {
+  return result.content.flatMap((block) => (block.type === 'text' ? block.text.split('\n') : []))
+}

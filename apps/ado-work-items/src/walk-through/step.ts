@@ -1,0 +1,34 @@
+import type { Client } from '@x/client'
+
+/** What a step works with. */
+export interface StepScope {
+  readonly client: Client
+  readonly signal: AbortSignal
+  /** The organization and the project, as they stand in resources' URIs. */
+  readonly uriBase: string
+  /** Ends the instance with this number without warning; resolves when it is gone. */
+  killInstance(id: number): Promise<void>
+  /** The numbers of the instances that serve now. */
+  instances(): readonly number[]
+  /** Resolves when every instance serves again. */
+  untilComplete(): Promise<void>
+}
+
+/** One thing that the walk-through does. */
+export interface Step {
+  readonly title: string
+  /** What is sent: the method, and its interesting parameters. */
+  readonly ask: string
+  /** Resolves to what came back, in lines; throws {@link Unexpected} when it is not what should come. */
+  readonly run: (scope: StepScope) => Promise<readonly string[]>
+}
+
+/** An answer was not what the walk-through expects. */
+export class Unexpected extends Error {
+  override readonly name = 'Unexpected'
+}
+
+/** Throws {@link Unexpected} unless the condition holds. */
+export function expect(condition: boolean, otherwise: string): asserts condition {
+  if (!condition) throw new Unexpected(otherwise)
+}

@@ -1,0 +1,76 @@
+import pc from 'picocolors'
+
+/** What happened in one step. */
+export interface StepReport {
+  readonly number: number
+  readonly title: string
+  readonly ask: string
+  readonly lines: readonly string[]
+  /** What was not as expected. */
+  readonly problem?: string | undefined
+  /** The numbers of the instances that answered, in order. */
+  readonly instances: readonly number[]
+  readonly ms: number
+}
+
+const width = 100
+const indent = 4
+const mostLines = 9
+
+/** A step as people read it, at most a hundred columns wide. */
+export function formatStep(report: StepReport): string {
+  const mark = report.problem === undefined ? pc.green('✔') : pc.red('✘')
+  return [
+    ...heading(report, mark),
+    ...block(report.ask, '→ ').map((line) => pc.cyan(line)),
+    ...shorten(report.lines).flatMap((line, index) => block(line, index === 0 ? '← ' : '  ')),
+    ...(report.problem === undefined ? [] : block(report.problem, '✘ ').map((line) => pc.red(line))),
+    '',
+  ].join('\n')
+}
+
+/** The last line of the walk-through. */
+export function formatSummary(steps: number, failed: number): string {
+  if (failed === 0) return pc.green(`All ${steps} steps went as expected.`)
+  return pc.red(`${failed} of ${steps} steps did not go as expected.`)
+}
+
+function heading({ number, title, instances, ms }: StepReport, mark: string): string[] {
+  const left = `${String(number).padStart(2)}  ${title}`
+  const right = `${answeredBy(instances)} · ${ms.toFixed(0)} ms`
+  const gap = width - 2 - left.length - right.length
+  if (gap >= 2) return [`${mark} ${pc.bold(left)}${' '.repeat(gap)}${pc.dim(right)}`]
+  const [first = '', ...rest] = wrap(left, width - 2 - indent)
+  return [`${mark} ${pc.bold(first)}`, ...rest.map((line) => pc.bold(`      ${line}`)), pc.dim(right.padStart(width))]
+}
+
+function answeredBy(instances: readonly number[]): string {
+  if (instances.length === 0) return 'no answer'
+  return `instance ${instances.join(', ')}`
+}
+
+function shorten(lines: readonly string[]): readonly string[] {
+  return lines.length <= mostLines
+    ? lines
+    : [...lines.slice(0, mostLines - 1), `… ${lines.length - mostLines + 1} more lines`]
+}
+
+/** Wraps a text behind a mark; further lines stand under its first word. */
+function block(text: string, mark: string): string[] {
+  const room = width - indent - mark.length
+  return wrap(text, room).map(
+    (line, index) => `${' '.repeat(indent)}${index === 0 ? mark : ' '.repeat(mark.length)}${line}`,
+  )
+}
+
+function wrap(text: string, room: number): string[] {
+  const lines: string[] = []
+  let rest = text
+  while (rest.length > room) {
+    const space = rest.lastIndexOf(' ', room)
+    const cut = space > room / 2 ? space : room
+    lines.push(rest.slice(0, cut))
+    rest = rest.slice(cut).trimStart()
+  }
+  return [...lines, rest]
+}

@@ -1,0 +1,62 @@
+import { createClient } from '@x/client'
+import { z } from 'zod'
+import { workItemUri } from '../server/work-item-output.ts'
+import { emulatorPlan, readOnlyPlan } from './plan.ts'
+import type { Step, StepScope } from './step.ts'
+import { formatStep, formatSummary, type StepReport } from './transcript.ts'
+import { watchedExchange } from './watched-exchange.ts'
+
+/** What a walk-through needs to know. */
+export interface WalkThroughOptions {
+  readonly url: string
+  readonly organization: string
+  readonly project: string
+  /** Whether work items may be changed: on the emulator only. */
+  readonly emulated: boolean
+  readonly signal: AbortSignal
+  readonly fleet: Pick<StepScope, 'killInstance' | 'instances' | 'untilComplete'>
+  readonly print: (text: string) => void
+}
+
+/** Walks through the server as a client does, over HTTP. Resolves to whether every step went as expected. */
+export async function walkThrough(options: WalkThroughOptions): Promise<boolean> {
+  const { url, organization, project, signal, fleet, print } = options
+  const answered: number[] = []
+  const exchange = watchedExchange(url, (instance) => answered.push(...(instance === undefined ? [] : [instance.id])))
+  // A cache would answer some of the steps itself, and this is about what the server answers.
+  const client = createClient(exchange, { name: 'walk-through', version: '0.1.0', cache: false })
+  const base = workItemUri({ organization, project }, 0).replace(/\/workitems\/0$/, '')
+  const scope: StepScope = { ...fleet, client, signal, uriBase: base }
+
+  const plan = options.emulated ? emulatorPlan : readOnlyPlan(await lastChanged(scope))
+  let failed = 0
+  for (const [index, step] of plan.entries()) {
+    answered.length = 0
+    const report = { ...(await runStep(step, scope)), number: index + 1, instances: [...answered] }
+    signal.throwIfAborted()
+    if (report.problem !== undefined) failed++
+    print(formatStep(report))
+  }
+  print(formatSummary(plan.length, failed))
+  return failed === 0
+}
+
+async function runStep(step: Step, scope: StepScope): Promise<Omit<StepReport, 'number' | 'instances'>> {
+  const started = performance.now()
+  const { title, ask } = step
+  try {
+    const lines = await step.run(scope)
+    return { title, ask, lines, ms: performance.now() - started }
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error)
+    return { title, ask, lines: [], problem, ms: performance.now() - started }
+  }
+}
+
+const listed = z.object({ workItems: z.array(z.object({ id: z.number() })) })
+
+async function lastChanged({ client, signal }: StepScope): Promise<number | undefined> {
+  const result = await client.callTool('list_work_items', { top: 1 }, { signal })
+  const parsed = listed.safeParse(result.structuredContent)
+  return parsed.success ? parsed.data.workItems[0]?.id : undefined
+}

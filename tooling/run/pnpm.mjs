@@ -1,0 +1,99 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The folder that holds the root package.json. */
+export const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/**
+ * Runs the pnpm that the root package.json pins, with the given arguments, in the root folder; resolves to its exit
+ * code. With `quiet` its output is kept back, and shown only when it fails.
+ *
+ * @param {readonly string[]} args
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, quiet?: boolean }} [options]
+ * @returns {Promise<number>}
+ */
+export async function pnpm(args, options = {}) {
+  const [command, ...first] = findPnpm()
+  const child = spawn(command, [...first, ...args], {
+    cwd: options.cwd ?? root,
+    env: { ...process.env, ...options.env },
+    stdio: options.quiet ? ['ignore', 'pipe', 'pipe'] : 'inherit',
+    windowsHide: true,
+  })
+  const kept = []
+  child.stdout?.on('data', (chunk) => kept.push(chunk))
+  child.stderr?.on('data', (chunk) => kept.push(chunk))
+  const code = await exitCode(child)
+  if (code !== 0) process.stderr.write(Buffer.concat(kept))
+  return code
+}
+
+/**
+ * Resolves to the exit code of a process; one that a signal ended counts as failed.
+ *
+ * @param {import('node:child_process').ChildProcess} child
+ * @returns {Promise<number>}
+ */
+export function exitCode(child) {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code ?? 1))
+  })
+}
+
+let found
+
+/** The command, as a list of words, that runs the pinned pnpm. */
+function findPnpm() {
+  found ??= fromCaller() ?? fromPath() ?? fromNpm()
+  return found
+}
+
+/** The pinned version, without the hash that may follow it. */
+function pinnedVersion() {
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const match = /^pnpm@(\d+\.\d+\.\d+[^+]*)/.exec(manifest.packageManager ?? '')
+  if (match === null) throw new Error('package.json should name pnpm and its version in "packageManager"')
+  return match[1]
+}
+
+/** The pnpm that runs this script, when it is the right one. */
+function fromCaller() {
+  const path = process.env.npm_execpath ?? ''
+  const agent = process.env.npm_config_user_agent ?? ''
+  if (!basename(path).startsWith('pnpm') || !agent.startsWith(`pnpm/${pinnedVersion()} `)) return undefined
+  return /\.[cm]?js$/.test(path) ? [process.execPath, path] : [path]
+}
+
+/** The pnpm on the PATH, when it is the right one. On Windows only a real program can be started without a shell. */
+function fromPath() {
+  const command = process.platform === 'win32' ? 'pnpm.exe' : 'pnpm'
+  const asked = spawnSync(command, ['--version'], {
+    // Elsewhere than here, and told not to: pnpm would otherwise fetch the pinned version to answer with it.
+    cwd: tmpdir(),
+    env: { ...process.env, npm_config_manage_package_manager_versions: 'false', COREPACK_ENABLE_NETWORK: '0' },
+    encoding: 'utf8',
+    windowsHide: true,
+  })
+  return asked.status === 0 && asked.stdout.trim() === pinnedVersion() ? [command] : undefined
+}
+
+/** npm, which comes with Node and runs any version of pnpm. */
+function fromNpm() {
+  return [...findNpm(), 'exec', '--yes', `--package=pnpm@${pinnedVersion()}`, '--', 'pnpm']
+}
+
+/** npm's own program file, so that no shell is needed for `npm.cmd`. */
+function findNpm() {
+  const beside = dirname(process.execPath)
+  const candidates = [
+    process.env.npm_execpath ?? '',
+    join(beside, 'node_modules', 'npm', 'bin', 'npm-cli.js'),
+    join(beside, '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js'),
+  ]
+  const file = candidates.find((path) => basename(path) === 'npm-cli.js' && existsSync(path))
+  return file === undefined ? ['npm'] : [process.execPath, file]
+}

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { exitCode, pnpm, root } from './pnpm.mjs'
+
+/** The oldest Node that everything here runs on. */
+const oldestNode = [20, 19]
+const app = '@apps/ado-work-items'
+
+process.exitCode = await start(process.argv.slice(2))
+
+/** Installs, builds and runs the reference server; resolves to the exit code. */
+async function start(args) {
+  if (!nodeIsNewEnough()) {
+    console.error(
+      `This needs Node ${oldestNode.join('.')} or newer; this is ${process.versions.node}. Get a newer one from https://nodejs.org`,
+    )
+    return 1
+  }
+  const steps = [
+    ['install', ['install', '--frozen-lockfile', '--prefer-offline', '--config.confirm-modules-purge=false']],
+    ['build', ['exec', 'turbo', 'run', 'build', `--filter=${app}...`, '--output-logs=errors-only', '--no-color']],
+  ]
+  for (const [name, command] of steps) {
+    if ((await step(name, command)) === 0) continue
+    console.error(`\nCould not ${name}; the output above says why. The command was: pnpm ${command.join(' ')}`)
+    return 1
+  }
+  return run(args)
+}
+
+function nodeIsNewEnough() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  return major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
+}
+
+async function step(name, command) {
+  const started = performance.now()
+  process.stdout.write(`${name} … `)
+  const code = await pnpm(command, {
+    quiet: true,
+    env: { TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' },
+  })
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  process.stdout.write(code === 0 ? `${seconds} s\n` : 'failed\n')
+  return code
+}
+
+/** Runs the application as it was built. It ends by itself when the channel to this process closes. */
+async function run(args) {
+  const main = join(root, 'apps', 'ado-work-items', 'dist', 'main.js')
+  const child = spawn(process.execPath, ['--conditions=dist', main, ...args], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    windowsHide: true,
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  return exitCode(child)
+}
