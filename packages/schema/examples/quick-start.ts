@@ -1,0 +1,31 @@
+import { encodeMessage, errorCodes, errorResponse, type Exchange, isRequest, McpError, parseMessage } from '@x/schema'
+import { callToolRequestParams } from '@x/schema/zod'
+import { z } from 'zod'
+
+// A server is a function. @x/server writes it from definitions, transports carry it, @x/client calls it.
+const greeter: Exchange = async (request) => {
+  if (request.method !== 'tools/call') {
+    return errorResponse(request.id, new McpError(errorCodes.methodNotFound, 'The one method here is tools/call'))
+  }
+  const params = callToolRequestParams.safeParse(request.params)
+  if (!params.success) {
+    return errorResponse(request.id, new McpError(errorCodes.invalidParams, z.prettifyError(params.error)))
+  }
+  const text = `Hello, ${params.data.arguments?.['name']}!`
+  return { jsonrpc: '2.0', id: request.id, result: { resultType: 'complete', content: [{ type: 'text', text }] } }
+}
+
+const message = parseMessage(`{
+  "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+  "params": {
+    "name": "greet", "arguments": { "name": "Ada" },
+    "_meta": {
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientCapabilities": {}
+    }
+  }
+}`)
+if (isRequest(message)) {
+  const response = await greeter(message, { signal: AbortSignal.timeout(1000), notify() {} })
+  console.log(encodeMessage(response))
+}
