@@ -1,5 +1,13 @@
-import { errorCodes, errorResponse, isMcpError, type McpError, type RpcError, type RpcRequest } from '@x/schema'
-import { report, type Settings } from './scope.ts'
+import {
+  errorCodes,
+  errorResponse,
+  isMcpError,
+  type McpError,
+  methodRow,
+  type RpcError,
+  type RpcRequest,
+} from '@x/schema'
+import { type ErrorPlace, report, type Settings } from './scope.ts'
 
 const defined = new Set<number>(Object.values(errorCodes))
 
@@ -9,8 +17,14 @@ const defined = new Set<number>(Object.values(errorCodes))
  */
 export function answerError(error: unknown, request: RpcRequest, settings: Settings): RpcError {
   if (isMcpError(error) && maySend(error)) return errorResponse(request.id, error)
-  report(error, { method: request.method }, settings)
+  report(error, placeOf(request), settings)
   return errorResponse(request.id, undefined)
+}
+
+function placeOf({ method, params }: RpcRequest): ErrorPlace {
+  const named = methodRow(method)?.named
+  const name = named && params?.[named]
+  return typeof name === 'string' ? { method, name: name.slice(0, 1000) } : { method }
 }
 
 /**

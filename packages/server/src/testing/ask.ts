@@ -1,0 +1,109 @@
+import {
+  type Call,
+  errorCodes,
+  isJsonObject,
+  type JsonObject,
+  type Method,
+  metaKeys,
+  methods,
+  protocolVersion,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+  type WireError,
+} from '@x/schema'
+import { resultValidators } from '@x/schema/zod'
+import { expect } from 'vitest'
+import type { Server } from '../index.ts'
+
+/** What a test may change about a request. */
+export interface AskOptions extends Partial<Call> {
+  readonly id?: string | number
+  /** Members of `_meta` beside the required ones; undefined takes one away. */
+  readonly meta?: JsonObject
+}
+
+/** A method and its params, or a tool and its arguments. */
+export type Question = [name: string, params?: JsonObject | undefined, options?: AskOptions | undefined]
+
+/** A request that carries the required `_meta`. */
+export function requestOf(...[method, params = {}, { id = 1, meta = {} } = {}]: Question): RpcRequest {
+  const required = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} }
+  const _meta = JSON.parse(JSON.stringify({ ...required, ...meta }))
+  return { jsonrpc: '2.0', id, method, params: { ...params, _meta } }
+}
+
+/** A call that nobody cancels, and whose messages are collected. */
+export function callOf(options: AskOptions = {}): Call & { readonly messages: RpcNotification[] } {
+  const messages: RpcNotification[] = []
+  const { signal = new AbortController().signal, principal, mirrored } = options
+  const notify = options.notify ?? ((message) => void messages.push(message))
+  return { signal, principal, mirrored, notify, messages }
+}
+
+/** Sends a request, and holds what comes back against the published types. */
+export async function ask(server: Server, ...[method, params, options = {}]: Question): Promise<RpcResponse> {
+  const response = await server(requestOf(method, params, options), callOf(options))
+  expect(response.id).toBe(options.id ?? 1)
+  if ('result' in response && isMethod(method)) resultValidators[method].parse(response.result)
+  return response
+}
+
+/** The result of a request that has to succeed. */
+export async function resultOf(server: Server, ...question: Question): Promise<JsonObject> {
+  const [method] = question
+  const response = await ask(server, ...question)
+  if (!('result' in response)) throw new Error(`${method} failed: ${JSON.stringify(response.error)}`)
+  return response.result
+}
+
+/** The error of a request that has to fail. */
+export async function errorOf(server: Server, ...question: Question): Promise<WireError> {
+  const [method] = question
+  const response = await ask(server, ...question)
+  if (!('error' in response)) throw new Error(`${method} succeeded: ${JSON.stringify(response.result)}`)
+  return response.error
+}
+
+/** Calls a tool that has to answer with a result. */
+export function callTool(server: Server, ...[name, args, options]: Question): Promise<JsonObject> {
+  return resultOf(server, 'tools/call', args === undefined ? { name } : { name, arguments: args }, options)
+}
+
+/** The text of a result's only content. */
+export function textOf(result: JsonObject): string {
+  const content = result['content']
+  const block = Array.isArray(content) ? content[0] : undefined
+  return isJsonObject(block) && typeof block['text'] === 'string' ? block['text'] : ''
+}
+
+/** All pages of a list, by following its cursors. */
+export async function pagesOf(server: Server, method: string, options?: AskOptions): Promise<JsonObject[]> {
+  const pages: JsonObject[] = []
+  let cursor: string | undefined
+  do {
+    const page = await resultOf(server, method, cursor === undefined ? {} : { cursor }, options)
+    pages.push(page)
+    cursor = typeof page['nextCursor'] === 'string' ? page['nextCursor'] : undefined
+  } while (cursor !== undefined && pages.length < 1000)
+  return pages
+}
+
+/** An error that a server reported, and from where. */
+export type Reported = { readonly error: unknown; readonly where: object }
+
+/** Collects what a server reports with `onError`. */
+export function collector(): {
+  readonly reported: Reported[]
+  readonly onError: (error: unknown, where: object) => void
+} {
+  const reported: Reported[] = []
+  return { reported, onError: (error, where) => void reported.push({ error, where }) }
+}
+
+/** The code of invalid params, which most refusals have. */
+export const { invalidParams } = errorCodes
+
+function isMethod(name: string): name is Method {
+  return Object.hasOwn(methods, name)
+}

@@ -1,0 +1,79 @@
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+import { resourceTemplate, tool, toolResult } from './index.ts'
+
+describe('types are found from schemas and templates', () => {
+  const description = 't'
+
+  test('of arguments', () => {
+    tool('t', {
+      description,
+      input: z.object({ a: z.string().transform(Number) }),
+      run: ({ a }) => (expectTypeOf(a).toEqualTypeOf<number>(), ''),
+    })
+    tool('t', {
+      description,
+      run: (args) => (expectTypeOf(args).toEqualTypeOf<{ readonly [name: string]: never }>(), ''),
+    })
+  })
+
+  test('of output', () => {
+    const output = z.object({ x: z.number() })
+    tool('t', { description, output, run: () => ({ x: 1 }) })
+    tool('t', { description, output, run: async () => toolResult({ isError: true }) })
+    // @ts-expect-error: x is a number
+    tool('t', { description, output, run: () => ({ x: 'a' }) })
+    // @ts-expect-error: with output, text is no result
+    tool('t', { description, output, run: () => 'text' })
+    // @ts-expect-error: without output, an object is no result
+    tool('t', { description, run: () => ({ x: 1 }) })
+  })
+
+  test('of variables', () => {
+    resourceTemplate('x://{a}/{+b}', {
+      name: 'x',
+      // @ts-expect-error: there is no c
+      complete: { a: () => [], c: () => [] },
+      read: (variables) => (expectTypeOf(variables).toEqualTypeOf<{ readonly a: string; readonly b: string }>(), ''),
+    })
+  })
+})
+
+// Inference through nested conditional types once took gigabytes; what is counted is work, and not time.
+test('a hundred tools cost the compiler little more than their schemas', () => {
+  const schema = (index: number) =>
+    `z.object({ a${index}: z.string(), b: z.array(z.object({ c: z.number().optional() })) })`
+  const each = (line: (index: number) => string) => Array.from({ length: 100 }, (_, index) => line(index)).join('\n')
+  const schemas = `import { z } from 'zod'\n${each((index) => `export const s${index} = ${schema(index)}`)}`
+  const tools = `import { tool } from './index.ts'\n${schemas}\n${each(
+    (index) =>
+      `export const t${index} = tool('t${index}', { description: 't', input: s${index}, run: ({ a${index}, b }) => a${index} + (b[0]?.c ?? 0) })`,
+  )}`
+  const imported = `import { tool } from './index.ts'\nexport const none = tool\n${schemas}`
+  const cost = (instantiations(tools) - instantiations(imported)) / 100
+  expect(cost).toBeLessThan(1000)
+})
+
+/** How many types the compiler makes of a program that has no errors. */
+function instantiations(text: string): number {
+  const file = fileURLToPath(new URL('./generated-tools.ts', import.meta.url))
+  const options: ts.CompilerOptions = {
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2023,
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    allowImportingTsExtensions: true,
+    types: [],
+  }
+  const host = ts.createCompilerHost(options)
+  const { getSourceFile, fileExists } = host
+  host.fileExists = (name) => name === file || fileExists(name)
+  host.getSourceFile = (name, version) =>
+    name === file ? ts.createSourceFile(name, text, version) : getSourceFile(name, version)
+  const program = ts.createProgram([file], options, host)
+  expect(program.getSemanticDiagnostics(program.getSourceFile(file)).map(({ messageText }) => messageText)).toEqual([])
+  return program.getInstantiationCount()
+}
