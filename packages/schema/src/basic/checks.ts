@@ -109,9 +109,14 @@ export function byType(checks: { readonly [type: string]: Check }): Check {
 
 /** A failure as seen from the object that holds the failing value under a key. */
 export function within(failure: Failure, key: string): Failure {
-  const step = /^[\w$]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key.slice(0, 128))}]`
+  const step = plainKey.test(key) ? `.${key}` : `[${JSON.stringify(key.slice(0, longestStep))}]`
   return { ...failure, path: step + failure.path }
 }
+
+/** How much of a peer's key a message repeats. */
+const longestStep = 100
+
+const plainKey = /^[\w$]{1,100}$/
 
 /** Reads a member of data from a peer: its own alone, never what every object inherits. */
 export function own(value: JsonObject, key: string): unknown {

@@ -10,7 +10,8 @@ import { subschemas } from './subschemas.ts'
  * resource, which is all that is admitted, both lead to the same place.
  */
 export function dialectCopy(schema: JsonObject, dialect: SchemaDialect): JsonObject {
-  const copy = structuredClone(schema)
+  // By way of text, since a schema made in this process may hold one object in two places, and members that are undefined.
+  const copy: JsonObject = JSON.parse(JSON.stringify(schema))
   const found = subschemas(copy)
   if (typeof found === 'string') return copy
   for (const subschema of found) {

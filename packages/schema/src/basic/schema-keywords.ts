@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from './json.ts'
 export function malformedKeyword(schema: JsonObject): string | undefined {
   for (const [keyword, value] of Object.entries(schema)) {
     const form = forms.get(keyword)
-    if (form !== undefined && !form.test(value)) return `its ${keyword} must be ${form.what}`
+    if (form !== undefined && value !== undefined && !form.test(value)) return `its ${keyword} must be ${form.what}`
   }
   return undefined
 }

@@ -38,8 +38,9 @@ export function subschemas(schema: JsonObject, bounds: SchemaBounds = defaultSch
   for (let at = 0; at < found.length; at++) {
     const here = found[at] ?? root
     if (here.depth > bounds.depth) return `it is more than ${bounds.depth} subschemas deep`
-    for (const child of children(here)) found.push(child)
-    if (found.length > bounds.subschemas) return `it has more than ${bounds.subschemas} subschemas`
+    for (const child of children(here)) {
+      if (found.push(child) > bounds.subschemas) return `it has more than ${bounds.subschemas} subschemas`
+    }
   }
   return found
 }
@@ -52,24 +53,23 @@ const mapKeywords: ReadonlySet<string> = new Set(
   '$defs definitions properties patternProperties dependentSchemas dependencies'.split(' '),
 )
 
-function children(parent: Subschema): Subschema[] {
-  const found: Subschema[] = []
+/** The subschemas right within one, found as they are asked for, so that a bound stops the search. */
+function* children(parent: Subschema): Generator<Subschema> {
   for (const [keyword, value] of Object.entries(parent.schema)) {
     if (dataKeywords.has(keyword)) continue
     const pointer = `${parent.pointer}/${escapePointer(keyword)}`
-    const place = { parent, keyword, depth: parent.depth + 1, properties: undefined }
-    if (isJsonObject(value) && !mapKeywords.has(keyword)) found.push({ ...place, schema: value, pointer })
-    else if (typeof value === 'object' && value !== null) addNamed(found, { ...place, pointer }, value)
+    const place = { parent, keyword, depth: parent.depth + 1, properties: undefined, pointer }
+    if (isJsonObject(value) && !mapKeywords.has(keyword)) yield { ...place, schema: value }
+    else if (typeof value === 'object' && value !== null) yield* named(place, value)
   }
-  return found
 }
 
-/** Adds the schemas of an array, or of an object that holds them by name. */
-function addNamed(found: Subschema[], place: Omit<Subschema, 'schema'>, holder: object): void {
+/** The schemas of an array, or of an object that holds them by name. */
+function* named(place: Omit<Subschema, 'schema'>, holder: object): Generator<Subschema> {
   for (const [name, schema] of Object.entries(holder)) {
     if (!isJsonObject(schema)) continue
     const properties = place.keyword === 'properties' ? place.parent?.properties?.concat(name) : undefined
-    found.push({ ...place, schema, pointer: `${place.pointer}/${escapePointer(name)}`, properties })
+    yield { ...place, schema, pointer: `${place.pointer}/${escapePointer(name)}`, properties }
   }
 }
 

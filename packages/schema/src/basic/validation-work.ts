@@ -1,7 +1,7 @@
 import type { Subschema } from './subschemas.ts'
 
-/** How many schemas are applied to parts of one value before validation gives up: about a second's work. */
-export const maximumSteps = 500_000
+/** How many schemas are applied to parts of one value before validation gives up: under a second's work. */
+export const maximumSteps = 300_000
 
 /** How many comparisons and matches one validation may need for keywords that look at all pairs. */
 const maximumPairs = 20_000_000

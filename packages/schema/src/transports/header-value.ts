@@ -24,7 +24,11 @@ export function encodeHeaderValue(value: string): string {
  */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!plainForm.test(value)) return undefined
-  return isSentinel(value) ? decodeBase64(value.slice(prefix.length, -suffix.length)) : value
+  if (!isSentinel(value)) return value
+  // In =?base64?= the two markers share a character, so there is nothing that they could stand around.
+  return value.length < prefix.length + suffix.length
+    ? undefined
+    : decodeBase64(value.slice(prefix.length, -suffix.length))
 }
 
 const prefix = '=?base64?'

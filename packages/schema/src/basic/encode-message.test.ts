@@ -1,0 +1,51 @@
+import { expect, test, vi } from 'vitest'
+import { encodeMessage, prepared } from './encode-message.ts'
+
+test.each([
+  ['a request', { jsonrpc: '2.0', id: 1, method: 'x', params: { a: [1, null] } }],
+  ['a notification', { jsonrpc: '2.0', method: 'x' }],
+  ['a result', { jsonrpc: '2.0', id: 'a"b', result: { resultType: 'complete' } }],
+  ['an error', { jsonrpc: '2.0', error: { code: 1, message: 'line\nline' } }],
+] as const)('%s is one line of JSON', (_, message) => {
+  const text = encodeMessage(message)
+  expect(JSON.parse(text)).toEqual(message)
+  expect(text).not.toContain('\n')
+})
+
+test('members that are undefined are left out', () => {
+  expect(encodeMessage({ jsonrpc: '2.0', id: 1, method: 'x', params: undefined })).toBe(
+    '{"jsonrpc":"2.0","id":1,"method":"x"}',
+  )
+})
+
+test('a prepared result is written as any other, and only once', () => {
+  const result = prepared({ resultType: 'complete', tools: [{ name: 'a' }] })
+  const first = encodeMessage({ jsonrpc: '2.0', id: 'a"b', result })
+  expect(first).toBe(JSON.stringify({ jsonrpc: '2.0', id: 'a"b', result }))
+  const stringify = vi.spyOn(JSON, 'stringify')
+  const second = encodeMessage({ jsonrpc: '2.0', id: 2, result })
+  const written = stringify.mock.calls.map(([value]) => value)
+  stringify.mockRestore()
+  expect(written).toEqual([2])
+  expect(second).toBe(first.replace('"a\\"b"', '2'))
+})
+
+test('a prepared result cannot be changed any more, at no depth', () => {
+  const result = prepared({ resultType: 'complete', tools: [{ name: 'a' }] })
+  expect(() => {
+    const [tool] = result.tools
+    if (tool !== undefined) tool.name = 'b'
+  }).toThrow(TypeError)
+  expect(() => result.tools.push({ name: 'b' })).toThrow(TypeError)
+})
+
+test('preparing twice, or a result that was frozen before, keeps it prepared', () => {
+  const result = prepared(prepared(Object.freeze({ tools: Object.freeze([]) })))
+  expect(encodeMessage({ jsonrpc: '2.0', id: 1, result })).toBe('{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}')
+})
+
+test('two results that are alike do not share their text', () => {
+  const one = prepared({ a: 1 })
+  encodeMessage({ jsonrpc: '2.0', id: 1, result: one })
+  expect(encodeMessage({ jsonrpc: '2.0', id: 1, result: { a: 1, b: 2 } })).toContain('"b":2')
+})

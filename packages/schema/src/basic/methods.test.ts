@@ -1,0 +1,62 @@
+import { readSchema } from '@tooling/spec'
+import { describe, expect, test } from 'vitest'
+import { methodRow, methods } from './methods.ts'
+import { notificationMethods, notificationRow } from './notifications.ts'
+
+const { $defs } = readSchema()
+
+/** The method names of all messages of a union of the published schema. */
+function publishedMethods(union: string): unknown[] {
+  const members = $defs[union]?.anyOf?.map(({ $ref }) => $defs[$ref?.replace('#/$defs/', '') ?? '']) ?? [$defs[union]]
+  return members.map((member) => member?.properties?.['method']?.const).toSorted()
+}
+
+describe('the method table', () => {
+  test('has a row for exactly the requests that a client sends', () => {
+    expect(Object.keys(methods).toSorted()).toEqual(publishedMethods('ClientRequest'))
+  })
+
+  test('says which results carry cache hints as the schema does', () => {
+    const cached = Object.keys($defs).filter(
+      (name) => $defs[name]?.required?.includes('ttlMs') && name !== 'CacheableResult',
+    )
+    const rows = Object.values(methods).filter((row) => 'cached' in row)
+    expect(rows.length).toBe(cached.length)
+  })
+
+  test('says which methods may ask for input: those whose params carry answers', () => {
+    const asking = Object.entries(methods).filter(([, row]) => 'asks' in row)
+    expect(asking.map(([method]) => method).toSorted()).toEqual(['prompts/get', 'resources/read', 'tools/call'])
+  })
+
+  test.each([
+    ['tools/call', 'name'],
+    ['prompts/get', 'name'],
+    ['resources/read', 'uri'],
+    ['tools/list', undefined],
+    ['completion/complete', undefined],
+  ])('says that Mcp-Name of %s repeats %s', (method, field) => {
+    expect(methodRow(method)?.named).toBe(field)
+  })
+
+  test.each(['tools/Call', 'initialize', 'ping', 'toString', '__proto__', 'constructor', ''])(
+    'has no row for %j',
+    (method) => {
+      expect([methodRow(method), notificationRow(method)]).toEqual([undefined, undefined])
+    },
+  )
+})
+
+describe('the notification table', () => {
+  test.each([
+    ['client', 'ClientNotification'],
+    ['server', 'ServerNotification'],
+  ])('has a row for exactly what a %s sends', (sender, union) => {
+    const sent = Object.entries(notificationMethods).filter(([, { from }]) => from === sender || from === 'both')
+    expect(sent.map(([method]) => method).toSorted()).toEqual(publishedMethods(union))
+  })
+
+  test('finds a row by name', () => {
+    expect(notificationRow('notifications/progress')).toEqual({ from: 'server' })
+  })
+})

@@ -1,0 +1,8 @@
+import fc from 'fast-check'
+
+/** Any text that Unicode can carry, control characters and all planes included; cheaper to make than the library's own. */
+export const anyText: fc.Arbitrary<string> = fc.string({
+  unit: fc
+    .oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0x10ffff }))
+    .map((code) => String.fromCodePoint(code >= 0xd800 && code < 0xe000 ? code - 0x800 : code)),
+})
