@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { Leg, Requirements } from './requirements.ts'
 
-/** A scenario that is known to fail, and why. */
+/** A scenario that is known to fail, or to pass without proving anything, and why. */
 export interface Expectation {
   readonly scenario: string
+  /** It passes because what it tests is not there: it has to go on passing, and is not counted. */
+  readonly vacuous?: boolean | undefined
   /** The ids of the checks that fail; every other check has to pass. Without it, any failure is expected. */
   readonly checks?: readonly string[] | undefined
   readonly reason: string
@@ -12,6 +14,7 @@ export interface Expectation {
 
 const expectation = z.strictObject({
   scenario: z.string().min(1),
+  vacuous: z.literal(true).optional(),
   checks: z.array(z.string()).min(1).optional(),
   reason: z.string().min(10),
 })

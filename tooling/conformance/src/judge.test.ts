@@ -17,7 +17,7 @@ const failing = (...ids: string[]): ScenarioRun =>
 
 describe('a scenario that nobody expects to fail', () => {
   test('passes when every check is good, and skipped checks are not counted', () => {
-    expect(judge(run(), undefined)).toMatchObject({ outcome: 'pass', succeeded: 2, made: 2 })
+    expect(judge(run(), undefined)).toMatchObject({ outcome: 'pass', succeeded: 2, made: 2, skipped: 1 })
   })
 
   test.each(['FAILURE', 'WARNING', 'SOMETHING_NEW'])('fails by a check with status %s', (status) => {
@@ -69,5 +69,13 @@ describe('a scenario that is listed as an expected failure', () => {
 
   test('fails as expected when exactly its listed checks fail', () => {
     expect(judge(failing('one'), { scenario: 'tools-list', checks: ['one'], reason }).outcome).toBe('expected-fail')
+  })
+
+  test('is not counted when it passes without proving anything', () => {
+    expect(judge(run(), { scenario: 'tools-list', vacuous: true, reason }).outcome).toBe('vacuous')
+  })
+
+  test('fails when it was to pass without proving anything, and does not', () => {
+    expect(judge(failing('one'), { scenario: 'tools-list', vacuous: true, reason }).outcome).toBe('fail')
   })
 })

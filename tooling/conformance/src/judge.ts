@@ -17,17 +17,18 @@ export interface ScenarioRun {
   readonly checks: readonly Check[]
 }
 
-/** Pass and skipped are good, expected-fail is tolerated, fail and stale end the run with an error. */
-export type Outcome = 'pass' | 'skipped' | 'expected-fail' | 'fail' | 'stale'
+/** Pass and skipped are good, expected-fail and vacuous are tolerated, fail and stale end the run with an error. */
+export type Outcome = 'pass' | 'skipped' | 'vacuous' | 'expected-fail' | 'fail' | 'stale'
 
 /** The judgement on one scenario, with what a reader needs to act on it. */
 export interface Verdict {
   readonly scenario: string
   readonly scored: boolean
   readonly outcome: Outcome
-  /** Checks that succeeded, of those that were made. */
+  /** Checks that succeeded, of those that were made; those that the suite skipped were not. */
   readonly succeeded: number
   readonly made: number
+  readonly skipped: number
   readonly detail?: string | undefined
 }
 
@@ -42,7 +43,13 @@ export function judge(run: ScenarioRun, expectation: Expectation | undefined): V
   const { scenario, scored } = run
   const made = run.checks.filter(({ status }) => status !== 'SKIPPED')
   const failing = run.checks.filter(({ status }) => !good.has(status))
-  const counts = { scenario, scored, succeeded: made.length - failing.length, made: made.length }
+  const counts = {
+    scenario,
+    scored,
+    succeeded: made.length - failing.length,
+    made: made.length,
+    skipped: run.checks.length - made.length,
+  }
   const [first] = failing
   const fault = first === undefined ? withoutFailingCheck(run, made.length) : `${first.id}: ${messageOf(first)}`
   if (expectation !== undefined) return { ...counts, ...againstExpectation(expectation, failing, fault) }
@@ -59,10 +66,12 @@ function withoutFailingCheck({ exitCode, scored }: ScenarioRun, made: number): s
 }
 
 function againstExpectation(
-  { checks, reason }: Expectation,
+  { checks, reason, vacuous }: Expectation,
   failing: readonly Check[],
   fault: string | undefined,
 ): Pick<Verdict, 'outcome' | 'detail'> {
+  if (vacuous === true)
+    return fault === undefined ? { outcome: 'vacuous', detail: reason } : { outcome: 'fail', detail: fault }
   if (fault === undefined) return { outcome: 'stale', detail: `it passes now: remove it from expected-failures.json` }
   if (checks === undefined) return { outcome: 'expected-fail', detail: `${reason} (${fault})` }
   const unlisted = failing.find(({ id }) => !checks.includes(id))

@@ -6,11 +6,14 @@ const print = (line: string): void => {
   process.stdout.write(`${line}\n`)
 }
 
+let command: Command | undefined
 try {
-  process.exitCode = (await run(parseCommandLine(process.argv.slice(2)))) ? 0 : 1
+  command = parseCommandLine(process.argv.slice(2))
+  process.exitCode = (await run(command)) ? 0 : 1
 } catch (error) {
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}${cause}\n\n${usage}\n`)
+  const help = command === undefined ? `\n\n${usage}` : ''
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}${cause}${help}\n`)
   process.exitCode = 2
 }
 

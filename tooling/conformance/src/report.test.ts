@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Verdict } from './judge.ts'
 import { summaryLine, verdictLine } from './report.ts'
 
-const verdict: Verdict = { scenario: 'caching', scored: true, outcome: 'pass', succeeded: 8, made: 8 }
+const verdict: Verdict = { scenario: 'caching', scored: true, outcome: 'pass', succeeded: 8, made: 8, skipped: 0 }
 
 test('a scenario is one line with its outcome and its checks', () => {
   expect(verdictLine(verdict)).toBe('pass           caching (8/8 checks)')
@@ -12,6 +12,10 @@ test('a failing scenario names what failed', () => {
   expect(verdictLine({ ...verdict, outcome: 'fail', succeeded: 7, detail: 'ttl: absent' })).toBe(
     'fail           caching (7/8 checks) ttl: absent',
   )
+})
+
+test('checks that the suite skipped are shown', () => {
+  expect(verdictLine({ ...verdict, skipped: 2 })).toBe('pass           caching (8/8 checks, 2 skipped)')
 })
 
 test('the summary counts passing scenarios alone', () => {

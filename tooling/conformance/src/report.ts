@@ -1,8 +1,9 @@
 import type { Verdict } from './judge.ts'
 
 /** One line on a scenario: the outcome, how many checks succeeded, and the first that did not. */
-export function verdictLine({ scenario, outcome, succeeded, made, detail }: Verdict): string {
-  const line = `${outcome.padEnd(14)} ${scenario} (${succeeded}/${made} checks)`
+export function verdictLine({ scenario, outcome, succeeded, made, skipped, detail }: Verdict): string {
+  const checks = skipped === 0 ? `${succeeded}/${made} checks` : `${succeeded}/${made} checks, ${skipped} skipped`
+  const line = `${outcome.padEnd(14)} ${scenario} (${checks})`
   return detail === undefined ? line : `${line} ${detail}`
 }
 
