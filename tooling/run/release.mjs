@@ -51,7 +51,9 @@ async function pack() {
 function publish(dryRun) {
   // A dry run is for trying, so the tree may have changes; a release is made from a commit.
   const flags = dryRun ? ['--dry-run', '--no-git-checks'] : []
-  return pnpm(['publish', '--recursive', '--access', 'public', ...flags])
+  // npm lists every file of every archive as a notice, and warns of settings that are pnpm's.
+  const env = { npm_config_loglevel: 'error' }
+  return pnpm(['publish', '--recursive', '--access', 'public', ...flags], { env })
 }
 
 function publicPackages() {

@@ -10,16 +10,21 @@ import { pick } from './resolve.mjs'
  */
 
 /**
- * The entry points that a published manifest names, with the declarations that each one is built to.
+ * The entry points that a published manifest names, with the declarations that each one is built to: twice, where
+ * Node gets others than the rest.
  * @param {Package} one
  * @returns {{ specifier: string, file: string }[]}
  */
 export function builtEntries(one) {
   return Object.entries(one.manifest.publishConfig?.exports ?? {}).flatMap(([entry, target]) => {
-    const types = pick(target, ['types'])
-    return types?.endsWith('.d.ts')
-      ? [{ specifier: `${one.name}${entry.slice(1)}`, file: join(one.directory, types) }]
-      : []
+    const specifier = `${one.name}${entry.slice(1)}`
+    const everywhere = pick(target, ['types'])
+    const onNode = pick(target, ['node', 'types'])
+    const found = [{ specifier, types: everywhere }]
+    if (onNode !== everywhere) found.push({ specifier: `${specifier} on Node`, types: onNode })
+    return found.flatMap(({ specifier: name, types }) =>
+      types?.endsWith('.d.ts') ? [{ specifier: name, file: join(one.directory, types) }] : [],
+    )
   })
 }
 

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { problem, runCheck } from './report.mjs'
+import { pick } from './resolve.mjs'
 import { listPackages, workspaceRoot } from './workspace.mjs'
 
 const run = promisify(execFile)
@@ -80,13 +81,15 @@ function exportsProblems({ manifest, folder }) {
 }
 
 /**
+ * Whether an entry leads to the same built files inside the workspace, under `dist`, and when it is published.
  * @param {import('./workspace.mjs').Manifest} manifest
  * @param {string} entry
  */
 function sameTargets(manifest, entry) {
-  const target = manifest.exports?.[entry]
-  if (typeof target !== 'object' || target === null) return true
-  return JSON.stringify(target['dist']) === JSON.stringify(manifest.publishConfig?.exports?.[entry])
+  const inside = manifest.exports?.[entry]
+  const published = manifest.publishConfig?.exports?.[entry]
+  const consumers = [[], ['types'], ['node'], ['node', 'types']]
+  return consumers.every((conditions) => pick(inside, ['dist', ...conditions]) === pick(published, conditions))
 }
 
 /**

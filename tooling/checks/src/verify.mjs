@@ -28,10 +28,10 @@ const steps = [
   },
   { name: 'borders', command: check('borders') },
   { name: 'docs', command: check('docs') },
-  { name: 'requirements', command: check('requirements') },
+  { name: 'requirements', command: [...check('requirements'), '--quiet'] },
   {
     name: 'unused',
-    command: ['knip', '--config', 'tooling/checks/knip.json', '--no-progress'],
+    command: ['knip', '--config', 'tooling/checks/knip.json', '--no-progress', '--no-config-hints'],
     remedy: 'remove what nothing uses',
   },
   {

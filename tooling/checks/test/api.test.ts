@@ -56,3 +56,19 @@ test('a type that a heritage clause or a `typeof` mentions is mentioned', () => 
 test('a package that is not built is refused', () => {
   expect(checkApi(tree({ 'packages/a/package.json': manifest('@x/a') })).join('\n')).toContain('@x/a is not built')
 })
+
+test('an entry with declarations of its own on Node is written twice', () => {
+  const target = {
+    node: { types: './dist/node.d.ts', default: './dist/node.js' },
+    types: './dist/index.d.ts',
+    default: './dist/index.js',
+  }
+  const root = tree({
+    'packages/a/package.json': { name: '@x/a', exports: { '.': target }, publishConfig: { exports: { '.': target } } },
+    'packages/a/dist/index.d.ts': 'export declare const web = 1\n',
+    'packages/a/dist/node.d.ts': 'export declare const node = 1\n',
+  })
+  expect(checkApi(root, ['--write'])).toEqual([])
+  const text = readFileSync(join(root, 'packages/a/api.md'), 'utf8')
+  expect(text).toMatch(/## @x\/a\n[^#]*const web = 1[^#]*## @x\/a on Node\n[^#]*const node = 1/)
+})
