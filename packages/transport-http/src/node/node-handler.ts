@@ -6,6 +6,7 @@ import type { HandlerContext } from '../server/run-call.ts'
 import { serveRequest } from '../server/serve-request.ts'
 import { compileSettings } from '../server/settings.ts'
 import type { HandlerOptions } from '../server/settings.ts'
+import { createCoarseSchedule } from './coarse-schedule.ts'
 import { outletOf } from './outlet.ts'
 import { readBody } from './read-body.ts'
 import type { NodeRequest } from './read-body.ts'
@@ -27,7 +28,19 @@ export type NodeHandlerOptions = HandlerOptions<IncomingMessage>
  * @throws TypeError or RangeError for options that make no sense.
  */
 export function nodeHandler(exchange: Exchange, options: NodeHandlerOptions = {}): NodeHandler {
-  return handlerIn({ exchange, settings: compileSettings(options), running: new Set() })
+  return handlerIn(contextOf(exchange, options))
+}
+
+/** What a handler on node:http goes by, and its books. */
+export function contextOf(exchange: Exchange, options: NodeHandlerOptions): HandlerContext<IncomingMessage> {
+  const settings = compileSettings(options, createCoarseSchedule(quietSchedule))
+  return { exchange, settings, running: new Set() }
+}
+
+// A call's connection keeps the process alive; its timers need not.
+function quietSchedule(run: () => void, ms: number): () => void {
+  const timer = setTimeout(run, ms).unref()
+  return () => clearTimeout(timer)
 }
 
 /** A handler that keeps its books in a context of the caller's. */

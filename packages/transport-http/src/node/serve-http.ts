@@ -1,15 +1,14 @@
 import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { errorCodes } from '@x/schema'
 import type { Exchange } from '@x/schema'
 import { isLoopback, loopbackHosts, parseHost } from '../server/hosts.ts'
 import { refuse } from '../server/refusal.ts'
 import type { HttpRefusal } from '../server/refusal.ts'
-import type { HandlerContext } from '../server/run-call.ts'
-import { compileSettings } from '../server/settings.ts'
+import { platformSchedule } from '../server/settings.ts'
 import { stopGracefully } from './graceful-stop.ts'
-import { handlerIn } from './node-handler.ts'
+import { contextOf, handlerIn } from './node-handler.ts'
 import type { NodeHandlerOptions } from './node-handler.ts'
 import { outletOf } from './outlet.ts'
 
@@ -58,8 +57,7 @@ const tenSeconds = 10_000
  */
 export async function serveHttp(exchange: Exchange, options: ServeHttpOptions = {}): Promise<HttpServer> {
   const { port = 0, host = '127.0.0.1', path = '/mcp' } = options
-  const settings = compileSettings({ ...options, allowedHosts: options.allowedHosts ?? ownHosts(host) })
-  const context: HandlerContext<IncomingMessage> = { exchange, settings, running: new Set() }
+  const context = contextOf(exchange, { ...options, allowedHosts: options.allowedHosts ?? ownHosts(host) })
   const open = new Set<ServerResponse>()
   let stopped: Promise<void> | undefined
 
@@ -73,7 +71,10 @@ export async function serveHttp(exchange: Exchange, options: ServeHttpOptions = 
   })
   const bound = await listen(server, host, port)
   const close: HttpServer['close'] = ({ graceMs = tenSeconds } = {}) => {
-    stopped ??= stopGracefully({ server, open, running: context.running, schedule: settings.schedule }, graceMs)
+    stopped ??= stopGracefully(
+      { server, open, running: context.running, schedule: options.schedule ?? platformSchedule },
+      graceMs,
+    )
     return stopped
   }
   return { url: `http://${inUrl(host)}:${bound}${path}`, port: bound, close, [Symbol.asyncDispose]: () => close() }

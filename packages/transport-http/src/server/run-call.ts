@@ -1,6 +1,6 @@
 import { errorCodes, errorResponse, McpError, methodRow } from '@x/schema'
 import type { Call, Exchange, Principal, RpcNotification, RpcRequest } from '@x/schema'
-import { createCancellation } from './cancellation.ts'
+import { abort, createCancellation, withSignal } from './cancellation.ts'
 import type { Cancellation } from './cancellation.ts'
 import { mirroredHeaders } from './mirrored.ts'
 import type { Outlet } from './outlet.ts'
@@ -51,7 +51,10 @@ export function runCall<Source>(parts: CallParts<Source>, context: HandlerContex
     cancelTimer: undefined,
   }
   running.add(call)
-  outlet.onClose(() => leave(call, running))
+  outlet.onClose(() => {
+    running.delete(call)
+    leave(call)
+  })
   if (call.reply.phase === 'ended') return
   awaitBeat(call, context)
   const fail = (error: unknown) => {
@@ -71,7 +74,7 @@ export function runCall<Source>(parts: CallParts<Source>, context: HandlerContex
 
 /** Tells a call that it should stop; its answer is still welcome. */
 export function stopCall(call: RunningCall, reason: unknown): void {
-  call.cancellation.abort(reason)
+  abort(call.cancellation, reason)
 }
 
 /** Ends a call with an error, whatever it is still doing. `status` is for an answer that is still plain JSON. */
@@ -80,16 +83,9 @@ export function finishCall(call: RunningCall, error: unknown, status?: number): 
 }
 
 function callOf<Source>(call: RunningCall, parts: CallParts<Source>): Call {
-  return {
-    get signal() {
-      return call.cancellation.signal
-    },
-    principal: parts.principal,
-    get mirrored() {
-      return mirroredHeaders(parts.view)
-    },
-    notify: (message) => notify(call, message),
-  }
+  const { principal, view } = parts
+  const takeNotification = (message: RpcNotification) => notify(call, message)
+  return withSignal({ principal, mirrored: mirroredHeaders(view), notify: takeNotification }, call.cancellation)
 }
 
 function notify(call: RunningCall, message: RpcNotification): void {
@@ -100,17 +96,16 @@ function notify(call: RunningCall, message: RpcNotification): void {
 // The signal's reason is made before anybody hears of the break, so that a handler learns why.
 function breakOff(call: RunningCall, reason: unknown): void {
   abandonReply(call.reply)
-  call.cancellation.abort(reason)
+  abort(call.cancellation, reason)
   call.reply.outlet.destroy()
 }
 
 // The peer has gone, or has the whole answer; only the first is news to the handler.
-function leave(call: RunningCall, running: Set<RunningCall>): void {
-  running.delete(call)
+function leave(call: RunningCall): void {
   call.cancelTimer?.()
   if (call.reply.phase === 'ended') return
   abandonReply(call.reply)
-  call.cancellation.abort(new DOMException('The client closed the connection', 'AbortError'))
+  abort(call.cancellation, new DOMException('The client closed the connection', 'AbortError'))
 }
 
 // One timer serves both the comments and the time limit.
@@ -133,5 +128,5 @@ function beat<Source>(call: RunningCall, context: HandlerContext<Source>, waited
   }
   const message = `The call took longer than ${timeoutMs} ms`
   finishCall(call, new McpError(errorCodes.internal, message), 504)
-  call.cancellation.abort(new DOMException(message, 'TimeoutError'))
+  abort(call.cancellation, new DOMException(message, 'TimeoutError'))
 }

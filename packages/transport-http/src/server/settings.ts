@@ -74,12 +74,15 @@ const fifteenSeconds = 15_000
 const oneMebibyte = 1_048_576
 
 /**
- * Works options out, so that a request pays for none of it.
+ * Works options out, so that a request pays for none of it. `schedule` is the clock when the options give none.
  *
  * @throws TypeError for a host or origin that is malformed.
  * @throws RangeError for a number that is negative or not a number.
  */
-export function compileSettings<Source>(options: HandlerOptions<Source>): Settings<Source> {
+export function compileSettings<Source>(
+  options: HandlerOptions<Source>,
+  schedule: Schedule = platformSchedule,
+): Settings<Source> {
   return {
     hosts: compileHosts(options.allowedHosts ?? loopbackHosts),
     origins: compileOrigins(options.allowedOrigins),
@@ -90,13 +93,14 @@ export function compileSettings<Source>(options: HandlerOptions<Source>): Settin
     maxQueuedBytes: amount('maxQueuedBytes', options.maxQueuedBytes ?? oneMebibyte),
     principal: options.principal,
     onError: options.onError ?? ignore,
-    schedule: options.schedule ?? platformSchedule,
+    schedule: options.schedule ?? schedule,
   }
 }
 
 function ignore(): void {}
 
-function platformSchedule(run: () => void, ms: number): () => void {
+/** The platform's own timers. */
+export function platformSchedule(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms)
   return () => clearTimeout(timer)
 }
