@@ -23,7 +23,7 @@ function waiting() {
 }
 
 overEveryTransport('cancelling', (serve) => {
-  test('while the handler runs ends both sides: the call rejects with the reason, the handler is told [CAN-004 CAN-012 SHT-024 SHT-025]', async () => {
+  test('while the handler runs ends both sides: the call rejects with the reason, the handler is told [CAN-004 SHT-024 SHT-025]', async () => {
     const { started, aborted, waits } = waiting()
     await using served = await serve({ tools: [waits] })
     const controller = new AbortController()

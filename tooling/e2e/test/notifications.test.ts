@@ -62,17 +62,35 @@ overEveryTransport('progress', (serve) => {
       },
     })
     await using served = await serve({ tools: [lingers, counts] })
-    const { client } = served.connect()
-    const seen: number[] = []
-    await client.callTool('lingers', {}, { onProgress: ({ progress }) => seen.push(progress) })
+    const { exchange } = served.connect()
+    const params = { name: 'lingers', arguments: {} }
+    const { notifications } = await send(exchange, { method: 'tools/call', params, meta: { progressToken: 1 } })
     answered.open()
     await overtime.opened
     // A later answer over the same connection would arrive behind a late notification.
-    await client.callTool('counts', { to: 0 })
-    expect(seen).toEqual([1])
+    await send(exchange, callCounts(0))
+    expect(notifications.map((message) => message.params?.['progress'])).toEqual([1])
   })
 
-  test('of calls that run at once goes to the call that it is about [PRG-002 SHT-017]', async () => {
+  test('has a token of its own in each of the calls that run at once [PRG-001 PRG-002]', async () => {
+    const gate = createGate()
+    const token = tool('token', {
+      description: 'Gives back the progress token',
+      run: async (_, ctx) => {
+        await gate.opened
+        return JSON.stringify(ctx.meta.progressToken)
+      },
+    })
+    await using served = await serve({ tools: [token] })
+    const { client } = served.connect()
+    const calls = Array.from({ length: 5 }, () => client.callTool('token', {}, { onProgress: () => {} }))
+    gate.open()
+    const tokens = (await Promise.all(calls)).map(({ content }) => (content[0]?.type === 'text' ? content[0].text : ''))
+    expect(tokens).toSatisfy((all: string[]) => all.every((text) => /^("[^"]+"|-?\d+)$/.test(text)))
+    expect(new Set(tokens).size).toBe(5)
+  })
+
+  test('of calls that run at once goes to the call that it is about [SHT-017]', async () => {
     await using served = await serve({ tools: [counts] })
     const { client } = served.connect()
     const run = async (to: number): Promise<(number | undefined)[]> => {

@@ -16,7 +16,7 @@ test('a share is taken within a round, so that a slow round of the machine does 
   ]
   const [floor, ours] = reportLines(16, rounds)
   expect(floor).toContain('100.0 % of the floor')
-  expect(ours).toContain('80.0 % of the floor  (70.0 to 80.0)')
+  expect(ours).toMatch(/80\.0 % of the floor +1\.25 x its CPU +\(70\.0 to 80\.0 %\)/)
   expect(ours).toContain('700 calls/s')
 })
 

@@ -9,19 +9,24 @@ export interface Measurement {
   readonly medianMilliseconds: number
 }
 
-/** A line per target: medians over the rounds, and its share of what the floor did in the same round. */
+/**
+ * A line per target: medians over the rounds, and beside them what it did compared with the floor in the same round, in calls
+ * and in CPU a call. In brackets the smallest and the largest share of any round.
+ */
 export function reportLines(connections: number, rounds: readonly (readonly Measurement[])[]): readonly string[] {
   const names = [...new Set(rounds.flat().map(({ name }) => name))]
   return names.map((name) => {
     const own = rounds.map((round) => find(round, name))
     const shares = rounds.map((round) => find(round, name).perSecond / find(round, 'floor').perSecond)
+    const costs = rounds.map((round) => find(round, name).cpuPerRequest / find(round, 'floor').cpuPerRequest)
     const columns = [
       `${connections} connections`.padStart(14),
       name.padEnd(8),
       `${median(own.map(({ perSecond }) => perSecond)).toFixed(0)} calls/s`.padStart(14),
       `${median(own.map(({ cpuPerRequest }) => cpuPerRequest)).toFixed(1)} us CPU/call`.padStart(18),
       `${(median(shares) * 100).toFixed(1)} % of the floor`.padStart(22),
-      `(${(Math.min(...shares) * 100).toFixed(1)} to ${(Math.max(...shares) * 100).toFixed(1)})`,
+      `${median(costs).toFixed(2)} x its CPU`.padStart(14),
+      `(${(Math.min(...shares) * 100).toFixed(1)} to ${(Math.max(...shares) * 100).toFixed(1)} %)`,
     ]
     return columns.join('  ')
   })

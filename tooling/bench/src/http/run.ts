@@ -23,14 +23,14 @@ const programs = [
 
 /** Measures a tool call over HTTP against the floor of a bare `node:http` server, and beside the official SDK. */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
-  const [rounds, seconds] = quick ? [3, 1] : [7, 3]
+  const [rounds, seconds, warmUp] = quick ? [3, 1, 2] : [7, 3, 5]
   const load: Load = await startPinned('http/load.js', 1)
   const targets: Target[] = []
   try {
     for (const [name, program] of programs) targets.push(await startTarget(name, program))
     print(`tools/call of an echo tool, body ${body.length} bytes, Node ${process.version}; ${pinning}`)
     print(`${rounds} alternating rounds of ${seconds} s each; medians; ratios within a round`)
-    for (const target of targets) await load.ask({ url: target.url, connections: 16, seconds: 2 })
+    for (const target of targets) await load.ask({ url: target.url, connections: 16, seconds: warmUp })
     for (const connections of connectionCounts) {
       const measured = await measure({ load, targets, connections, rounds, seconds })
       for (const line of reportLines(connections, measured)) print(line)

@@ -1,0 +1,43 @@
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { z } from 'zod'
+import type { PackedPackage } from './packed-packages.ts'
+import { runCommand } from './run-command.ts'
+
+/**
+ * Installs packages with npm into an empty folder, as a user would. Siblings come from their tarballs, everything else from the
+ * registry.
+ *
+ * @param names Packages of this workspace, and others that the first of them is tested with.
+ */
+export async function install(
+  folder: string,
+  names: readonly string[],
+  packed: readonly PackedPackage[],
+): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  const tarballs = new Map(packed.map(({ name, tarball }) => [name, `file:${tarball}`]))
+  const versions = new Map(packed.flatMap((one) => [...one.versions]))
+  const dependencies = Object.fromEntries(names.map((name) => [name, tarballs.get(name) ?? versions.get(name) ?? '*']))
+  // npm refuses an override of what is a dependency already.
+  const overrides = Object.fromEntries([...tarballs].filter(([name]) => !names.includes(name)))
+  const manifest = { name: 'a-user', version: '1.0.0', private: true, type: 'module', dependencies, overrides }
+  await writeFile(`${folder}/package.json`, JSON.stringify(manifest, undefined, 2))
+  await runCommand('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'], folder)
+}
+
+/** How much an install holds. */
+export interface InstalledSize {
+  readonly packages: readonly string[]
+  readonly bytes: number
+}
+
+const lock = z.object({ packages: z.record(z.string(), z.unknown()) })
+
+/** Counts the packages and the bytes of the files below `node_modules`. */
+export async function measureInstall(folder: string): Promise<InstalledSize> {
+  const { packages } = lock.parse(JSON.parse(await readFile(`${folder}/node_modules/.package-lock.json`, 'utf8')))
+  const files = await readdir(`${folder}/node_modules`, { recursive: true, withFileTypes: true })
+  let bytes = 0
+  for (const file of files) if (file.isFile()) bytes += (await stat(`${file.parentPath}/${file.name}`)).size
+  return { packages: Object.keys(packages).map((path) => path.slice('node_modules/'.length)), bytes }
+}

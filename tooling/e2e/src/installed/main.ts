@@ -1,0 +1,31 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { install, measureInstall } from './install.ts'
+import { packPackages } from './packed-packages.ts'
+
+const installs: readonly (readonly [string, readonly string[]])[] = [
+  ['an HTTP server', ['@x/server', '@x/transport-http']],
+  ['an HTTP client', ['@x/client', '@x/transport-http']],
+  ['a server alone', ['@x/server']],
+]
+
+const folder = await mkdtemp(join(tmpdir(), 'installed-'))
+try {
+  const packed = await packPackages(`${folder}/tarballs`)
+  for (const [title, names] of installs) {
+    const place = `${folder}/${names.join('+').replaceAll('/', '-')}`
+    await install(place, names, packed)
+    const { packages, bytes } = await measureInstall(place)
+    process.stdout.write(
+      `${title} (npm install ${names.join(' ')}): ${packages.length} packages, ${kilobytes(bytes)} KB\n`,
+    )
+    process.stdout.write(`  ${packages.join(', ')}\n`)
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}
+
+function kilobytes(bytes: number): string {
+  return Math.round(bytes / 1024).toLocaleString('en')
+}

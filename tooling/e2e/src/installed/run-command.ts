@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process'
+
+/**
+ * Runs a program to its end and gives what it printed.
+ *
+ * @throws Error with the program's output when it fails or takes more than two minutes.
+ */
+export function runCommand(command: string, args: readonly string[], folder: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: folder,
+      timeout: 120_000,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: cleanEnvironment(),
+    })
+    let output = ''
+    let errors = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      if (code === 0) return resolve(output)
+      reject(new Error(`${command} ${args.join(' ')} ended with ${code ?? signal} in ${folder}:\n${output}${errors}`))
+    })
+  })
+}
+
+// What pnpm and vitest set for their children would change how npm and the program behave.
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const entries = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_|pnpm_|vitest|node_options|node_env$)/i.test(name),
+  )
+  return Object.fromEntries(entries)
+}

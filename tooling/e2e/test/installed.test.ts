@@ -1,0 +1,59 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { install, measureInstall } from '../src/installed/install.ts'
+import { type PackedPackage, packPackages } from '../src/installed/packed-packages.ts'
+import { importedPackages, readProgram } from '../src/installed/readme-program.ts'
+import { runCommand } from '../src/installed/run-command.ts'
+
+const names = ['@x/client', '@x/schema', '@x/server', '@x/transport-http']
+const minutes = 60_000
+
+describe('a packed package, installed by npm into an empty folder', () => {
+  let folder = ''
+  let packed: readonly PackedPackage[] = []
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'packed-'))
+    packed = await packPackages(`${folder}/tarballs`)
+  }, 5 * minutes)
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  const find = (name: string): PackedPackage => {
+    const found = packed.find((one) => one.name === name)
+    if (found === undefined) throw new Error(`${name} is not in the workspace`)
+    return found
+  }
+
+  test('is one of those that are tested here', () => {
+    expect(packed.map(({ name }) => name).toSorted()).toEqual(names)
+  })
+
+  test.each(names)(
+    '%s can be imported alone, by every entry, and brings no sibling that it does not depend on',
+    async (name) => {
+      const place = `${folder}/alone-${name.replace('/', '-')}`
+      await install(place, [name], packed)
+      const { entries } = find(name)
+      const program = entries.map((entry) => `await import('${entry}')`).join('\n')
+      await writeFile(`${place}/program.mjs`, program)
+      await runCommand(process.execPath, ['program.mjs'], place)
+      const ours = (await measureInstall(place)).packages.filter((installed) => names.includes(installed))
+      expect(ours.toSorted()).toEqual(name === '@x/schema' ? [name] : [name, '@x/schema'].toSorted())
+    },
+    3 * minutes,
+  )
+
+  test.each(names)(
+    '%s runs the program of its README',
+    async (name) => {
+      const path = `${find(name).folder}/README.md`
+      const program = await readProgram(await readFile(path, 'utf8'), path)
+      const place = `${folder}/readme-${name.replace('/', '-')}`
+      await install(place, [...new Set([name, ...importedPackages(program)])], packed)
+      await writeFile(`${place}/program.mjs`, program)
+      await runCommand(process.execPath, ['program.mjs'], place)
+    },
+    3 * minutes,
+  )
+})
