@@ -1,9 +1,10 @@
+import { ambiguousKeys, type KeyFlaw } from './ambiguous-keys.ts'
 import { checkBytes, defaultBounds, type ParseBounds } from './bounds.ts'
 import { errorCodes } from './error-codes.ts'
 import { isJsonObject, type JsonObject } from './json.ts'
 import { McpError } from './mcp-error.ts'
 import type { RequestId, RpcError, RpcMessage, RpcNotification, RpcRequest, RpcResponse } from './rpc.ts'
-import { type KeyFlaw, scanText } from './scan-text.ts'
+import { scanText } from './scan-text.ts'
 
 /**
  * A text as the one message that it carries. Unknown members of the message are kept and mean nothing (basic/index).
@@ -13,9 +14,10 @@ import { type KeyFlaw, scanText } from './scan-text.ts'
  */
 export function parseMessage(text: string, bounds: ParseBounds = defaultBounds): RpcMessage {
   checkBytes(text, bounds)
-  const flaw = scanText(text, bounds)
+  const counts = scanText(text, bounds)
   const value = parseJson(text)
   if (!isJsonObject(value)) throw new McpError(errorCodes.invalidRequest, notAnObject(value))
+  const flaw = ambiguousKeys(value, counts)
   if (flaw !== undefined) throw refusal(value, flaw.message, flaw)
   return readMessage(value)
 }
@@ -115,6 +117,6 @@ function isRequestId(id: unknown): id is RequestId {
 function refusal(value: JsonObject, message: string, flaw?: KeyFlaw): McpError {
   const error = new McpError(errorCodes.invalidRequest, message)
   const id = value['id']
-  if (isRequestId(id) && flaw?.key !== 'id') idsOfRefused.set(error, id)
+  if (isRequestId(id) && flaw?.ofId !== true) idsOfRefused.set(error, id)
   return error
 }

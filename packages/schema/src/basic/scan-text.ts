@@ -1,38 +1,27 @@
 import { type ParseBounds, tooMuch } from './bounds.ts'
-import { metaKeys } from './meta-keys.ts'
 
-/** What makes a text's keys ambiguous, although it is JSON. */
-export interface KeyFlaw {
-  readonly key: string
-  readonly message: string
+/** How many keys are written in the message, in its params, and in their `_meta`, repetitions counted. */
+export interface KeyCounts {
+  readonly message: number
+  readonly params: number
+  readonly meta: number
 }
 
 /**
  * Reads a text once, before `JSON.parse` builds anything from it: throws `McpError(parse)` when it breaks the bounds in
- * depth or elements, and returns the first key that another reader could take differently.
+ * depth or elements, and counts the keys that `JSON.parse` would silently merge where they stand twice.
  *
  * What it says holds as far as the text is JSON; `JSON.parse` stops where this stops to understand.
  */
-export function scanText(text: string, bounds: ParseBounds): KeyFlaw | undefined {
-  const scan: Scan = { text, bounds, depth: 0, elements: 0, level: 0, key: '', seen: [0, 0, 0, 0], flaw: undefined }
+export function scanText(text: string, bounds: ParseBounds): KeyCounts {
+  const scan: Scan = { text, bounds, depth: 0, elements: 0, level: 0, keyStart: 0, keyEnd: 0, keys: [0, 0, 0, 0] }
   for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
-      case quote:
-        at = readString(scan, at)
-        break
-      case comma:
-        countElement(scan)
-        break
-      case openBrace:
-      case openBracket:
-        open(scan, at)
-        break
-      case closeBrace:
-      case closeBracket:
-        close(scan)
-    }
+    const unit = text.charCodeAt(at)
+    // Most of a text outside strings is digits and space, which one look-up passes over.
+    if (unit < 0x80 && marks[unit] === 1) at = readMark(scan, unit, at)
   }
-  return scan.flaw
+  const [, message, params, meta] = scan.keys
+  return { message, params, meta }
 }
 
 interface Scan {
@@ -40,14 +29,17 @@ interface Scan {
   readonly bounds: ParseBounds
   depth: number
   elements: number
-  /** How many of `levels` enclose the position; keys are looked at while it equals the depth. */
+  /** 1 within the message, 2 within its params, 3 within their `_meta`; keys are read while it equals the depth. */
   level: number
-  /** The last key read in the innermost of these. */
-  key: string
-  /** Bits of the keys that stood in each. */
-  readonly seen: [number, number, number, number]
-  flaw: KeyFlaw | undefined
+  /** Where the last key that was read stands, without its quotes. */
+  keyStart: number
+  keyEnd: number
+  /** The keys that were read at each level. */
+  readonly keys: [number, number, number, number]
 }
+
+/** The key that leads from each level to the next. */
+const leads = ['', 'params', '_meta'] as const
 
 const quote = 0x22
 const comma = 0x2c
@@ -58,40 +50,43 @@ const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-/** An object whose keys a gateway may act upon: the message, its params, and their `_meta`. */
-interface Level {
-  readonly path: string
-  /** The key of the level above that leads here. */
-  readonly under: string
-  /** A bit for each known key. */
-  readonly bits: ReadonlyMap<string, number>
-  /** The known keys by their folded form. */
-  readonly folded: ReadonlyMap<string, string>
-}
+const marks = new Uint8Array(0x80)
+for (const mark of [quote, comma, openBracket, closeBracket, openBrace, closeBrace]) marks[mark] = 1
 
-const levels: readonly (Level | undefined)[] = [
-  undefined,
-  level('', '', 'jsonrpc id method params result error'.split(' ')),
-  level('params.', 'params', [
-    ...'_meta name uri arguments cursor ref argument context notifications'.split(' '),
-    ...'inputResponses requestState progressToken requestId'.split(' '),
-  ]),
-  level('params._meta.', '_meta', Object.values(metaKeys)),
-]
-
-function level(path: string, under: string, keys: readonly string[]): Level {
-  const bits = new Map(keys.map((key, index) => [key, 1 << index]))
-  return { path, under, bits, folded: new Map(keys.map((key) => [fold(key), key])) }
+/** Reads what begins at a mark, and returns where it ends. */
+function readMark(scan: Scan, mark: number, at: number): number {
+  if (mark === quote) return readString(scan, at)
+  if (mark === comma) countElement(scan)
+  else if (mark === openBrace || mark === openBracket) open(scan, mark, at)
+  else close(scan)
+  return at
 }
 
 /** Reads a string that begins at `start`, and returns where its closing quote is. */
 function readString(scan: Scan, start: number): number {
   const { text } = scan
-  let end = text.indexOf('"', start + 1)
-  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  if (end === -1) return text.length
-  if (scan.depth === scan.level && text.charCodeAt(skipSpace(text, end + 1)) === colon) readKey(scan, start + 1, end)
+  const end = endOfString(text, start)
+  if (scan.depth === scan.level && text.charCodeAt(skipSpace(text, end + 1)) === colon) {
+    scan.keys[scan.level] = (scan.keys[scan.level] ?? 0) + 1
+    scan.keyStart = start + 1
+    scan.keyEnd = end
+  }
   return end
+}
+
+/** How far a loop looks for the end of a string before a call of `indexOf`, which is faster from there on. */
+const shortString = 12
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1
+  for (const far = at + shortString; at < far; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit === quote) return at
+    if (unit === backslash) at++
+  }
+  at = text.indexOf('"', at)
+  while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1)
+  return at === -1 ? text.length : at
 }
 
 function isEscaped(text: string, at: number): boolean {
@@ -100,56 +95,30 @@ function isEscaped(text: string, at: number): boolean {
   return (at - before) % 2 === 0
 }
 
-function readKey(scan: Scan, start: number, end: number): void {
-  const key = unescape(scan.text.slice(start, end))
-  scan.key = key
-  const here = levels[scan.level]
-  if (here === undefined || scan.flaw !== undefined) return
-  const bit = here.bits.get(key)
-  if (bit === undefined) {
-    scan.flaw = lookalike(here, key)
-  } else if (((scan.seen[scan.level] ?? 0) & bit) !== 0) {
-    scan.flaw = { key, message: `${here.path}${key} stands twice, which readers take differently; send it once` }
-  } else {
-    scan.seen[scan.level] = (scan.seen[scan.level] ?? 0) | bit
-  }
-}
-
-/** Readers that ignore case, or normalise, would take the one key for the other (as in CVE-2026-27896). */
-function lookalike(here: Level, key: string): KeyFlaw | undefined {
-  const known = here.folded.get(fold(key))
-  if (known === undefined) return undefined
-  return { key: known, message: `${here.path}${key} is not a key, ${here.path}${known} is: keys are compared exactly` }
-}
-
-// NFKC turns the long s and the Kelvin sign into the ASCII letters that case folding takes them for.
-function fold(key: string): string {
-  return key.normalize('NFKC').toLowerCase()
-}
-
-function unescape(key: string): string {
-  if (!key.includes('\\')) return key
-  try {
-    return String(JSON.parse(`"${key}"`))
-  } catch {
-    return key
-  }
-}
-
-function open(scan: Scan, at: number): void {
+function open(scan: Scan, mark: number, at: number): void {
   const { text, bounds } = scan
-  if (scan.depth === scan.level && text.charCodeAt(at) === openBrace && leadsDown(scan)) {
+  if (scan.depth === scan.level && mark === openBrace && leadsDown(scan)) {
     scan.level++
-    scan.seen[scan.level] = 0
+    scan.keys[scan.level] = 0
   }
   if (++scan.depth > bounds.depth) throw tooMuch(`${bounds.depth} levels of objects and arrays`)
   const next = text.charCodeAt(skipSpace(text, at + 1))
   if (next !== closeBrace && next !== closeBracket) countElement(scan)
 }
 
-function leadsDown(scan: Scan): boolean {
-  const below = levels[scan.level + 1]
-  return below !== undefined && (scan.level === 0 || scan.key === below.under)
+/** Whether the object that opens is one whose keys are to be read: it is the value of the last key, or the whole. */
+function leadsDown({ text, level, keyStart, keyEnd }: Scan): boolean {
+  if (level === 0) return true
+  const written = text.slice(keyStart, keyEnd)
+  return written === leads[level] || (written.includes('\\') && unescape(written) === leads[level])
+}
+
+function unescape(written: string): string {
+  try {
+    return String(JSON.parse(`"${written}"`))
+  } catch {
+    return written
+  }
 }
 
 function close(scan: Scan): void {

@@ -35,27 +35,28 @@ describe('keys are exact (CVE-2026-27896)', () => {
 
 describe('a key that stands twice is refused where a gateway may read the other value', () => {
   const version = '"io.modelcontextprotocol/protocolVersion":"x"'
+  // Which of two ids a request has, nobody can say; so a refusal of the message's own keys carries none.
   test.each([
-    ['jsonrpc', call(',"jsonrpc":"2.0"'), 7],
-    ['id', call(',"id":8'), undefined],
-    ['method', call(',"method":"tools/list"'), 7],
-    ['params', call(',"params":{},"params":{}'), 7],
-    ['params.name', call(',"params":{"name":"a","name":"b"}'), 7],
-    ['params.name', call(',"params":{"name":"a","n\\u0061me":"b"}'), 7],
-    ['params.name', call(',"params":{"name":"a","arguments":{"name":1,"q":[{}]},"name" \n\t: "b"}'), 7],
-    ['params.uri', call(',"params":{"uri":"a","uri":"a"}'), 7],
-    ['params.arguments', call(',"params":{"arguments":{},"arguments":{}}'), 7],
-    ['params._meta', call(',"params":{"_meta":{},"_meta":{}}'), 7],
-    ['params._meta.io.modelcontextprotocol/protocolVersion', call(`,"params":{"_meta":{${version},${version}}}`), 7],
-    [
-      'params._meta.io.modelcontextprotocol/protocolVersion',
-      call(`,"params":{"_meta":{${version},${version.replace('/', '\\/')}}}`),
-      7,
-    ],
-  ])('%s in %s', (key, text, id) => {
-    expect(refusalOf(text)).toEqual({
+    ['the message', ',"jsonrpc":"2.0"', undefined],
+    ['the message', ',"id":8', undefined],
+    ['the message', ',"method":"tools/list"', undefined],
+    ['the message', ',"params":{},"params":{"name":"a"}', undefined],
+    ['the message', ',"params":{"name":"a"},"p\\u0061rams":{"name":"a"}', undefined],
+    ['params', ',"params":{"name":"a","name":"b"}', 7],
+    ['params', ',"params":{"name":"a","n\\u0061me":"b"}', 7],
+    ['params', ',"p\\u0061rams":{"name":"a","name":"b"}', 7],
+    ['params', ',"params":{"name":"a","arguments":{"name":1,"q":[{}]},"name" \n\t: "b"}', 7],
+    ['params', ',"params":{"uri":"a","uri":"a"}', 7],
+    ['params', ',"params":{"arguments":{},"arguments":{}}', 7],
+    ['params', ',"params":{"_meta":{},"_meta":{}}', 7],
+    ['params', ',"params":{"__proto__":{},"__proto__":{}}', 7],
+    ['params._meta', `,"params":{"_meta":{${version},${version}}}`, 7],
+    ['params._meta', `,"params":{"_meta":{${version},${version.replace('/', '\\/')}}}`, 7],
+    ['params._meta', `,"params":{"arguments":{"_meta":{}},"_m\\u0065ta" : {${version},${version}}}`, 7],
+  ])('in %s: %s', (level, members, id) => {
+    expect(refusalOf(call(members))).toEqual({
       code: errorCodes.invalidRequest,
-      message: `${key} stands twice, which readers take differently; send it once`,
+      message: `A key of ${level} stands twice, which readers take differently; send each key once`,
       id,
     })
   })
@@ -66,6 +67,7 @@ describe('a key that stands twice is refused where a gateway may read the other 
     ['as keys of objects in an array', ',"params":{"list":[{"name":1},{"name":2}],"name":"a"}'],
     ['in a member of another name that holds an object', ',"params":{"context":{"name":1},"name":"a"}'],
     ['as text that looks like a key', ',"params":{"name":"a","arguments":{"q":"\\"name\\":1,\\"name\\":2"}}'],
+    ['as keys written with escapes', ',"p\\u0061rams":{"n\\u0061me":"a","_m\\u0065ta":{"a\\/b":1}}'],
     ['as text after escaped backslashes', ',"params":{"name":"\\\\","arguments":{"q":"\\\\\\",\\"name\\":"}}'],
   ])('but not %s', (_, members) => {
     const text = call(members)
@@ -77,7 +79,7 @@ describe('a key that stands twice is refused where a gateway may read the other 
     fc.assert(
       fc.property(json, json, fc.boolean(), (first, second, twice) => {
         const text = call(`,"params":{"arguments":${first},"other":${second}${twice ? ',"arguments":{}' : ''}}`)
-        if (twice) expect(refusalOf(text).message).toContain('params.arguments stands twice')
+        if (twice) expect(refusalOf(text).message).toContain('A key of params stands twice')
         else expect(parseMessage(text)).toEqual(JSON.parse(text))
       }),
     )
