@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { RequestListener } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { Exchange } from '@x/schema'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import * as inExpress from '../examples/express.ts'
 import * as inFastify from '../examples/fastify.ts'
 import * as inHono from '../examples/hono.ts'
@@ -94,4 +94,13 @@ test('a body past the bound is refused with JSON where a parser let it through',
   const body = bodyOf('tools/list', 1, `"a":[${'0,'.repeat(150_000)}0],`)
   raw.send(headOf('tools/list', [`Content-Length: ${body.length}`, 'Connection: close']) + body)
   expect(await raw.closed()).toMatch(/^HTTP\/1.1 400 [^]*-32700/)
+})
+
+test('the program of the README greets over HTTP', async () => {
+  const log = vi.spyOn(console, 'log').mockReturnValue()
+  await import('../examples/quick-start.ts')
+  expect(log.mock.calls).toEqual([
+    [expect.stringMatching(/^http:\/\/127.0.0.1:\d+\/mcp$/), [{ type: 'text', text: 'Hello, Ada!' }]],
+  ])
+  log.mockRestore()
 })
