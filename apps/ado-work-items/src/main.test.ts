@@ -84,7 +84,7 @@ describe('the service', { timeout }, () => {
     const { headers, body } = exampleRequest(url)
     const response = await fetch(url, { method: 'POST', headers, body })
     expect(await response.json()).toMatchObject({
-      result: { structuredContent: { workItems: [{ id: 4301 }, { id: 4544 }, { id: 4401 }] } },
+      result: { structuredContent: { workItems: [{ id: 4544 }, { id: 4301 }, { id: 4401 }] } },
     })
 
     app.child.kill('SIGINT')
@@ -99,7 +99,7 @@ describe('the service', { timeout }, () => {
     await vi.waitFor(() => expect([...seen.values()].filter(({ pid }) => isRunning(pid))).toEqual([]), {
       timeout: 20_000,
     })
-    await app.closed
+    await app.ended
   })
 })
 
@@ -146,12 +146,11 @@ function start(args: readonly string[], environment: Readonly<Record<string, str
     child.once('exit', () => reject(new Error(`it ended before it served:\n${output}\n${errors}`)))
   })
   url.catch(() => {})
+  // The pipes close when the last process that holds them is gone, the instances and the emulator among them.
   const ended = new Promise<{ code: number | null; output: string; errors: string }>((resolve) => {
-    child.once('exit', (code) => resolve({ code, output, errors }))
+    child.once('close', (code) => resolve({ code, output, errors }))
   })
-  // The pipes close when the last process that holds them is gone, the emulator among them.
-  const closed = new Promise((resolve) => child.once('close', resolve))
-  return { child, url, ended, closed }
+  return { child, url, ended }
 }
 
 function lostCall(error: unknown): undefined {

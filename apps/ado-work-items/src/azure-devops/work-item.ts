@@ -25,6 +25,8 @@ export interface WorkItem {
   readonly state: string
   readonly assignedTo?: string | undefined
   readonly fields: Fields
+  /** The ways to write the people in fields, by reference name: the name, the address, and both. */
+  readonly people: ReadonlyMap<string, readonly string[]>
   readonly links: readonly WorkItemLink[]
   /** The REST address, which links name. */
   readonly url: string
@@ -43,7 +45,7 @@ const wireWorkItem = z.object({
 /** A work item from the service's JSON; throws `ZodError`. */
 export function parseWorkItem(value: unknown): WorkItem {
   const wire = wireWorkItem.parse(value)
-  const fields = readFields(wire.fields)
+  const { fields, people } = readFields(wire.fields)
   const assignedTo = fields['System.AssignedTo']
   return {
     id: wire.id,
@@ -53,26 +55,34 @@ export function parseWorkItem(value: unknown): WorkItem {
     state: String(fields['System.State'] ?? ''),
     ...(assignedTo === undefined ? {} : { assignedTo: String(assignedTo) }),
     fields,
+    people,
     links: (wire.relations ?? []).map(readLink),
     url: wire.url,
   }
 }
 
-function readFields(wire: Readonly<Record<string, unknown>>): Fields {
+function readFields(wire: Readonly<Record<string, unknown>>): Pick<WorkItem, 'fields' | 'people'> {
   const fields: Record<string, FieldValue> = {}
+  const people = new Map<string, readonly string[]>()
   for (const [name, value] of Object.entries(wire)) {
-    const read = readValue(value)
-    if (read !== undefined) fields[name] = read
+    const someone = person.safeParse(value)
+    if (someone.success) {
+      const ways = waysToWrite(someone.data)
+      people.set(name, ways)
+      fields[name] = ways[0]
+    } else if (isFieldValue(value)) {
+      fields[name] = value
+    }
   }
-  return fields
+  return { fields, people }
 }
 
-function readValue(value: unknown): FieldValue | undefined {
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
-  const someone = person.safeParse(value)
-  if (!someone.success) return undefined
-  const { displayName, uniqueName } = someone.data
-  return uniqueName === undefined ? displayName : `${displayName} <${uniqueName}>`
+function waysToWrite({ displayName, uniqueName }: z.infer<typeof person>): readonly [string, ...string[]] {
+  return uniqueName === undefined ? [displayName] : [`${displayName} <${uniqueName}>`, displayName, uniqueName]
+}
+
+function isFieldValue(value: unknown): value is FieldValue {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }
 
 function readLink(link: z.infer<typeof wireLink>): WorkItemLink {

@@ -30,7 +30,7 @@ export function applyPatch(scope: PatchScope, patch: unknown): SeedWorkItem {
 }
 
 /** The definition of a work item's type. */
-export function typeOf(process: SeedProcess, item: SeedWorkItem): SeedType {
+function typeOf(process: SeedProcess, item: SeedWorkItem): SeedType {
   const type = process.types.find((candidate) => candidate.name === item.fields['System.WorkItemType'])
   if (type === undefined) throw invalid(`Work item ${item.id} is of a type that the process does not have.`)
   return type

@@ -32,8 +32,6 @@ const workItem = z.object({
   relations: z.array(z.object({ rel: z.string(), target: z.number().int() })).default([]),
 })
 
-/** Somebody whom work can be assigned to. */
-export type Person = z.infer<typeof person>
 /** A field of the process. */
 export type SeedField = z.infer<typeof field>
 /** A work item type of the process, with its rules. */

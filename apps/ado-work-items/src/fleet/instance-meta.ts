@@ -1,7 +1,7 @@
 import { type Exchange, isJsonObject, type JsonObject, type RpcResponse } from '@x/schema'
 
 /** The `_meta` key under which a result says which instance gave it. */
-export const instanceKey = 'dev.x/instance'
+const instanceKey = 'dev.x/instance'
 
 /** An instance of the server. */
 export interface Instance {

@@ -79,12 +79,13 @@ async function change(args: Arguments, azureDevOps: AzureDevOps, signal: AbortSi
 }
 
 function differing(fields: Fields, item: WorkItem): Fields {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([name, value]) => {
-      const current = Object.hasOwn(item.fields, name) ? item.fields[name] : ''
-      return String(current) !== String(value)
-    }),
-  )
+  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => !has(item, name, String(value))))
+}
+
+function has(item: WorkItem, name: string, value: string): boolean {
+  const people = item.people.get(name)
+  if (people !== undefined) return people.some((way) => way.toLowerCase() === value.toLowerCase())
+  return value === (Object.hasOwn(item.fields, name) ? String(item.fields[name]) : '')
 }
 
 /** Adds to the service's own refusal which work item was meant and which values would be right. */

@@ -19,16 +19,16 @@ export interface Step {
   readonly title: string
   /** What is sent: the method, and its interesting parameters. */
   readonly ask: string
-  /** Resolves to what came back, in lines; throws {@link Unexpected} when it is not what should come. */
+  /** Resolves to what came back, in lines; throws `Unexpected` when it is not what should come. */
   readonly run: (scope: StepScope) => Promise<readonly string[]>
 }
 
 /** An answer was not what the walk-through expects. */
-export class Unexpected extends Error {
+class Unexpected extends Error {
   override readonly name = 'Unexpected'
 }
 
-/** Throws {@link Unexpected} unless the condition holds. */
+/** Throws `Unexpected` unless the condition holds. */
 export function expect(condition: boolean, otherwise: string): asserts condition {
   if (!condition) throw new Unexpected(otherwise)
 }
