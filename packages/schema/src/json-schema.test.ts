@@ -121,6 +121,13 @@ describe('issues', () => {
     expect(compileJsonSchema({ items: false })(Array(1000).fill(0))).toHaveLength(10)
   })
 
+  test('of a large value are at least the first, where looking for more would cost too much', () => {
+    const validate = compileJsonSchema({ items: { type: 'number' } })
+    expect(validate(Array(50_000).fill('x'))).toEqual([
+      { path: '/0', message: 'Instance type "string" is invalid. Expected "number".' },
+    ])
+  })
+
   test('leave out what is unevaluated only because it is invalid', () => {
     const validate = compileJsonSchema(object({ properties: { a: { type: 'number' } }, unevaluatedProperties: false }))
     expect(validate({ a: 'x', b: 1 })).toEqual([

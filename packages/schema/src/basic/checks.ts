@@ -28,9 +28,6 @@ export const integer: Check = (value) => (Number.isSafeInteger(value) ? undefine
 /** Any JSON object. */
 export const object: Check = (value) => (isJsonObject(value) ? undefined : expected('an object', value))
 
-/** Any value at all, but one must be there. */
-export const present: Check = (value) => (value === undefined ? expected('a value', value) : undefined)
-
 /** A string or an integer, as ids and progress tokens are. */
 export const stringOrInteger: Check = (value) =>
   typeof value === 'string' || Number.isSafeInteger(value) ? undefined : expected('a string or an integer', value)

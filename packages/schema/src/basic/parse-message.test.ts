@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyText } from '../testing/any-text.ts'
-import { call, refusalOf } from '../testing/refusal.ts'
+import { call, errorOf, refusalOf } from '../testing/refusal.ts'
 import { encodeMessage } from './encode-message.ts'
 import { errorCodes } from './error-codes.ts'
+import { errorResponse } from './mcp-error.ts'
 import {
   isErrorResponse,
   isNotification,
@@ -19,10 +20,10 @@ describe('a message', () => {
   test.each([
     ['a request with a string id [BAS-003]', { jsonrpc: '2.0', id: '', method: 'x' }, isRequest],
     ['a request with an integer id [BAS-003]', { jsonrpc: '2.0', id: -3, method: 'x', params: {} }, isRequest],
-    ['a notification, which has no id [BAS-026]', { jsonrpc: '2.0', method: 'x', params: { a: 1 } }, isNotification],
-    ['a result [BAS-007]', { jsonrpc: '2.0', id: 1, result: {} }, isResponse],
+    ['a notification', { jsonrpc: '2.0', method: 'x', params: { a: 1 } }, isNotification],
+    ['a result', { jsonrpc: '2.0', id: 1, result: {} }, isResponse],
     ['an error', { jsonrpc: '2.0', id: 'a', error: { code: -32600, message: '', data: [null] } }, isErrorResponse],
-    ['an error without an id [BAS-012]', { jsonrpc: '2.0', error: { code: 1, message: 'x' } }, isErrorResponse],
+    ['an error without an id', { jsonrpc: '2.0', error: { code: 1, message: 'x' } }, isErrorResponse],
   ])('%s is read as it is', (_, message, is) => {
     const parsed = parseMessage(JSON.stringify(message))
     expect(parsed).toEqual(message)
@@ -73,13 +74,19 @@ describe('what is JSON but no message is refused with invalidRequest [BAS-002]',
     ['a result without an id', '{"jsonrpc":"2.0","result":{}}', 'id must be', undefined],
     ['an error that is no object', '{"jsonrpc":"2.0","id":7,"error":"x"}', 'error must be an object', 7],
     ['a fraction for a code', '{"jsonrpc":"2.0","id":7,"error":{"code":1.5,"message":""}}', 'error.code must be', 7],
+    [
+      'a fraction for the id of an error',
+      '{"jsonrpc":"2.0","id":1.5,"error":{"code":1,"message":""}}',
+      'id must be',
+      undefined,
+    ],
     ['no error message', '{"jsonrpc":"2.0","id":7,"error":{"code":1}}', 'error.message must be', 7],
   ])('%s', (_, text, message, id) => {
     expect(refusalOf(text)).toEqual({ code: errorCodes.invalidRequest, message: expect.stringContaining(message), id })
   })
 
   test.each(['null', '1.5', '9007199254740992', '1e400', 'true', '[1]', '{}'])(
-    'the id %s of a request, which then cannot be answered by id [BAS-003 BAS-004 BAS-012]',
+    'the id %s of a request [BAS-003 BAS-004]',
     (id) => {
       const refusal = refusalOf(`{"jsonrpc":"2.0","id":${id},"method":"x"}`)
       expect(refusal).toEqual({
@@ -104,6 +111,7 @@ describe('a text that is not JSON is refused with parse', () => {
     ['a comment', '{/* */}'],
     ['NaN', '{"a":NaN}'],
     ['a raw newline in a string', '{"a":"\n"}'],
+    ['an escape that does not exist in a key', '{"params\\x":{}}'],
     ['an escape that does not exist', '{"params":{"\\x":1}}'],
   ])('%s', (_, text) => {
     expect(refusalOf(text)).toEqual({ code: errorCodes.parse, message: 'The message is not JSON', id: undefined })
@@ -171,6 +179,19 @@ test('parsing any text whatever throws nothing but an McpError', () => {
       expect([errorCodes.parse, errorCodes.invalidRequest]).toContain(code)
     }),
   )
+})
+
+test.each([
+  ['the id, where it could be read', '{"jsonrpc":"2.0","id":"a","method":7}', { id: 'a' }],
+  ['no id, where it could not', '{"jsonrpc":"2.0","id":null,"method":"x"}', {}],
+  ['no id, where nothing could be read', '{"jsonrpc":"2.0","id":"a"', {}],
+])('a refusal is answered with %s [BAS-012]', (_, text, id) => {
+  const error = errorOf(text)
+  expect(errorResponse(unreadRequestId(error), error)).toEqual({
+    jsonrpc: '2.0',
+    ...id,
+    error: { code: expect.any(Number), message: expect.any(String) },
+  })
 })
 
 test('a side that asks nothing refuses responses and takes the rest', () => {

@@ -6,16 +6,22 @@ import type { RequestId } from '../basic/rpc.ts'
 /** The text of a request with the id 7 and further members. */
 export const call = (members: string): string => `{"jsonrpc":"2.0","id":7,"method":"tools/call"${members}}`
 
-/** How `parseMessage` refuses a text; fails when it does not. */
+/** What `parseMessage` throws for a text; fails when it throws nothing. */
+export function errorOf(text: string, bounds = defaultBounds): unknown {
+  try {
+    parseMessage(text, bounds)
+  } catch (error) {
+    return error
+  }
+  throw new Error(`was not refused: ${text.slice(0, 200)}`)
+}
+
+/** How `parseMessage` refuses a text; fails when it does not, or with anything but an `McpError`. */
 export function refusalOf(
   text: string,
   bounds = defaultBounds,
 ): { code: number; message: string; id: RequestId | undefined } {
-  try {
-    parseMessage(text, bounds)
-  } catch (error) {
-    if (isMcpError(error)) return { code: error.code, message: error.message, id: unreadRequestId(error) }
-    throw error
-  }
-  throw new Error(`was not refused: ${text.slice(0, 200)}`)
+  const error = errorOf(text, bounds)
+  if (isMcpError(error)) return { code: error.code, message: error.message, id: unreadRequestId(error) }
+  throw error
 }
