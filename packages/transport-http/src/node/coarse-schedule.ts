@@ -8,8 +8,8 @@ interface Alarm {
 const longMs = 10_000
 
 /**
- * A clock for many long waits of which hardly any comes to its end: one timer of the platform serves them all, so that
- * a wait costs next to nothing, and fires up to `everyMs` late. Waits under 10 seconds are as exact as the platform's.
+ * A clock for many long waits of which hardly any comes to its end: one timer of the platform serves them all. A wait
+ * may end up to two times `everyMs` late. Waits under 10 seconds are as exact as the platform's.
  */
 export function createCoarseSchedule(exact: Schedule, everyMs = 1_000): Schedule {
   const alarms = new Set<Alarm>()

@@ -32,7 +32,7 @@ export function withSignal({ principal, mirrored, notify }: Omit<Call, 'signal'>
 }
 
 // A getter written in the literal would be a function of its own in every call, and V8 makes a hidden class for each;
-// those outlive their calls and cost more than the call does. A function that all calls share needs `this`.
+// those pass the young generation and burden the garbage collector. A function that all calls share needs `this`.
 const signalProperty: PropertyDescriptor & ThisType<CallWithoutSignal> = {
   enumerable: true,
   get() {

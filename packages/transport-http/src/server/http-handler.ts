@@ -16,7 +16,7 @@ export type HttpHandlerOptions = HandlerOptions<Request>
 
 /**
  * Serves an exchange to web requests, wherever there are any: edge runtimes, Hono, Deno, Bun, tests.
- * On Node's own server `nodeHandler` of `@x/transport-http/node` does the same at a third of the cost.
+ * On Node's own server `nodeHandler` of `@x/transport-http/node` does the same without making web objects.
  *
  * @example
  * export default { fetch: httpHandler(server, { allowedHosts: ['mcp.example.com'] }) }
