@@ -74,6 +74,6 @@ function* named(place: Omit<Subschema, 'schema'>, holder: object): Generator<Sub
 }
 
 /** A name as a step of a JSON Pointer (RFC 6901). */
-export function escapePointer(name: string): string {
+function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
