@@ -14,6 +14,8 @@ export function answerQuestions(server: Server): void {
   server.listen(0, '127.0.0.1', () => {
     const address = server.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
+    // When the benchmark is gone, however it ended, so is its server.
+    process.once('disconnect', () => process.exit())
     process.on('message', ({ ask }: ServerQuestion) => {
       process.send?.(ask === 'url' ? { url: `http://127.0.0.1:${port}/mcp` } : { cpuMicroseconds: cpuMicroseconds() })
     })

@@ -17,6 +17,7 @@ export interface LoadAnswer {
   readonly failures: number
 }
 
+process.once('disconnect', () => process.exit())
 process.on('message', (question: LoadQuestion) => {
   void load(question).then((answer) => process.send?.(answer))
 })
