@@ -1,11 +1,12 @@
-import { existsSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { findProgram, programs } from '../vitest/programs.mjs'
 import { pnpm, root } from './pnpm.mjs'
-import { listTested, readResults, tally } from './results.mjs'
+import { countLine, listTested, readResults } from './results.mjs'
 
 /** The oldest Node that everything here runs on. */
 const oldestNode = [20, 19]
+const install = ['install', '--frozen-lockfile', '--prefer-offline', '--config.confirm-modules-purge=false']
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -18,22 +19,13 @@ async function main([only, ...filters]) {
     console.error(`This needs Node ${oldestNode.join('.')} or newer; this is ${process.versions.node}`)
     return 1
   }
-  const tested = listTested(root).filter(({ name, folder }) => isChosen(only, { name, folder }))
+  const all = listTested(root)
+  const tested = all.filter(({ name, folder }) => only === undefined || name === only || folder.endsWith(`/${only}`))
   if (tested.length === 0) {
-    console.error(
-      `No package with tests is called "${only}"; there are: ${listTested(root)
-        .map(({ name }) => name)
-        .join(', ')}`,
-    )
+    console.error(`No package with tests is called "${only}"; there are: ${all.map(({ name }) => name).join(', ')}`)
     return 1
   }
-  if (!existsSync(join(root, 'node_modules')) || process.env.npm_command !== undefined) {
-    const installed = await pnpm(
-      ['install', '--frozen-lockfile', '--prefer-offline', '--config.confirm-modules-purge=false'],
-      { quiet: true },
-    )
-    if (installed !== 0) return 1
-  }
+  if ((await pnpm(install, { quiet: true })) !== 0) return 1
   // Results of an earlier run must not be counted; turbo puts back those of packages that nothing changed in.
   for (const { directory } of tested) rmSync(join(directory, '.results'), { recursive: true, force: true })
   console.log('building and testing; the output of what fails follows')
@@ -44,10 +36,6 @@ async function main([only, ...filters]) {
 function nodeIsNewEnough() {
   const [major, minor] = process.versions.node.split('.').map(Number)
   return major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
-}
-
-function isChosen(only, { name, folder }) {
-  return only === undefined || name === only || folder === only || folder.endsWith(`/${only}`)
 }
 
 function runAll() {
@@ -79,13 +67,11 @@ function report(tested, code) {
   }
   list('failed:', results, ({ failed }) => failed)
   list('skipped:', results, ({ skipped }) => skipped)
-  const total = tally(results)
-  if (code !== 0 && total.failed === 0)
-    console.log(`\nevery test passed, yet the run ended with code ${code}: see its output above`)
-  console.log(
-    `\n${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`,
-  )
-  return code === 0 && total.failed === 0 ? 0 : 1
+  const passed = results.every(({ failed }) => failed.length === 0)
+  if (code !== 0 && passed)
+    console.log(`\nevery test passed, yet the run ended with code ${code}: its output above says why`)
+  console.log(`\n${countLine(results)}`)
+  return code === 0 && passed ? 0 : 1
 }
 
 function list(heading, results, pick) {
