@@ -179,6 +179,7 @@ export type {
 export { admitSchema, dialectOf, type SchemaDialect, schemaDialects } from './basic/admit-schema.ts'
 export { defaultBounds, type ParseBounds } from './basic/bounds.ts'
 export type { ParamsCheck } from './basic/check-params.ts'
+export { deferSignal } from './basic/defer-signal.ts'
 export { encodeMessage, prepared } from './basic/encode-message.ts'
 export type { JsonSchemaCompiler, SchemaIssue } from './basic/json-schema-compiler.ts'
 export { isMetaKey, isReservedMetaKey } from './basic/meta-key.ts'

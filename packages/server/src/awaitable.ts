@@ -11,25 +11,3 @@ export function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
 export function after<T, R>(value: Awaitable<T>, proceed: (value: T) => Awaitable<R>): Awaitable<R> {
   return isPromiseLike(value) ? value.then((result) => proceed(result)) : proceed(value)
 }
-
-/**
- * What the promise brings, or a rejection with `signal.reason` as soon as the signal aborts: a handler that ignores
- * the signal holds nobody up. What the promise does after that is dropped.
- */
-export function untilAborted<T>(promise: PromiseLike<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
-    promise.then(
-      (value) => {
-        signal.removeEventListener('abort', abort)
-        resolve(value)
-      },
-      (error: unknown) => {
-        signal.removeEventListener('abort', abort)
-        reject(error)
-      },
-    )
-    if (signal.aborted) abort()
-  })
-}

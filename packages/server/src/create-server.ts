@@ -10,7 +10,7 @@ import {
   requestMeta,
 } from '@x/schema'
 import { answerError } from './answer-error.ts'
-import { isPromiseLike, untilAborted } from './awaitable.ts'
+import { isPromiseLike } from './awaitable.ts'
 import type { Catalog } from './catalog.ts'
 import { compile, infoOf } from './compile.ts'
 import { findMethod, type ServedMethod } from './methods/served.ts'
@@ -36,17 +36,16 @@ export function createServer(definition: ServerDefinition): Server {
   let catalog = compile(offered)
 
   async function exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
-    if (call.signal.aborted) throw call.signal.reason
     let scope: Scope | undefined
     try {
       const method = findServed(request.method, catalog)
       const meta = admit(request)
       scope = { method: request.method, call, meta, catalog, settings, open: true }
       const pending = method.handle(request.params, scope)
-      const result = isPromiseLike(pending) ? await untilAborted(pending, call.signal) : pending
-      if (call.signal.aborted) throw call.signal.reason
+      const result = isPromiseLike(pending) ? await pending : pending
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
+      // What a handler throws because it was told to stop is no fault of its own, and nobody waits for an answer.
       if (call.signal.aborted) throw call.signal.reason
       return answerError(error, request, settings)
     } finally {

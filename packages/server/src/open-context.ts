@@ -1,4 +1,4 @@
-import { type ClientCapabilities, type LoggingLevel, metaKeys, supports } from '@x/schema'
+import { type ClientCapabilities, deferSignal, type LoggingLevel, metaKeys, supports } from '@x/schema'
 import type { ClientFeature, Context } from './context.ts'
 import type { Scope } from './scope.ts'
 
@@ -34,7 +34,7 @@ export function openContext(scope: Scope): Context {
   const messages = wantsMessages ? openMessages(scope) : silent
   const can = (feature: ClientFeature) => supports(capabilities, neededFor(feature)) === undefined
   const { progress, log } = messages
-  return { signal: call.signal, principal: call.principal, client, meta, can, progress, log }
+  return deferSignal({ principal: call.principal, client, meta, can, progress, log }, () => call.signal)
 }
 
 function neededFor(feature: string): ClientCapabilities {

@@ -8,7 +8,8 @@ import type { RpcNotification, RpcRequest, RpcResponse } from './rpc.ts'
  * (timing, logging, limits) is a function from exchange to exchange.
  *
  * Protocol errors are answered, never thrown. The promise rejects for local reasons alone: with `call.signal.reason`
- * when the call was cancelled, or with the transport's own error when no answer could be had.
+ * when the call was cancelled, or with the transport's own error when no answer could be had. Who cancels a call stops
+ * waiting for it: an exchange may still be at work, and what it then answers is dropped.
  */
 export type Exchange = (request: RpcRequest, call: Call) => Promise<RpcResponse>
 

@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest'
-import { abort, createCancellation, withSignal } from './cancellation.ts'
+import { abort, createCancellation, signalOf } from './cancellation.ts'
 
-const parts = { principal: { subject: 'alice' }, mirrored: undefined, notify: () => {} }
-
-test('a call looks like one whose signal was there all along, to whoever copies it too', () => {
+test('a signal is the same at each look, and keeps the first reason', () => {
   const cancellation = createCancellation()
-  const call = withSignal(parts, cancellation)
-  const copy = { ...call, principal: { subject: 'bob' } }
-  expect(Object.keys(call)).toEqual(['principal', 'mirrored', 'notify', 'signal'])
-  expect([copy.signal, call.signal]).toEqual([call.signal, call.signal])
-  expect(copy.signal).toBe(call.signal)
+  const signal = signalOf(cancellation)
   abort(cancellation, 'first')
   abort(cancellation, 'second')
-  expect([copy.signal.aborted, copy.signal.reason]).toEqual([true, 'first'])
+  expect(signalOf(cancellation)).toBe(signal)
+  expect([signal.aborted, signal.reason]).toEqual([true, 'first'])
 })
 
-test('calls have signals of their own', () => {
+test('a signal that nobody looked at before the abort is aborted when somebody does', () => {
+  const cancellation = createCancellation()
+  abort(cancellation, 'gone')
+  expect([signalOf(cancellation).aborted, signalOf(cancellation).reason]).toEqual([true, 'gone'])
+})
+
+test('cancellations have signals of their own', () => {
   const [mine, other] = [createCancellation(), createCancellation()]
-  const [call, untouched] = [withSignal(parts, mine), withSignal(parts, other)]
   abort(mine, 'gone')
-  expect([call.signal.aborted, untouched.signal.aborted]).toEqual([true, false])
+  expect([signalOf(mine).aborted, signalOf(other).aborted]).toEqual([true, false])
 })

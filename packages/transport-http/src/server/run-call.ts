@@ -1,6 +1,6 @@
-import { errorCodes, errorResponse, McpError, methodRow } from '@x/schema'
+import { deferSignal, errorCodes, errorResponse, McpError, methodRow } from '@x/schema'
 import type { Call, Exchange, Principal, RpcNotification, RpcRequest } from '@x/schema'
-import { abort, createCancellation, withSignal } from './cancellation.ts'
+import { abort, createCancellation, signalOf } from './cancellation.ts'
 import type { Cancellation } from './cancellation.ts'
 import { mirroredHeaders } from './mirrored.ts'
 import type { Outlet } from './outlet.ts'
@@ -82,10 +82,10 @@ export function finishCall(call: RunningCall, error: unknown, status?: number): 
   sendResponse(call.reply, errorResponse(call.request.id, error), status)
 }
 
-function callOf<Source>(call: RunningCall, parts: CallParts<Source>): Call {
-  const { principal, view } = parts
+function callOf<Source>(call: RunningCall, { principal, view }: CallParts<Source>): Call {
   const takeNotification = (message: RpcNotification) => notify(call, message)
-  return withSignal({ principal, mirrored: mirroredHeaders(view), notify: takeNotification }, call.cancellation)
+  const parts = { principal, mirrored: mirroredHeaders(view), notify: takeNotification }
+  return deferSignal(parts, () => signalOf(call.cancellation))
 }
 
 function notify(call: RunningCall, message: RpcNotification): void {
