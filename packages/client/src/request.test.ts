@@ -93,7 +93,7 @@ describe('The revision', () => {
     const data = { supported: ['2026-07-28'], requested: '2026-07-28' }
     const exchange = scripted(() => ({ error: { code: -32022, message: 'no', data } }))
     await expect(createClient(exchange, host).callTool('greet')).rejects.toMatchObject({ code: 'rpc' })
-    expect(exchange.received).toHaveLength(1)
+    expect(exchange.received).toHaveLength(2)
   })
 
   test('is one of those that discovery names [DIS-003]', async () => {

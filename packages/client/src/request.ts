@@ -66,12 +66,12 @@ export function createRequest(exchange: Exchange, options: ClientOptions, seen: 
 
   return async (call, how) => {
     const place = (): CallPlace => placeOf(call, seen)
-    const version = seen.versions.current()
     let response = await send(call, how, place)
     const supported = supportedVersions(response)
     if (supported) {
       if (!seen.versions.prefer(supported)) throw unsupported(response, supported, place())
-      if (seen.versions.current() !== version) response = await send(call, how, place)
+      // Also where the server names the revision that it has just refused: another instance of it may have answered.
+      response = await send(call, how, place)
     }
     seen.server = serverInfoOf(response) ?? seen.server
     return settleResult(call.method, response, place)

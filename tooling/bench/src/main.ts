@@ -1,7 +1,10 @@
 import { parseArgs } from 'node:util'
 
 const benchmarks: ReadonlyMap<string, () => Promise<{ readonly run: (options: { quick: boolean }) => Promise<void> }>> =
-  new Map([['http', () => import('./http/run.ts')]])
+  new Map([
+    ['http', () => import('./http/run.ts')],
+    ['parse', () => import('./parse.ts')],
+  ])
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2).filter((argument) => argument !== '--'),
