@@ -8,7 +8,7 @@ const maxDepth = 512
  * A frozen copy of a part of a definition, without its undefined members: what was checked is what is sent, whatever
  * the author does to the original. Throws {@link DefinitionError} for what JSON cannot carry.
  */
-export function frozenJson(value: unknown, subject: string, depth = 0): JsonValue {
+function frozenJson(value: unknown, subject: string, depth = 0): JsonValue {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number' && Number.isFinite(value)) return value
   if (typeof value !== 'object') throw notJson(value, subject)
@@ -19,7 +19,7 @@ export function frozenJson(value: unknown, subject: string, depth = 0): JsonValu
   return frozenMembers(value, subject, depth)
 }
 
-/** {@link frozenJson} for what has to be an object. */
+/** As for any value, for what has to be an object. */
 export function frozenObject(value: object, subject: string): JsonObject {
   return frozenMembers(value, subject, 0)
 }

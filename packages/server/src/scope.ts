@@ -7,7 +7,6 @@ import {
   type RequestMetaObject,
   supports,
 } from '@x/schema'
-import type { Awaitable } from './awaitable.ts'
 import type { Catalog } from './catalog.ts'
 
 /** What the author of a server chose, and `update` does not change. */
@@ -38,9 +37,6 @@ export interface Scope {
   /** False once the request has been answered: nothing may be sent about it then. */
   open: boolean
 }
-
-/** Serves a method: checked params in, the whole result out. Throws what {@link McpError} the peer is to see. */
-export type Handler<Params, Result> = (params: Params, scope: Scope) => Awaitable<Result>
 
 /** Refuses a request whose client did not declare what the definition needs (basic/index, `_meta`). */
 export function requireCapabilities(needed: ClientCapabilities | undefined, { meta }: Scope): void {

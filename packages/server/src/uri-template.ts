@@ -22,10 +22,9 @@ export interface UriVariable {
 }
 
 /** The names of the variables in a template that is known while compiling. */
-export type VariableNames<Template extends string> = Template extends `${string}{${infer Name}}${infer Rest}`
-  ? PlainName<Name> | VariableNames<Rest>
+export type VariableNames<Template extends string> = Template extends `${string}{${infer Expression}}${infer Rest}`
+  ? (Expression extends `+${infer Name}` ? Name : Expression) | VariableNames<Rest>
   : never
-type PlainName<Name extends string> = Name extends `+${infer Plain}` ? Plain : Name
 
 /** The values of a template's variables; of a template that is computed, any names. */
 export type UriVariables<Template extends string = string> = string extends Template

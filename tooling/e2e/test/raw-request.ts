@@ -11,7 +11,7 @@ import {
 } from '@x/schema'
 
 /** The `_meta` that every request needs, with changes; a value of `undefined` takes a field out. */
-export function metaWith(changes: JsonObject = {}): JsonObject {
+function metaWith(changes: JsonObject = {}): JsonObject {
   const meta = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {}, ...changes }
   return Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== undefined))
 }
@@ -25,7 +25,7 @@ export interface RawRequest {
 }
 
 /** A request as it stands on the wire, for what no well-behaved client sends. */
-export function rawRequest({ method, params = {}, meta = {}, id = 1 }: RawRequest): RpcRequest {
+function rawRequest({ method, params = {}, meta = {}, id = 1 }: RawRequest): RpcRequest {
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta: metaWith(meta) } }
 }
 

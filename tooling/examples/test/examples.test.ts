@@ -36,10 +36,7 @@ test('prompts, resources and completions answer', async () => {
   await expect(local.readResource('notes://days/monday')).resolves.toMatchObject({ contents: [{ text: 'Buy milk' }] })
   await expect(local.readResource('notes://days/friday')).rejects.toMatchObject({ rpc: { code: -32602 } })
   await expect(local.readResource('notes://changelog')).resolves.toMatchObject({ ttlMs: 60_000 })
-  const { completion } = await local.complete(
-    { type: 'ref/prompt', name: 'review' },
-    { name: 'language', value: 'ty' },
-  )
+  const { completion } = await local.complete({ type: 'ref/prompt', name: 'review' }, { name: 'language', value: 'ty' })
   expect(completion.values).toEqual(['typescript'])
 })
 

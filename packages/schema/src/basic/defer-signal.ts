@@ -8,7 +8,10 @@ interface Deferred {
  * Gives an object a `signal` that is made when somebody first looks at it; hardly any handler does, and making one costs
  * more than most of a call. `make` is asked at every look, so it has to give the same signal each time.
  */
-export function deferSignal<T extends object>(target: T, make: () => AbortSignal): T & { readonly signal: AbortSignal } {
+export function deferSignal<T extends object>(
+  target: T,
+  make: () => AbortSignal,
+): T & { readonly signal: AbortSignal } {
   const deferred: T & Deferred = Object.assign(target, { [makeKey]: make })
   defineSignal(deferred)
   return deferred
