@@ -8,6 +8,9 @@ import { countLine, listTested, readResults } from './results.mjs'
 const oldestNode = [20, 19]
 const install = ['install', '--frozen-lockfile', '--prefer-offline', '--config.confirm-modules-purge=false']
 
+// Coverage is printed beside the counts; COVERAGE=0 does without, and is a little faster.
+process.env['COVERAGE'] ??= '1'
+
 process.exitCode = await main(process.argv.slice(2))
 
 /**

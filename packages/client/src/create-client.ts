@@ -11,14 +11,14 @@ import type {
   ResourceTemplate,
   Tool,
 } from '@x/schema'
-import { type ClientCache, withCache } from './cache.ts'
-import { type CallTool, createCallTool } from './call-tool.ts'
-import { createOutputChecks } from './check-output.ts'
+import { type ClientCache, withCache } from './caching/cache.ts'
+import { type CallTool, createCallTool } from './tools/call-tool.ts'
+import { createOutputChecks } from './tools/check-output.ts'
 import { createList, type List, type ListContext } from './lists.ts'
 import type { CallOptions, ReadOptions } from './call-options.ts'
 import type { ClientOptions } from './options.ts'
-import { createRequest, nothingSeen, placeOf } from './request.ts'
-import { createToolIndex, type ToolIndex } from './tool-index.ts'
+import { createRequest, nothingSeen, placeOf } from './request/request.ts'
+import { createToolIndex, type ToolIndex } from './tools/tool-index.ts'
 
 /** What completion has been told already. */
 export interface CompletionOptions extends CallOptions {

@@ -1,12 +1,12 @@
-export type { ClientCache } from './cache.ts'
+export type { ClientCache } from './caching/cache.ts'
 export {
   type CacheEntry,
   type CacheOptions,
   type CacheStore,
   type CacheStoreOptions,
   createCacheStore,
-} from './cache-store.ts'
-export type { CallTool } from './call-tool.ts'
+} from './caching/cache-store.ts'
+export type { CallTool } from './tools/call-tool.ts'
 export {
   type CallPlace,
   ClientError,
@@ -14,7 +14,7 @@ export {
   isClientError,
   isResourceNotFound,
 } from './client-error.ts'
-export type { Clock } from './clock.ts'
+export type { Clock } from '@x/schema'
 export { type Client, type CompletionOptions, createClient } from './create-client.ts'
 export type { CallOptions, LogMessage, Progress, ReadOptions } from './call-options.ts'
 export type { ClientOptions, ClientWarning } from './options.ts'

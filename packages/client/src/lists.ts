@@ -1,8 +1,8 @@
 import { errorCodes } from '@x/schema'
 import { ClientError, isClientError } from './client-error.ts'
-import type { CompleteResults } from './complete-results.ts'
+import type { CompleteResults } from './request/complete-results.ts'
 import type { ReadOptions } from './call-options.ts'
-import { placeOf, type Seen, type SendRequest } from './request.ts'
+import { placeOf, type Seen, type SendRequest } from './request/request.ts'
 
 /** A method that answers in pages. */
 export type ListMethod = 'tools/list' | 'prompts/list' | 'resources/list' | 'resources/templates/list'

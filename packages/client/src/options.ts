@@ -1,6 +1,5 @@
-import type { ClientCapabilities, Icon, Implementation, JsonSchemaCompiler } from '@x/schema'
-import type { CacheOptions } from './cache-store.ts'
-import type { Clock } from './clock.ts'
+import type { ClientCapabilities, Clock, Icon, Implementation, JsonSchemaCompiler } from '@x/schema'
+import type { CacheOptions } from './caching/cache-store.ts'
 
 /** Something about a tool that its user should know. */
 export interface ClientWarning {

@@ -176,20 +176,22 @@ export type {
   ToolListChangedNotification,
   ToolOutputSchema,
 } from './server/tools.ts'
-export { admitSchema, dialectOf, type SchemaDialect, schemaDialects } from './basic/admit-schema.ts'
-export { defaultBounds, type ParseBounds } from './basic/bounds.ts'
-export type { ParamsCheck } from './basic/check-params.ts'
+export { admitSchema, dialectOf, type SchemaDialect, schemaDialects } from './json-schema/admit-schema.ts'
+export { defaultBounds, type ParseBounds } from './messages/bounds.ts'
+export type { ParamsCheck } from './methods/check-params.ts'
+export { type Clock, platformClock } from './basic/clock.ts'
 export { deferSignal } from './basic/defer-signal.ts'
-export { encodeMessage, prepared } from './basic/encode-message.ts'
-export type { JsonSchemaCompiler, SchemaIssue } from './basic/json-schema-compiler.ts'
+export { offAbort, onAbort } from './basic/on-abort.ts'
+export { encodeMessage, prepared } from './messages/encode-message.ts'
+export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/json-schema-compiler.ts'
 export { isMetaKey, isReservedMetaKey } from './basic/meta-key.ts'
-export { type Method, type MethodRow, methodRow, methods, type MethodTypes } from './basic/methods.ts'
+export { type Method, type MethodRow, methodRow, methods, type MethodTypes } from './methods/methods.ts'
 export {
   type NotificationMethod,
   type NotificationRow,
   notificationMethods,
   notificationRow,
-} from './basic/notifications.ts'
+} from './methods/notifications.ts'
 export {
   isErrorResponse,
   isNotification,
@@ -198,9 +200,9 @@ export {
   parseMessage,
   parseRequestOrNotification,
   unreadRequestId,
-} from './basic/parse-message.ts'
-export { requestMeta } from './basic/request-meta.ts'
-export { defaultSchemaBounds, type SchemaBounds } from './basic/subschemas.ts'
+} from './messages/parse-message.ts'
+export { requestMeta } from './methods/request-meta.ts'
+export { defaultSchemaBounds, type SchemaBounds } from './json-schema/subschemas.ts'
 export { supports } from './basic/supports.ts'
 export { type TraceContext, traceContext } from './basic/trace-context.ts'
 export { decodeHeaderValue, encodeHeaderValue } from './transports/header-value.ts'

@@ -1,14 +1,14 @@
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
-import { admitSchema, dialectOf } from './basic/admit-schema.ts'
-import { dialectCopy } from './basic/dialect-copy.ts'
+import { admitSchema, dialectOf } from './json-schema/admit-schema.ts'
+import { dialectCopy } from './json-schema/dialect-copy.ts'
 import { errorCodes } from './basic/error-codes.ts'
 import type { JsonObject } from './basic/json.ts'
-import type { JsonSchemaCompiler, SchemaIssue } from './basic/json-schema-compiler.ts'
+import type { JsonSchemaCompiler, SchemaIssue } from './json-schema/json-schema-compiler.ts'
 import { McpError } from './basic/mcp-error.ts'
-import { subschemas } from './basic/subschemas.ts'
-import { maximumSteps, meter, pairwiseCheck, type StepBudget, tooMuchWork } from './basic/validation-work.ts'
+import { subschemas } from './json-schema/subschemas.ts'
+import { maximumSteps, meter, pairwiseCheck, type StepBudget, tooMuchWork } from './json-schema/validation-work.ts'
 
-export type { JsonSchemaCompiler, SchemaIssue } from './basic/json-schema-compiler.ts'
+export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/json-schema-compiler.ts'
 
 /**
  * Compiles a JSON Schema of dialect 2020-12 or draft-07 without `eval` and without ever fetching anything. The function

@@ -158,4 +158,4 @@ export {
   listToolsResultResponse,
 } from './server/tool-requests.zod.ts'
 export { tool, toolAnnotations, toolListChangedNotification } from './server/tools.zod.ts'
-export { paramsValidators, resultValidators } from './basic/methods.zod.ts'
+export { paramsValidators, resultValidators } from './methods/methods.zod.ts'

@@ -1,11 +1,11 @@
 import type { CacheScope, ClientCapabilities, JsonObject, MirroredParam, ServerCapabilities } from '@x/schema'
 import type { Completer } from './described.ts'
-import type { Listed, Listing } from './pages.ts'
-import type { AnyPromptDefinition } from './prompt.ts'
-import type { AnyTemplateDefinition, ResourceDefinition } from './resource.ts'
-import type { CompiledSchema } from './schemas.ts'
-import type { AnyToolDefinition } from './tool.ts'
-import type { UriTemplate } from './uri-template.ts'
+import type { Listed, Listing } from './utilities/pages.ts'
+import type { AnyPromptDefinition } from './prompts/prompt.ts'
+import type { AnyTemplateDefinition, ResourceDefinition } from './resources/resource.ts'
+import type { CompiledSchema } from './json-schema/schemas.ts'
+import type { AnyToolDefinition } from './tools/tool.ts'
+import type { UriTemplate } from './resources/uri-template.ts'
 
 /** Everything that a server needs of its definitions, made once and never changed; an update makes another. */
 export interface Catalog {

@@ -2,7 +2,7 @@ import { isMetaKey, type JsonObject, type JsonSchemaCompiler } from '@x/schema'
 import type { CompiledDefinition, ReadHints } from './catalog.ts'
 import { DefinitionError } from './definition-error.ts'
 import type { CacheHints, Completer, Described } from './described.ts'
-import { frozenObject } from './frozen-json.ts'
+import { frozenObject } from './json-schema/frozen-json.ts'
 
 /** What compiling one definition needs of the whole server's. */
 export interface Compiling {

@@ -9,12 +9,12 @@ import {
 import { compileJsonSchema } from '@x/schema/json-schema'
 import type { Catalog, CompiledDefinition, CompiledPrompt, CompiledTemplate } from './catalog.ts'
 import { cacheHints, refuseExtensionName } from './compile-entry.ts'
-import { compilePrompt } from './compile-prompt.ts'
-import { compileResource, compileTemplate } from './compile-resource.ts'
-import { compileTool } from './compile-tool.ts'
+import { compilePrompt } from './prompts/compile-prompt.ts'
+import { compileResource, compileTemplate } from './resources/compile-resource.ts'
+import { compileTool } from './tools/compile-tool.ts'
 import { DefinitionError } from './definition-error.ts'
-import { frozenObject } from './frozen-json.ts'
-import { createListing, type ListField, type Listing } from './pages.ts'
+import { frozenObject } from './json-schema/frozen-json.ts'
+import { createListing, type ListField, type Listing } from './utilities/pages.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
 /** Lists are the same for everybody and seldom change. */

@@ -9,12 +9,12 @@ import {
   type RpcResponse,
   requestMeta,
 } from '@x/schema'
-import { answerError } from './answer-error.ts'
-import { isPromiseLike } from './awaitable.ts'
+import { answerError } from './request/answer-error.ts'
+import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './catalog.ts'
 import { compile, infoOf } from './compile.ts'
-import { findMethod, type ServedMethod } from './methods/served.ts'
-import { quote, type Scope } from './scope.ts'
+import { findMethod, type ServedMethod } from './methods.ts'
+import { quote, type Scope } from './request/scope.ts'
 import type { Server, ServerDefinition, ServerOffers } from './server-definition.ts'
 import { settingsOf } from './settings.ts'
 

@@ -1,9 +1,9 @@
 import type { Exchange, Icon, Implementation, JsonObject, JsonSchemaCompiler } from '@x/schema'
 import type { CacheHints } from './described.ts'
-import type { Prompt } from './prompt.ts'
-import type { Resource, ResourceTemplate } from './resource.ts'
-import type { ErrorPlace } from './scope.ts'
-import type { Tool } from './tool.ts'
+import type { Prompt } from './prompts/prompt.ts'
+import type { Resource, ResourceTemplate } from './resources/resource.ts'
+import type { ErrorPlace } from './request/scope.ts'
+import type { Tool } from './tools/tool.ts'
 
 /** What a server offers. A kind that is absent is not declared, and its methods are not found; an empty one is. */
 export interface ServerOffers {

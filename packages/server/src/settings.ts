@@ -1,5 +1,5 @@
 import { DefinitionError } from './definition-error.ts'
-import type { ErrorPlace, Settings } from './scope.ts'
+import type { ErrorPlace, Settings } from './request/scope.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
 /** The parts of a definition that hold for every request, with what is absent filled in. */

@@ -1,4 +1,4 @@
-export type { Clock } from './client/clock.ts'
+export type { Clock } from '@x/schema'
 export type { HttpConnection } from './client/connect.ts'
 export { connectHttp, type NodeConnectOptions } from './client/connect-node.ts'
 export { HttpError, type HttpErrorCode, type HttpErrorDetails, isHttpError } from './client/http-error.ts'

@@ -1,6 +1,6 @@
-import { defaultBounds } from '../basic/bounds.ts'
+import { defaultBounds } from '../messages/bounds.ts'
 import { isMcpError } from '../basic/mcp-error.ts'
-import { parseMessage, unreadRequestId } from '../basic/parse-message.ts'
+import { parseMessage, unreadRequestId } from '../messages/parse-message.ts'
 import type { RequestId } from '../basic/rpc.ts'
 
 /** The text of a request with the id 7 and further members. */

@@ -1,9 +1,9 @@
-import { own } from '../basic/checks.ts'
+import { own } from '../methods/checks.ts'
 import { errorCodes } from '../basic/error-codes.ts'
 import type { MirroredHeaders } from '../basic/exchange.ts'
 import { isJsonObject, type JsonObject } from '../basic/json.ts'
 import { McpError } from '../basic/mcp-error.ts'
-import { type Subschema, subschemas } from '../basic/subschemas.ts'
+import { type Subschema, subschemas } from '../json-schema/subschemas.ts'
 import { decodeHeaderValue, encodeHeaderValue } from './header-value.ts'
 
 /** A parameter of a tool that an HTTP header repeats (basic/transports/streamable-http, custom headers). */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { manualClock } from '../testing/manual-clock.ts'
+import { manualClock } from '@tooling/vitest/manual-clock'
 import { callWith, event, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
 import { type Connect, senders } from '../testing/senders.ts'
 

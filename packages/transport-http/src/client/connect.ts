@@ -1,13 +1,14 @@
 import {
   type Call,
+  type Clock,
   defaultBounds,
   encodeMessage,
   type Exchange,
   type ParseBounds,
+  platformClock,
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { type Clock, platformClock } from './clock.ts'
 import { failureOf, isUnsent } from './failure.ts'
 import { requestHeaders, userHeaders } from './headers.ts'
 import { HttpError } from './http-error.ts'

@@ -1,5 +1,4 @@
-import type { ParseBounds, RpcRequest } from '@x/schema'
-import type { Clock } from './clock.ts'
+import type { Clock, ParseBounds, RpcRequest } from '@x/schema'
 import type { FetchFunction } from './send-fetch.ts'
 
 /** Header values by name. The names that the protocol or HTTP itself writes are refused. */

@@ -1,5 +1,4 @@
-import type { Call, ParseBounds, RpcRequest, RpcResponse } from '@x/schema'
-import type { Clock } from './clock.ts'
+import type { Call, Clock, ParseBounds, RpcRequest, RpcResponse } from '@x/schema'
 import { HttpError } from './http-error.ts'
 
 /** What reading an answer needs to know of its request. */

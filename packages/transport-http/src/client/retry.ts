@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import type { Clock } from '@x/schema'
 import type { RetryOptions } from './options.ts'
 
 /** What a retried step needs. */

@@ -1,6 +1,5 @@
-import type { Clock } from './clock.ts'
+import { type Clock, offAbort, onAbort } from '@x/schema'
 import { HttpError } from './http-error.ts'
-import { offAbort, onAbort } from './on-abort.ts'
 import type { HttpTimeouts } from './options.ts'
 
 const halfAnHour = 30 * 60_000

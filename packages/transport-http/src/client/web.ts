@@ -1,4 +1,4 @@
-export type { Clock } from './clock.ts'
+export type { Clock } from '@x/schema'
 export type { HttpConnection } from './connect.ts'
 export { connectHttp } from './connect-web.ts'
 export { HttpError, type HttpErrorCode, type HttpErrorDetails, isHttpError } from './http-error.ts'

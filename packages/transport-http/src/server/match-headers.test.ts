@@ -1,5 +1,4 @@
-import { encodeHeaderValue, errorCodes, metaKeys, protocolVersion } from '@x/schema'
-import type { JsonObject } from '@x/schema'
+import { encodeHeaderValue, errorCodes, type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { echo } from '../testing/exchanges.ts'

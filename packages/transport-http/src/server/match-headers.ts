@@ -7,8 +7,9 @@ import {
   metaKeys,
   methodRow,
   protocolVersion,
+  type RpcNotification,
+  type RpcRequest,
 } from '@x/schema'
-import type { RpcNotification, RpcRequest } from '@x/schema'
 import type { RequestView } from './request-view.ts'
 
 /**

@@ -1,5 +1,4 @@
-import { encodeMessage, errorCodes } from '@x/schema'
-import type { WireError } from '@x/schema'
+import { encodeMessage, errorCodes, type WireError } from '@x/schema'
 import type { Answer } from './outlet.ts'
 
 /** An answer that is given for HTTP's own reasons, before there is a call. Its body is a JSON-RPC error without an id. */

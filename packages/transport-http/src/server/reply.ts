@@ -1,5 +1,4 @@
-import { encodeMessage } from '@x/schema'
-import type { RpcNotification, RpcResponse } from '@x/schema'
+import { encodeMessage, type RpcNotification, type RpcResponse } from '@x/schema'
 import { encodeEvent, eventStreamHeaders, keepAliveComment } from './event-stream.ts'
 import type { Outlet } from './outlet.ts'
 import { statusOf } from './status.ts'

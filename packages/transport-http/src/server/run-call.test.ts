@@ -1,5 +1,4 @@
-import { errorCodes } from '@x/schema'
-import type { RpcNotification } from '@x/schema'
+import { errorCodes, type RpcNotification } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
 import { abortOf, pendingCalls, progress, resultOf } from '../testing/exchanges.ts'
 import { handClock } from '../testing/hand-clock.ts'

@@ -1,5 +1,15 @@
-import { deferSignal, errorCodes, errorResponse, McpError, methodRow } from '@x/schema'
-import type { Call, Exchange, Principal, RpcNotification, RpcRequest } from '@x/schema'
+import {
+  type Call,
+  deferSignal,
+  errorCodes,
+  errorResponse,
+  type Exchange,
+  McpError,
+  methodRow,
+  type Principal,
+  type RpcNotification,
+  type RpcRequest,
+} from '@x/schema'
 import { abort, createCancellation, signalOf } from './cancellation.ts'
 import type { Cancellation } from './cancellation.ts'
 import { mirroredHeaders } from './mirrored.ts'

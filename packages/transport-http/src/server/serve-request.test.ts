@@ -1,5 +1,4 @@
-import { errorCodes, metaKeys, protocolVersion } from '@x/schema'
-import type { Exchange, Principal } from '@x/schema'
+import { errorCodes, type Exchange, metaKeys, type Principal, protocolVersion } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
 import { echo, pendingCalls, resultOf } from '../testing/exchanges.ts'
 import { post } from '../testing/sent.ts'

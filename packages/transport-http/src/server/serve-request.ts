@@ -1,12 +1,12 @@
 import {
+  encodeMessage,
   errorResponse,
   isMcpError,
   isRequest,
   parseRequestOrNotification,
+  type RequestId,
   unreadRequestId,
-  encodeMessage,
 } from '@x/schema'
-import type { RequestId } from '@x/schema'
 import { admit } from './admit.ts'
 import { matchHeaders } from './match-headers.ts'
 import type { Intake } from './intake.ts'

@@ -1,5 +1,4 @@
-import { defaultBounds } from '@x/schema'
-import type { ParseBounds, Principal } from '@x/schema'
+import { defaultBounds, type ParseBounds, type Principal } from '@x/schema'
 import { compileCors } from './cors.ts'
 import type { CorsOptions, CorsRule } from './cors.ts'
 import { compileHosts, loopbackHosts } from './hosts.ts'

@@ -1,5 +1,4 @@
-import { errorCodes } from '@x/schema'
-import type { RpcResponse } from '@x/schema'
+import { errorCodes, type RpcResponse } from '@x/schema'
 
 const statuses: ReadonlyMap<number, number> = new Map([
   [errorCodes.parse, 400],

@@ -1,5 +1,4 @@
-import { metaKeys, protocolVersion } from '@x/schema'
-import type { JsonObject } from '@x/schema'
+import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 
 /** An HTTP request that a test sends. */
 export interface Sent {

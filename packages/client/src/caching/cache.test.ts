@@ -1,0 +1,187 @@
+import type { JsonObject } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { withCache } from './cache.ts'
+import { createCacheStore } from './cache-store.ts'
+import { createClient } from '../create-client.ts'
+import { manualClock } from '@tooling/vitest/manual-clock'
+import { bareTool, host, scripted, toolsPage } from '../testing/scripted-exchange.ts'
+
+const contents = (text: string, hints: JsonObject = { ttlMs: 1000, cacheScope: 'private' }): JsonObject => ({
+  resultType: 'complete',
+  contents: [{ uri: 'a:b', text }],
+  ...hints,
+})
+
+describe('The cache of a client', () => {
+  test('serves a result for as long as it is fresh, and asks again on the next access after [CCH-011 CCH-016 CCH-017]', async () => {
+    const clock = manualClock()
+    const exchange = scripted(() => contents(`at ${clock.now()}`))
+    const client = createClient(exchange, { ...host, clock })
+    const first = await client.readResource('a:b')
+    clock.advance(999)
+    expect(await client.readResource('a:b')).toBe(first)
+    clock.advance(1)
+    expect(exchange.received).toHaveLength(1)
+    expect(await client.readResource('a:b')).toEqual(contents('at 1000'))
+    expect([client.cache.hits, client.cache.misses]).toEqual([1, 2])
+  })
+
+  test('counts freshness from the arrival of the result', async () => {
+    const clock = manualClock()
+    const exchange = scripted(() => {
+      clock.advance(5000)
+      return contents('slow')
+    })
+    const client = createClient(exchange, { ...host, clock })
+    await client.readResource('a:b')
+    clock.advance(999)
+    await client.readResource('a:b')
+    expect(exchange.received).toHaveLength(1)
+  })
+
+  test.each<[string, JsonObject]>([
+    ['zero [CCH-010]', { ttlMs: 0, cacheScope: 'private' }],
+    ['absent [CCH-012]', { cacheScope: 'private' }],
+    ['negative [CCH-013]', { ttlMs: -1, cacheScope: 'private' }],
+  ])('keeps nothing whose time is %s', async (_title, hints) => {
+    const exchange = scripted(() => contents('x', hints))
+    const client = createClient(exchange, host)
+    await client.readResource('a:b')
+    await client.readResource('a:b')
+    expect(exchange.received).toHaveLength(2)
+  })
+
+  test('never serves another method or other parameters [CCH-008]', async () => {
+    const exchange = scripted(({ request, params }) =>
+      request.method === 'tools/list' ? toolsPage([]) : contents(JSON.stringify(params)),
+    )
+    const client = createClient(exchange, host)
+    await client.readResource('a:b')
+    expect(await client.readResource('a:c')).toEqual(contents('{"uri":"a:c"}'))
+    expect(await client.listTools()).toEqual([])
+    expect(exchange.received).toHaveLength(3)
+  })
+
+  test.each([{ inputResponses: {} }, { requestState: 's' }])(
+    'is passed by when a request carries %j [CCH-009]',
+    async (input) => {
+      let asked = 0
+      const send = async (): Promise<never> => {
+        asked += 1
+        return contents('x') as never
+      }
+      const { send: cached, cache } = withCache(send, {})
+      const call = { method: 'resources/read', params: { uri: 'a:b', ...input } } as const
+      await cached(call, {})
+      await cached(call, {})
+      expect([asked, cache.hits, cache.misses]).toEqual([2, 0, 0])
+    },
+  )
+
+  test('can be switched off, and passed by once', async () => {
+    const exchange = scripted(() => contents('x'))
+    const off = createClient(exchange, { ...host, cache: false })
+    await off.readResource('a:b')
+    await off.readResource('a:b')
+    expect(exchange.received).toHaveLength(2)
+    const on = createClient(exchange, host)
+    await on.readResource('a:b')
+    await on.readResource('a:b', { refresh: true })
+    await on.readResource('a:b')
+    expect(exchange.received).toHaveLength(4)
+  })
+
+  test('is its own: two clients of one exchange share nothing [CCH-019]', async () => {
+    const exchange = scripted(() => contents('x'))
+    await createClient(exchange, host).readResource('a:b')
+    await createClient(exchange, host).readResource('a:b')
+    expect(exchange.received).toHaveLength(2)
+  })
+
+  test('shares a store within a partition and never across [CCH-019]', async () => {
+    const store = createCacheStore()
+    const asked: string[] = []
+    const clientOf = (who: string, partition: string) => {
+      const exchange = scripted(() => {
+        asked.push(who)
+        return contents(`secret of ${partition}`, { ttlMs: 1000, cacheScope: 'public' })
+      })
+      return createClient(exchange, { ...host, cache: { shared: { store, partition } } })
+    }
+    await clientOf('ada', 'server,ada').readResource('a:b')
+    expect(await clientOf('ada again', 'server,ada').readResource('a:b')).toEqual(
+      contents('secret of server,ada', { ttlMs: 1000, cacheScope: 'public' }),
+    )
+    const eve = clientOf('eve', 'server,eve')
+    await eve.readResource('a:b')
+    eve.cache.clear()
+    await clientOf('ada still', 'server,ada').readResource('a:b')
+    expect(asked).toEqual(['ada', 'eve'])
+  })
+
+  test.each([
+    ['notifications/tools/list_changed', {}, 'tools/list'],
+    ['notifications/resources/updated', { uri: 'a:b' }, 'a:b'],
+    ['notifications/resources/updated', { uri: 'a:other' }, undefined],
+    ['notifications/prompts/list_changed', {}, undefined],
+    ['notifications/progress', {}, undefined],
+  ])('forgets at %s %j: %s [CCH-020]', async (method, params, stale) => {
+    const exchange = scripted(({ request }) => (request.method === 'tools/list' ? toolsPage([]) : contents('x')))
+    const client = createClient(exchange, host)
+    const useBoth = async (): Promise<unknown> => Promise.all([client.listTools(), client.readResource('a:b')])
+    await useBoth()
+    client.cache.changed({ jsonrpc: '2.0', method, params })
+    await useBoth()
+    const again = exchange.received.slice(2).map(({ request, params: asked }) => asked.uri ?? request.method)
+    expect(again).toEqual(stale === undefined ? [] : [stale])
+  })
+
+  test('does not keep what was asked for before it became stale', async () => {
+    let arrive = (_: JsonObject): void => {}
+    const exchange = scripted(() => new Promise<JsonObject>((resolve) => void (arrive = resolve)))
+    const client = createClient(exchange, host)
+    const early = client.readResource('a:b')
+    await Promise.resolve()
+    client.cache.changed({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'a:b' } })
+    arrive(contents('old'))
+    await early
+    const late = client.readResource('a:b')
+    await Promise.resolve()
+    arrive(contents('new'))
+    expect(await late).toEqual(contents('new'))
+  })
+})
+
+describe('A store', () => {
+  const entry = (text: string) => ({ result: { text }, freshUntil: 1 })
+
+  test('forgets what was used least lately when there are too many', () => {
+    const store = createCacheStore({ maxEntries: 2 })
+    for (const key of ['a', 'b']) store.set(key, entry(key))
+    store.get('a')
+    store.set('c', entry('c'))
+    expect([...store.keys()]).toEqual(['a', 'c'])
+  })
+
+  test('forgets when the results are too long together, and keeps none that is too long alone', () => {
+    const store = createCacheStore({ maxLength: 100 })
+    store.set('a', entry('x'.repeat(50)))
+    store.set('b', entry('x'.repeat(50)))
+    store.set('c', entry('x'.repeat(200)))
+    expect([...store.keys()]).toEqual(['b'])
+  })
+})
+
+test('pages are kept each for its own time, and asked for by their cursors [CCH-021]', async () => {
+  const clock = manualClock()
+  const exchange = scripted(({ params }) =>
+    params.cursor === undefined
+      ? toolsPage([bareTool('a')], { nextCursor: 'two', ttlMs: 1000 })
+      : toolsPage([bareTool('b')], { ttlMs: 100 }),
+  )
+  const client = createClient(exchange, { ...host, clock })
+  await client.listTools()
+  clock.advance(500)
+  await client.listTools()
+  expect(exchange.received.map(({ params }) => params.cursor)).toEqual([undefined, 'two', 'two'])
+})

@@ -1,0 +1,55 @@
+import { type JsonObject, type LoggingLevel, type RpcNotification, type RpcRequest, isJsonObject } from '@x/schema'
+import type { CallOptions, LogMessage, Progress } from '../call-options.ts'
+
+const levels: ReadonlySet<unknown> = new Set<LoggingLevel>([
+  ...(['debug', 'info', 'notice', 'warning'] as const),
+  ...(['error', 'critical', 'alert', 'emergency'] as const),
+])
+
+/** Hands a notification to the caller whose request it belongs to; says whether it was progress. Malformed ones are ignored. */
+export function heard(message: RpcNotification, request: RpcRequest, options: CallOptions): boolean {
+  const { method, params } = message
+  if (params === undefined) return false
+  if (method === 'notifications/progress') {
+    // The token is the request's id, so another call's progress cannot pass for this one's.
+    if (params.progressToken !== request.id || typeof params.progress !== 'number') return false
+    options.onProgress?.(progressOf(params, params.progress))
+    return true
+  }
+  if (method === 'notifications/message' && options.onLog) {
+    const log = logOf(params)
+    if (log) options.onLog(log)
+  }
+  return false
+}
+
+function progressOf({ total, message }: JsonObject, progress: number): Progress {
+  return {
+    progress,
+    ...(typeof total === 'number' && { total }),
+    ...(typeof message === 'string' && { message }),
+  }
+}
+
+function logOf({ level, logger, data = null }: JsonObject): LogMessage | undefined {
+  if (!isLevel(level)) return undefined
+  return typeof logger === 'string' ? { level, logger, data } : { level, data }
+}
+
+function isLevel(value: unknown): value is LoggingLevel {
+  return levels.has(value)
+}
+
+/** What a notification of a change makes stale: a method, and one resource of it where it names one. */
+export function changedBy({ method, params }: RpcNotification): readonly { method: string; uri?: string }[] {
+  const lists = listsChanged.get(method)
+  if (lists) return lists.map((list) => ({ method: list }))
+  if (method !== 'notifications/resources/updated' || !isJsonObject(params)) return []
+  return typeof params.uri === 'string' ? [{ method: 'resources/read', uri: params.uri }] : []
+}
+
+const listsChanged: ReadonlyMap<string, readonly string[]> = new Map([
+  ['notifications/tools/list_changed', ['tools/list']],
+  ['notifications/prompts/list_changed', ['prompts/list']],
+  ['notifications/resources/list_changed', ['resources/list', 'resources/templates/list']],
+])

@@ -1,0 +1,129 @@
+import {
+  type Exchange,
+  type Implementation,
+  type JsonObject,
+  metaKeys,
+  methodRow,
+  type MirroredHeaders,
+  platformClock,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+import { type CallPlace, ClientError } from '../client-error.ts'
+import type { ClientMethod, CompleteResults } from './complete-results.ts'
+import type { CallOptions } from '../call-options.ts'
+import { type ClientOptions, clientInfoOf } from '../options.ts'
+import { runCall } from './run-call.ts'
+import { serverInfoOf, settleResult } from './settle-result.ts'
+import { createVersionChoice, supportedVersions, type VersionChoice } from './versions.ts'
+
+/** One call, before it has an id and its `_meta`. */
+export interface ClientRequest<M extends ClientMethod> {
+  readonly method: M
+  readonly params: JsonObject
+  readonly mirrored?: MirroredHeaders | undefined
+}
+
+/** Sends one call and gives its complete result; rejects with {@link ClientError}, or `signal.reason` when cancelled. */
+export type SendRequest = <M extends ClientMethod>(
+  request: ClientRequest<M>,
+  options: CallOptions & { readonly refresh?: boolean | undefined },
+) => Promise<CompleteResults[M]>
+
+/** What the calls of one client leave behind, for people to read: no request relies on it. */
+export interface Seen {
+  readonly versions: VersionChoice
+  readonly url: string | undefined
+  server: Pick<Implementation, 'name' | 'version'> | undefined
+}
+
+/** What a new client has seen. */
+export function nothingSeen(options: ClientOptions, url: string | undefined): Seen {
+  return { versions: createVersionChoice(options.versions), url, server: undefined }
+}
+
+/**
+ * The way of one call: its `_meta`, its exchange, once more in another revision where the server names one, and its result
+ * (basic/versioning, protocol version negotiation).
+ */
+export function createRequest(exchange: Exchange, options: ClientOptions, seen: Seen): SendRequest {
+  const metaOf = createMeta(options)
+  const nextId = idsOf(exchange)
+
+  const send = <M extends ClientMethod>(
+    call: ClientRequest<M>,
+    how: CallOptions,
+    place: Place,
+  ): Promise<RpcResponse> => {
+    const id = nextId()
+    const _meta = metaOf(id, seen.versions.current(), { how, asks: methodRow(call.method)?.asks ?? false })
+    const request: RpcRequest = { jsonrpc: '2.0', id, method: call.method, params: { ...call.params, _meta } }
+    const timeoutMs = how.timeoutMs ?? options.timeoutMs ?? 60_000
+    const maxTotalMs = how.maxTotalMs ?? options.maxTotalMs ?? timeoutMs * 10
+    const { clock = platformClock } = options
+    return runCall(exchange, { request, mirrored: call.mirrored, options: how, timeoutMs, maxTotalMs, clock, place })
+  }
+
+  return async (call, how) => {
+    const place = (): CallPlace => placeOf(call, seen)
+    let response = await send(call, how, place)
+    const supported = supportedVersions(response)
+    if (supported) {
+      if (!seen.versions.prefer(supported)) throw unsupported(response, supported, place())
+      // Also where the server names the revision that it has just refused: another instance of it may have answered.
+      response = await send(call, how, place)
+    }
+    seen.server = serverInfoOf(response) ?? seen.server
+    return settleResult(call.method, response, place)
+  }
+}
+
+type Place = () => CallPlace
+
+/** Where a call goes, for its errors. */
+export function placeOf({ method, params }: Omit<ClientRequest<ClientMethod>, 'mirrored'>, seen: Seen): CallPlace {
+  const field = methodRow(method)?.named
+  const target = field === undefined ? undefined : params[field]
+  const parts = [seen.server && `${seen.server.name} ${seen.server.version}`, seen.url && `(${seen.url})`]
+  const server = parts.filter(Boolean).join(' ') || undefined
+  return { method, target: typeof target === 'string' ? target : undefined, server }
+}
+
+function unsupported(response: RpcResponse, supported: readonly unknown[], place: CallPlace): ClientError {
+  const rpc = 'error' in response ? response.error : undefined
+  const theirs = JSON.stringify(supported).slice(0, 200)
+  const why = `the server speaks none of this client's revisions of the protocol; it names ${theirs}`
+  return new ClientError('unsupported_version', why, { ...place, rpc })
+}
+
+// Two clients of one exchange may share a pipe, on which their open requests must not have the same id.
+const lastIds = new WeakMap<Exchange, { last: number }>()
+
+function idsOf(exchange: Exchange): () => number {
+  const ids = lastIds.get(exchange) ?? { last: 0 }
+  lastIds.set(exchange, ids)
+  return () => {
+    ids.last += 1
+    return ids.last
+  }
+}
+
+type MetaOf = (id: number, version: string, call: { readonly how: CallOptions; readonly asks: boolean }) => JsonObject
+
+function createMeta(options: ClientOptions): MetaOf {
+  const said: JsonObject = {
+    [metaKeys.clientCapabilities]: options.capabilities ?? {},
+    ...(options.sendClientInfo !== false && { [metaKeys.clientInfo]: clientInfoOf(options) }),
+  }
+  return (id, version, { how, asks }) => {
+    const logLevel = how.logLevel ?? (how.onLog ? 'info' : undefined)
+    return {
+      ...how.meta,
+      [metaKeys.protocolVersion]: version,
+      ...said,
+      ...(logLevel !== undefined && { [metaKeys.logLevel]: logLevel }),
+      // Also without a listener: progress gives a long call more time. Methods that run no code of authors report none.
+      ...((asks || how.onProgress) && { [metaKeys.progressToken]: id }),
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { isJsonObject, type JsonObject, type MethodRow, methodRow, type RpcResponse } from '@x/schema'
+import { type CallPlace, ClientError } from '../client-error.ts'
+import { checkResult, type ClientMethod, type CompleteResults } from './complete-results.ts'
+
+/**
+ * The complete result of a response. Throws {@link ClientError}: `rpc` for the peer's error, `invalid_result` for a result
+ * that is not one, `input_required` when the server wants input.
+ */
+export function settleResult<M extends ClientMethod>(
+  method: M,
+  response: RpcResponse,
+  place: () => CallPlace,
+): CompleteResults[M] {
+  if ('error' in response) {
+    const { error: rpc } = response
+    throw new ClientError('rpc', `the server answered ${rpc.code} ${shown(rpc.message, 1000)}`, { ...place(), rpc })
+  }
+  const row = methodRow(method)
+  const { result } = response
+  const type = result.resultType
+  if (type !== undefined && type !== 'complete') throw unfinished(type, row, place())
+  const checked = checkResult(method, normal(result, row))
+  if ('issue' in checked) {
+    throw new ClientError('invalid_result', `the result is not valid at ${checked.issue}`, place())
+  }
+  return checked.result
+}
+
+function unfinished(type: unknown, row: MethodRow | undefined, place: CallPlace): ClientError {
+  if (type === 'input_required' && row?.asks) {
+    return new ClientError('input_required', 'the server asks for input, which this client does not give', place)
+  }
+  const shown = JSON.stringify(type)?.slice(0, 100)
+  return new ClientError('invalid_result', `resultType is ${shown}, which this client does not know`, place)
+}
+
+/**
+ * A result with what servers of earlier revisions leave out: no `resultType` means complete (basic/index, result
+ * responses), no `ttlMs` or a negative one means stale at once (server/utilities/caching).
+ */
+function normal(result: JsonObject, row: MethodRow | undefined): JsonObject {
+  const typed = result.resultType === undefined ? { ...result, resultType: 'complete' } : result
+  return row?.cached ? hinted(typed) : typed
+}
+
+function hinted(result: JsonObject): JsonObject {
+  const { ttlMs = 0, cacheScope = 'private' } = result
+  const isNegative = typeof ttlMs === 'number' && ttlMs < 0
+  if (!isNegative && ttlMs === result.ttlMs && cacheScope === result.cacheScope) return result
+  return { ...result, ttlMs: isNegative ? 0 : ttlMs, cacheScope }
+}
+
+/** What a result says of the server's software, for people. */
+export function serverInfoOf(response: RpcResponse): { name: string; version: string } | undefined {
+  const meta = 'result' in response ? response.result._meta : undefined
+  const info = isJsonObject(meta) ? meta['io.modelcontextprotocol/serverInfo'] : undefined
+  if (!isJsonObject(info) || typeof info.name !== 'string' || typeof info.version !== 'string') return undefined
+  return { name: shown(info.name), version: shown(info.version) }
+}
+
+// It ends up in error messages, and so in logs, where a line of the server's own must not appear.
+function shown(text: string, length = 200): string {
+  return text.slice(0, length).replaceAll(/\p{Cc}/gu, ' ')
+}

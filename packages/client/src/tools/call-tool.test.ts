@@ -1,0 +1,152 @@
+import type { JsonObject } from '@x/schema'
+import { compileJsonSchema } from '@x/schema/json-schema'
+import { describe, expect, test } from 'vitest'
+import { createClient } from '../create-client.ts'
+import type { ClientWarning } from '../options.ts'
+import { bareTool, host, said, scripted, type ScriptedExchange, toolsPage } from '../testing/scripted-exchange.ts'
+
+const region = { type: 'string', 'x-mcp-header': 'Region' }
+const withInput = (name: string, properties: JsonObject): JsonObject => ({
+  name,
+  inputSchema: { type: 'object', properties },
+})
+
+const serving = (tools: () => readonly JsonObject[], answer: () => JsonObject = () => said('hi')): ScriptedExchange =>
+  scripted(({ request }) => (request.method === 'tools/list' ? toolsPage(tools()) : answer()))
+
+describe('A tool whose header annotations break the rules', () => {
+  test.each<[string, JsonObject]>([
+    ['an empty name', { a: { type: 'string', 'x-mcp-header': '' } }],
+    ['a name that is no token', { a: { type: 'string', 'x-mcp-header': 'a\r\nb' } }],
+    ['a name used twice', { a: region, b: { type: 'string', 'x-mcp-header': 'REGION' } }],
+    ['a number', { a: { type: 'number', 'x-mcp-header': 'A' } }],
+    ['a place that cannot be reached', { a: { type: 'array', items: region } }],
+  ])(
+    'is left out of the list with a warning, for %s [SHT-047 SHT-048 SHT-049 TOL-025 TOL-026]',
+    async (_title, properties) => {
+      const warnings: ClientWarning[] = []
+      const exchange = serving(() => [bareTool('good'), withInput('bad', properties), bareTool('fine')])
+      const client = createClient(exchange, { ...host, onWarning: (warning) => void warnings.push(warning) })
+      expect((await client.listTools()).map(({ name }) => name)).toEqual(['good', 'fine'])
+      expect((await client.listTools()).map(({ name }) => name)).toEqual(['good', 'fine'])
+      expect(warnings).toEqual([{ code: 'tool_refused', tool: 'bad', reason: expect.stringMatching(/./) }])
+    },
+  )
+})
+
+describe('Arguments that headers repeat', () => {
+  const mirroredOf = ({ received }: ScriptedExchange): (object | undefined)[] =>
+    received
+      .filter(({ request }) => request.method === 'tools/call')
+      .map(({ call }) => {
+        const values: Record<string, string> = {}
+        call.mirrored?.forEach((value, name) => void (values[name] = value))
+        return call.mirrored && values
+      })
+
+  test('go with the call of a tool that was listed', async () => {
+    const exchange = serving(() => [withInput('sql', { region })])
+    const client = createClient(exchange, host)
+    await client.callTool('sql', { region: 'eu' })
+    await client.listTools()
+    await client.callTool('sql', { region: 'eu' })
+    await client.callTool('sql', { region: null })
+    expect(mirroredOf(exchange)).toEqual([undefined, { Region: 'eu' }, {}])
+  })
+
+  test('that no header can carry are refused on this side, and nothing is sent [SHT-043 BAS-023]', async () => {
+    const exchange = serving(() => [withInput('sql', { count: { type: 'integer', 'x-mcp-header': 'Count' } })])
+    const client = createClient(exchange, host)
+    await client.listTools()
+    const failure = client.callTool('sql', { count: 2 ** 53 })
+    await expect(failure).rejects.toMatchObject({ name: 'ClientError', code: 'invalid_arguments', rpc: undefined })
+    expect(exchange.received).toHaveLength(1)
+  })
+
+  test('are found anew when the server refuses them, once [SHT-060]', async () => {
+    let isNew = false
+    const exchange = scripted(({ request, call }) => {
+      if (request.method === 'tools/list') return toolsPage([withInput('sql', isNew ? { region } : {})])
+      if (isNew && call.mirrored?.get('Region') === undefined)
+        return { error: { code: -32020, message: 'Header mismatch' } }
+      return said('hi')
+    })
+    const client = createClient(exchange, host)
+    await client.listTools()
+    isNew = true
+    expect(await client.callTool('sql', { region: 'eu' })).toEqual(said('hi'))
+    expect(mirroredOf(exchange)).toEqual([undefined, { Region: 'eu' }])
+    await expect(client.callTool('other', { region: 'eu' })).rejects.toMatchObject({ rpc: { code: -32020 } })
+    expect(mirroredOf(exchange)).toHaveLength(4)
+  })
+})
+
+describe('Structured results', () => {
+  const outputSchema = { type: 'object', properties: { celsius: { type: 'number' } }, required: ['celsius'] }
+  const weather = bareTool('weather', { outputSchema })
+  const checking = (structured: JsonObject, tool: JsonObject = weather): ReturnType<typeof createClient> => {
+    const exchange = serving(
+      () => [tool],
+      () => ({ ...said('x'), ...structured }),
+    )
+    return createClient(exchange, { ...host, validateOutput: compileJsonSchema })
+  }
+
+  test('that match the output schema are given, also of a tool that was not listed before [TOL-031]', async () => {
+    const client = checking({ structuredContent: { celsius: 20 } })
+    expect(await client.callTool('weather')).toMatchObject({ structuredContent: { celsius: 20 } })
+  })
+
+  test.each<[string, JsonObject]>([
+    ['do not match', { structuredContent: { celsius: 'warm' } }],
+    ['are missing', {}],
+  ])('that %s are an error on this side [TOL-031 TOL-041]', async (_title, structured) => {
+    const failure = checking(structured).callTool('weather')
+    await expect(failure).rejects.toMatchObject({ code: 'invalid_output', target: 'weather', rpc: undefined })
+  })
+
+  test('are not asked of a call that failed', async () => {
+    expect(await checking({ isError: true }).callTool('weather')).toMatchObject({ isError: true })
+  })
+
+  test.each<[string, JsonObject]>([
+    ['a network reference', { $ref: 'https://evil.test/schema.json' }],
+    ['a file reference', { $ref: 'file:///etc/passwd' }],
+    ['a dialect nobody knows', { $schema: 'https://evil.test/dialect', type: 'object' }],
+  ])(
+    'of a tool whose schema has %s are never waited for: nothing is sent [BAS-041 BAS-044 TOL-042]',
+    async (_title, schema) => {
+      const warnings: ClientWarning[] = []
+      const exchange = serving(() => [bareTool('odd', { outputSchema: schema })])
+      const onWarning = (warning: ClientWarning): void => void warnings.push(warning)
+      const client = createClient(exchange, { ...host, onWarning, validateOutput: compileJsonSchema })
+      await expect(client.callTool('odd')).rejects.toMatchObject({ code: 'schema_refused' })
+      await expect(client.callTool('odd')).rejects.toMatchObject({ code: 'schema_refused' })
+      expect(warnings).toEqual([{ code: 'schema_refused', tool: 'odd', reason: expect.stringMatching(/./) }])
+      expect(exchange.received.map(({ request }) => request.method)).toEqual(['tools/list'])
+    },
+  )
+
+  test('of a tool that no list has cost one look at the list', async () => {
+    const exchange = serving(() => [])
+    const client = createClient(exchange, { ...host, cache: false, validateOutput: compileJsonSchema })
+    for (let round = 0; round < 3; round += 1) await client.callTool('hidden')
+    const methods = exchange.received.map(({ request }) => request.method)
+    expect(methods).toEqual(['tools/list', 'tools/call', 'tools/call', 'tools/call'])
+  })
+
+  test('are checked with a schema that is compiled once', async () => {
+    let compiled = 0
+    const exchange = serving(
+      () => [weather],
+      () => ({ ...said('x'), structuredContent: { celsius: 1 } }),
+    )
+    const validateOutput: typeof compileJsonSchema = (schema) => {
+      compiled += 1
+      return compileJsonSchema(schema)
+    }
+    const client = createClient(exchange, { ...host, validateOutput })
+    for (let round = 0; round < 3; round += 1) await client.callTool('weather')
+    expect(compiled).toBe(1)
+  })
+})

@@ -1,0 +1,61 @@
+import { admitSchema, type CallToolResult, type JsonObject, type JsonSchemaCompiler, type Tool } from '@x/schema'
+import { type CallPlace, ClientError } from '../client-error.ts'
+import type { ClientWarning } from '../options.ts'
+
+/** Checks the result of one tool; throws {@link ClientError} `invalid_output`. */
+export type OutputCheck = (result: CallToolResult, place: CallPlace) => void
+
+type Compiled = { readonly check: OutputCheck } | { readonly reason: string }
+
+/** What checking structured results takes. */
+export interface OutputOptions {
+  readonly validateOutput?: JsonSchemaCompiler | undefined
+  readonly onWarning?: ((warning: ClientWarning) => void) | undefined
+}
+
+/**
+ * Gives the check of a tool's structured results (server/tools, output schema). Schemas come from the server: they are
+ * admitted before they are compiled, so none is fetched and none is endless, and each is compiled once. Throws
+ * {@link ClientError} `schema_refused` before anything is sent for a schema that cannot be used.
+ */
+export function createOutputChecks({
+  validateOutput,
+  onWarning,
+}: OutputOptions): (tool: Tool, place: CallPlace) => OutputCheck | undefined {
+  const compiled = new WeakMap<JsonObject, Compiled>()
+  return (tool, place) => {
+    const { outputSchema } = tool
+    if (!validateOutput || !outputSchema) return undefined
+    let entry = compiled.get(outputSchema)
+    if (!entry) {
+      entry = compile(outputSchema, validateOutput)
+      compiled.set(outputSchema, entry)
+      if ('reason' in entry) onWarning?.({ code: 'schema_refused', tool: tool.name, reason: entry.reason })
+    }
+    if ('check' in entry) return entry.check
+    throw new ClientError('schema_refused', `the tool's output schema cannot be used: ${entry.reason}`, place)
+  }
+}
+
+function compile(schema: JsonObject, compiler: JsonSchemaCompiler): Compiled {
+  const refused = admitSchema(schema)
+  if (refused !== undefined) return { reason: refused }
+  try {
+    const validate = compiler(schema)
+    return { check: (result, place) => checkWith(validate, result, place) }
+  } catch (error) {
+    return { reason: error instanceof Error ? error.message : 'it does not compile' }
+  }
+}
+
+function checkWith(validate: ReturnType<JsonSchemaCompiler>, result: CallToolResult, place: CallPlace): void {
+  // A failed call owes no structured content.
+  if (result.isError === true) return
+  if (result.structuredContent === undefined) {
+    throw new ClientError('invalid_output', 'the tool has an output schema, and gave no structuredContent', place)
+  }
+  const [issue] = validate(result.structuredContent)
+  if (!issue) return
+  const where = issue.path === '' ? 'structuredContent' : `structuredContent ${issue.path}`
+  throw new ClientError('invalid_output', `${where} does not match the output schema: ${issue.message}`, place)
+}

@@ -1,0 +1,52 @@
+import { type ListToolsResult, type MirroredParam, mirroredParams, type Tool } from '@x/schema'
+import type { ClientWarning } from '../options.ts'
+
+/** A tool as it was listed last, and what HTTP headers repeat of its arguments. */
+export interface KnownTool {
+  readonly tool: Tool
+  readonly mirrored: readonly MirroredParam[]
+}
+
+/** The tools that one client has seen in lists. A call of any other tool is sent as it is. */
+export interface ToolIndex {
+  /** The valid tools of a page, remembered. */
+  admit(page: ListToolsResult): readonly Tool[]
+  find(name: string): KnownTool | undefined
+}
+
+const maxKnown = 10_000
+
+/**
+ * Keeps the definitions that calls need. A tool whose `x-mcp-header` annotations break the rules is left out, with a
+ * warning, over every transport: which tools there are does not depend on how they are reached
+ * (basic/transports/streamable-http, custom headers from tool parameters).
+ */
+export function createToolIndex(onWarning: ((warning: ClientWarning) => void) | undefined): ToolIndex {
+  const known = new Map<string, KnownTool>()
+  // A page that comes from the cache again was looked through before.
+  const admitted = new WeakMap<ListToolsResult, readonly Tool[]>()
+  const remember = (tool: Tool): boolean => {
+    const annotations = mirroredParams(tool.inputSchema)
+    known.delete(tool.name)
+    if ('reason' in annotations) {
+      onWarning?.({ code: 'tool_refused', tool: tool.name, reason: annotations.reason })
+      return false
+    }
+    known.set(tool.name, { tool, mirrored: annotations.params })
+    return true
+  }
+  return {
+    admit: (page) => {
+      const earlier = admitted.get(page)
+      if (earlier) return earlier
+      const tools = page.tools.filter(remember)
+      admitted.set(page, tools)
+      for (const oldest of known.keys()) {
+        if (known.size <= maxKnown) break
+        known.delete(oldest)
+      }
+      return tools
+    },
+    find: (name) => known.get(name),
+  }
+}

@@ -1,0 +1,77 @@
+import { isJsonObject, type JsonObject } from '../basic/json.ts'
+
+/** The first keyword of a schema, not of its subschemas, whose value has not the form that both dialects give it. */
+export function malformedKeyword(schema: JsonObject): string | undefined {
+  for (const [keyword, value] of Object.entries(schema)) {
+    const form = forms.get(keyword)
+    if (form !== undefined && value !== undefined && !form.test(value)) return `its ${keyword} must be ${form.what}`
+  }
+  return undefined
+}
+
+interface Form {
+  readonly what: string
+  readonly test: (value: unknown) => boolean
+}
+
+const typeNames: ReadonlySet<unknown> = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])
+
+const isString = (value: unknown): boolean => typeof value === 'string'
+const isSchema = (value: unknown): boolean => typeof value === 'boolean' || isJsonObject(value)
+const isArrayOf =
+  (test: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    Array.isArray(value) && value.every(test)
+const isMapOf =
+  (test: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    isJsonObject(value) && Object.values(value).every(test)
+const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0
+
+const string: Form = { what: 'a string', test: isString }
+const strings: Form = { what: 'an array of strings', test: isArrayOf(isString) }
+const number: Form = { what: 'a number', test: Number.isFinite }
+const count: Form = { what: 'a whole number', test: isCount }
+const boolean: Form = { what: 'a boolean', test: (value) => typeof value === 'boolean' }
+const schema: Form = { what: 'a schema', test: isSchema }
+const schemas: Form = { what: 'a non-empty array of schemas', test: (value) => isSchemas(value) && value.length > 0 }
+const schemaMap: Form = { what: 'an object of schemas', test: isMapOf(isSchema) }
+
+function isSchemas(value: unknown): value is readonly unknown[] {
+  return isArrayOf(isSchema)(value)
+}
+
+const formsByKeywords: readonly (readonly [Form, readonly string[]])[] = [
+  [string, ['$ref', '$dynamicRef', '$anchor', '$dynamicAnchor', '$id', '$schema', 'pattern', 'format']],
+  [strings, ['required']],
+  [number, ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']],
+  [count, ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']],
+  [count, ['minContains', 'maxContains']],
+  [boolean, ['uniqueItems']],
+  [schema, ['not', 'if', 'then', 'else', 'contains', 'propertyNames', 'additionalProperties', 'additionalItems']],
+  [schema, ['unevaluatedProperties', 'unevaluatedItems']],
+  [schemas, ['allOf', 'anyOf', 'oneOf', 'prefixItems']],
+  [schemaMap, ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']],
+  [{ what: 'an array', test: Array.isArray }, ['enum']],
+  [{ what: 'a schema or an array of schemas', test: (value) => isSchema(value) || isSchemas(value) }, ['items']],
+  [{ what: 'an object of arrays of strings', test: isMapOf(isArrayOf(isString)) }, ['dependentRequired']],
+  [
+    {
+      what: 'an object of schemas and arrays of strings',
+      test: isMapOf((value) => isSchema(value) || strings.test(value)),
+    },
+    ['dependencies'],
+  ],
+  [{ what: 'a number above zero', test: (value) => Number.isFinite(value) && Number(value) > 0 }, ['multipleOf']],
+  [{ what: 'the name of a type, or an array of them', test: isType }, ['type']],
+]
+
+const forms: ReadonlyMap<string, Form> = new Map(
+  formsByKeywords.flatMap(([form, keywords]) => keywords.map((keyword) => [keyword, form] as const)),
+)
+
+function isType(value: unknown): boolean {
+  return (
+    typeNames.has(value) || (Array.isArray(value) && value.length > 0 && value.every((name) => typeNames.has(name)))
+  )
+}

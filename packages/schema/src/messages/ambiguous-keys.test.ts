@@ -1,0 +1,87 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { call, refusalOf } from '../testing/refusal.ts'
+import { errorCodes } from '../basic/error-codes.ts'
+import { parseMessage } from './parse-message.ts'
+
+describe('keys are exact (CVE-2026-27896)', () => {
+  test.each([
+    ['Method', '{"jsonrpc":"2.0","id":7,"Method":"x"}', 'method'],
+    ['METHOD beside method', call(',"METHOD":"x"'), 'method'],
+    ['params with a long s', call(',"param\u017f":{}'), 'params'],
+    ['params with an escaped long s', call(',"param\\u017f":{}'), 'params'],
+    ['ID with a Kelvin-like full-width letter', call(',"\uff29\uff24":1'), 'id'],
+    ['Name in params', call(',"params":{"Name":"x"}'), 'params.name'],
+    ['ARGUMENTS in params', call(',"params":{"name":"x","ARGUMENTS":{}}'), 'params.arguments'],
+    ['requeststate in params', call(',"params":{"requeststate":"x"}'), 'params.requestState'],
+    ['_META in params', call(',"params":{"_META":{}}'), 'params._meta'],
+    [
+      'a protocolversion in _meta',
+      call(',"params":{"_meta":{"io.modelcontextprotocol/protocolversion":"x"}}'),
+      'params._meta.io.modelcontextprotocol/protocolVersion',
+    ],
+  ])('%s is refused, since another reader might take it for the key', (_, text, key) => {
+    expect(refusalOf(text)).toMatchObject({
+      code: errorCodes.invalidRequest,
+      message: expect.stringContaining(`${key} is: keys are compared exactly`),
+    })
+  })
+
+  test('the same spellings mean nothing where keys are the application’s own', () => {
+    const text = call(',"params":{"name":"x","arguments":{"Name":1,"name":2,"Method":3,"URI":4}}')
+    expect(parseMessage(text)).toEqual(JSON.parse(text))
+  })
+})
+
+describe('a key that stands twice is refused where a gateway may read the other value', () => {
+  const version = '"io.modelcontextprotocol/protocolVersion":"x"'
+  // Which of two ids a request has, nobody can say; so a refusal of the message's own keys carries none.
+  test.each([
+    ['the message', ',"jsonrpc":"2.0"', undefined],
+    ['the message', ',"id":8', undefined],
+    ['the message', ',"method":"tools/list"', undefined],
+    ['the message', ',"params":{},"params":{"name":"a"}', undefined],
+    ['the message', ',"params":{"name":"a"},"p\\u0061rams":{"name":"a"}', undefined],
+    ['params', ',"params":{"name":"a","name":"b"}', 7],
+    ['params', ',"params":{"name":"a","n\\u0061me":"b"}', 7],
+    ['params', ',"p\\u0061rams":{"name":"a","name":"b"}', 7],
+    ['params', ',"params":{"name":"a","arguments":{"name":1,"q":[{}]},"name" \n\t: "b"}', 7],
+    ['params', ',"params":{"uri":"a","uri":"a"}', 7],
+    ['params', ',"params":{"arguments":{},"arguments":{}}', 7],
+    ['params', ',"params":{"_meta":{},"_meta":{}}', 7],
+    ['params', ',"params":{"__proto__":{},"__proto__":{}}', 7],
+    ['params._meta', `,"params":{"_meta":{${version},${version}}}`, 7],
+    ['params._meta', `,"params":{"_meta":{${version},${version.replace('/', '\\/')}}}`, 7],
+    ['params._meta', `,"params":{"arguments":{"_meta":{}},"_m\\u0065ta" : {${version},${version}}}`, 7],
+  ])('in %s: %s', (level, members, id) => {
+    expect(refusalOf(call(members))).toEqual({
+      code: errorCodes.invalidRequest,
+      message: `A key of ${level} stands twice, which readers take differently; send each key once`,
+      id,
+    })
+  })
+
+  test.each([
+    ['as keys of the arguments', ',"params":{"name":"a","arguments":{"name":1,"method":2,"name":3}}'],
+    ['as values', ',"params":{"name":"name","uri":"uri","arguments":{"a":"params","b":["id","id"]}}'],
+    ['as keys of objects in an array', ',"params":{"list":[{"name":1},{"name":2}],"name":"a"}'],
+    ['in a member of another name that holds an object', ',"params":{"context":{"name":1},"name":"a"}'],
+    ['as text that looks like a key', ',"params":{"name":"a","arguments":{"q":"\\"name\\":1,\\"name\\":2"}}'],
+    ['as keys written with escapes', ',"p\\u0061rams":{"n\\u0061me":"a","_m\\u0065ta":{"a\\/b":1}}'],
+    ['as text after escaped backslashes', ',"params":{"name":"\\\\","arguments":{"q":"\\\\\\",\\"name\\":"}}'],
+  ])('but not %s', (_, members) => {
+    const text = call(members)
+    expect(parseMessage(text)).toEqual(JSON.parse(text))
+  })
+
+  test('the same keys found by any reader of JSON, whatever the values hold', () => {
+    const json = fc.json({ maxDepth: 4 })
+    fc.assert(
+      fc.property(json, json, fc.boolean(), (first, second, twice) => {
+        const text = call(`,"params":{"arguments":${first},"other":${second}${twice ? ',"arguments":{}' : ''}}`)
+        if (twice) expect(refusalOf(text).message).toContain('A key of params stands twice')
+        else expect(parseMessage(text)).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+})

@@ -1,0 +1,77 @@
+import type { SubscriptionsListenRequestParams } from '../patterns/subscriptions.ts'
+import type { CompleteRequestParams } from '../server/completion.ts'
+import type { PaginatedRequestParams } from '../server/pagination.ts'
+import type { GetPromptRequestParams } from '../server/prompts.ts'
+import type { ReadResourceRequestParams } from '../server/resource-requests.ts'
+import type { CallToolRequestParams } from '../server/tool-requests.ts'
+import { inputResponses } from './check-content.ts'
+import * as check from './checks.ts'
+import type { JsonObject } from '../basic/json.ts'
+import type { RequestParams } from '../basic/meta.ts'
+import { invalidParams, requestMetaCheck } from './request-meta.ts'
+
+/** Checks a request's params and returns the same object; throws `McpError(invalidParams)` that names the path. */
+export type ParamsCheck<P> = (params: JsonObject | undefined) => P
+
+const optionalString = check.optional(check.string)
+const optionalBoolean = check.optional(check.boolean)
+const stringMap = check.optional(check.members(check.string))
+const _meta = requestMetaCheck
+
+const asking = { inputResponses: check.optional(inputResponses), requestState: optionalString }
+
+/** Params that hold nothing but `_meta`. */
+export const requestParams: ParamsCheck<RequestParams> = params({})
+
+/** Params of a method that answers in pages (server/utilities/pagination). */
+export const paginatedRequestParams: ParamsCheck<PaginatedRequestParams> = params({ cursor: optionalString })
+
+/** Params of `tools/call` (server/tools). */
+export const callToolRequestParams: ParamsCheck<CallToolRequestParams> = params({
+  name: check.string,
+  arguments: check.optional(check.object),
+  ...asking,
+})
+
+/** Params of `prompts/get` (server/prompts). */
+export const getPromptRequestParams: ParamsCheck<GetPromptRequestParams> = params({
+  name: check.string,
+  arguments: stringMap,
+  ...asking,
+})
+
+/** Params of `resources/read` (server/resources). */
+export const readResourceRequestParams: ParamsCheck<ReadResourceRequestParams> = params({
+  uri: check.string,
+  ...asking,
+})
+
+/** Params of `completion/complete` (server/utilities/completion). */
+export const completeRequestParams: ParamsCheck<CompleteRequestParams> = params({
+  ref: check.byType({
+    'ref/prompt': check.fields({ name: check.string, title: optionalString }),
+    'ref/resource': check.fields({ uri: check.string }),
+  }),
+  argument: check.fields({ name: check.string, value: check.string }),
+  context: check.optional(check.fields({ arguments: stringMap })),
+})
+
+/** Params of `subscriptions/listen` (basic/patterns/subscriptions). */
+export const subscriptionsListenRequestParams: ParamsCheck<SubscriptionsListenRequestParams> = params({
+  notifications: check.fields({
+    toolsListChanged: optionalBoolean,
+    promptsListChanged: optionalBoolean,
+    resourcesListChanged: optionalBoolean,
+    resourceSubscriptions: check.optional(check.items(check.string)),
+  }),
+})
+
+function params<P>(checks: { readonly [key: string]: check.Check }): ParamsCheck<P> {
+  const whole = check.fields({ _meta, ...checks })
+  return (value) => {
+    const failure = whole(value)
+    if (failure !== undefined) throw invalidParams(failure)
+    // The checks name every member of the type P; a test holds them against its validator.
+    return value as P
+  }
+}

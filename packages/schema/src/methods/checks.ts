@@ -1,0 +1,130 @@
+import { isJsonObject, type JsonObject } from '../basic/json.ts'
+
+/** Why a value is refused: where, what belongs there, and what stood there. Nothing of the value itself is repeated. */
+export interface Failure {
+  /** From the value that was checked; empty for itself, else as one would write it, such as `.name` or `[0].type`. */
+  readonly path: string
+  readonly expected: string
+  readonly got: string
+}
+
+/** Judges a value in place; `undefined` when it is well. */
+export type Check = (value: unknown) => Failure | undefined
+
+/** The failure of a value that is not what belongs there. */
+export function expected(what: string, value: unknown): Failure {
+  return { path: '', expected: what, got: kindOf(value) }
+}
+
+/** Any string. */
+export const string: Check = (value) => (typeof value === 'string' ? undefined : expected('a string', value))
+
+/** A boolean. */
+export const boolean: Check = (value) => (typeof value === 'boolean' ? undefined : expected('a boolean', value))
+
+/** An integer that a double carries exactly. */
+export const integer: Check = (value) => (Number.isSafeInteger(value) ? undefined : expected('an integer', value))
+
+/** Any JSON object. */
+export const object: Check = (value) => (isJsonObject(value) ? undefined : expected('an object', value))
+
+/** A string or an integer, as ids and progress tokens are. */
+export const stringOrInteger: Check = (value) =>
+  typeof value === 'string' || Number.isSafeInteger(value) ? undefined : expected('a string or an integer', value)
+
+/** A number within bounds, both included. */
+export function numberBetween(least: number, most: number): Check {
+  return (value) => {
+    const fits = typeof value === 'number' && value >= least && value <= most
+    return fits ? undefined : expected(`a number from ${least} to ${most}`, value)
+  }
+}
+
+/** One of a closed set of strings. */
+export function oneOf(...words: readonly string[]): Check {
+  const known = new Set<unknown>(words)
+  const what = words.length === 1 ? `"${words[0]}"` : `one of ${words.map((word) => `"${word}"`).join(', ')}`
+  return (value) => (known.has(value) ? undefined : expected(what, value))
+}
+
+/** The check, or nothing there. */
+export function optional(check: Check): Check {
+  return (value) => (value === undefined ? undefined : check(value))
+}
+
+/** An object whose named members pass their checks; it may have others. */
+export function fields(checks: { readonly [key: string]: Check }): Check {
+  const keys = Object.keys(checks)
+  const rows = Object.values(checks)
+  return (value) => {
+    if (!isJsonObject(value)) return expected('an object', value)
+    for (let at = 0; at < keys.length; at++) {
+      const key = keys[at] ?? ''
+      const failure = rows[at]?.(value[key])
+      if (failure !== undefined) return within(failure, key)
+    }
+    return undefined
+  }
+}
+
+/** An array whose items all pass the check. */
+export function items(check: Check): Check {
+  return (value) => {
+    if (!Array.isArray(value)) return expected('an array', value)
+    for (let at = 0; at < value.length; at++) {
+      const failure = check(value[at])
+      if (failure !== undefined) return { ...failure, path: `[${at}]${failure.path}` }
+    }
+    return undefined
+  }
+}
+
+/** An object whose members all pass the check, whatever their keys. */
+export function members(check: Check): Check {
+  return (value) => {
+    if (!isJsonObject(value)) return expected('an object', value)
+    for (const key of Object.keys(value)) {
+      const failure = check(value[key])
+      if (failure !== undefined) return within(failure, key)
+    }
+    return undefined
+  }
+}
+
+/** An object whose `type` picks the check. */
+export function byType(checks: { readonly [type: string]: Check }): Check {
+  const rows = new Map<unknown, Check>(Object.entries(checks))
+  const type = oneOf(...Object.keys(checks))
+  return (value) => {
+    if (!isJsonObject(value)) return expected('an object', value)
+    const check = rows.get(value['type'])
+    if (check !== undefined) return check(value)
+    const failure = type(value['type'])
+    return failure === undefined ? undefined : within(failure, 'type')
+  }
+}
+
+/** A failure as seen from the object that holds the failing value under a key. */
+export function within(failure: Failure, key: string): Failure {
+  const step = plainKey.test(key) ? `.${key}` : `[${JSON.stringify(key.slice(0, longestStep))}]`
+  return { ...failure, path: step + failure.path }
+}
+
+/** How much of a peer's key a message repeats. */
+const longestStep = 100
+
+const plainKey = /^[\w$]{1,100}$/
+
+/** Reads a member of data from a peer: its own alone, never what every object inherits. */
+export function own(value: JsonObject, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  const type = typeof value
+  if (type === 'number' || type === 'string') return type === 'number' ? 'a number' : 'a string'
+  return type === 'object' ? 'an object' : `a ${type}`
+}

@@ -1,0 +1,73 @@
+import type { InputRequiredResult } from '../patterns/mrtr.ts'
+import type { SubscriptionsListenRequestParams, SubscriptionsListenResult } from '../patterns/subscriptions.ts'
+import type { CompleteRequestParams, CompleteResult } from '../server/completion.ts'
+import type { DiscoverResult } from '../server/discover.ts'
+import type { PaginatedRequestParams } from '../server/pagination.ts'
+import type { GetPromptRequestParams, GetPromptResult, ListPromptsResult } from '../server/prompts.ts'
+import type * as resources from '../server/resource-requests.ts'
+import type { CallToolRequestParams, CallToolResult, ListToolsResult } from '../server/tool-requests.ts'
+import * as check from './check-params.ts'
+import type { RequestParams } from '../basic/meta.ts'
+
+/** What the code must know of a method. */
+export interface MethodRow<P = unknown> {
+  /** Checks and narrows the params; throws `McpError(invalidParams)` that names the path. */
+  readonly params: check.ParamsCheck<P>
+  /** Which field of the params the `Mcp-Name` header repeats (basic/transports/streamable-http). */
+  readonly named?: 'name' | 'uri' | undefined
+  /** May answer `input_required` (basic/patterns/mrtr). */
+  readonly asks?: true | undefined
+  /** Its complete results carry `ttlMs` and `cacheScope` (server/utilities/caching). */
+  readonly cached?: true | undefined
+  /** Its response is a stream of notifications that lasts (basic/patterns/subscriptions). */
+  readonly streams?: true | undefined
+  /** The server capability that it belongs to; without one, every server has the method. */
+  readonly capability?: 'tools' | 'prompts' | 'resources' | 'completions' | undefined
+}
+
+/** The params and the results of each method. */
+export interface MethodTypes {
+  'server/discover': { params: RequestParams; result: DiscoverResult }
+  'tools/list': { params: PaginatedRequestParams; result: ListToolsResult }
+  'tools/call': { params: CallToolRequestParams; result: CallToolResult | InputRequiredResult }
+  'prompts/list': { params: PaginatedRequestParams; result: ListPromptsResult }
+  'prompts/get': { params: GetPromptRequestParams; result: GetPromptResult | InputRequiredResult }
+  'resources/list': { params: PaginatedRequestParams; result: resources.ListResourcesResult }
+  'resources/templates/list': { params: PaginatedRequestParams; result: resources.ListResourceTemplatesResult }
+  'resources/read': {
+    params: resources.ReadResourceRequestParams
+    result: resources.ReadResourceResult | InputRequiredResult
+  }
+  'completion/complete': { params: CompleteRequestParams; result: CompleteResult }
+  'subscriptions/listen': { params: SubscriptionsListenRequestParams; result: SubscriptionsListenResult }
+}
+
+/** The name of a method that a client may call. */
+export type Method = keyof MethodTypes
+
+/** Every method of this revision. No other file compares method names. */
+export const methods = {
+  'server/discover': { params: check.requestParams, cached: true },
+  'tools/list': { params: check.paginatedRequestParams, cached: true, capability: 'tools' },
+  'tools/call': { params: check.callToolRequestParams, named: 'name', asks: true, capability: 'tools' },
+  'prompts/list': { params: check.paginatedRequestParams, cached: true, capability: 'prompts' },
+  'prompts/get': { params: check.getPromptRequestParams, named: 'name', asks: true, capability: 'prompts' },
+  'resources/list': { params: check.paginatedRequestParams, cached: true, capability: 'resources' },
+  'resources/templates/list': { params: check.paginatedRequestParams, cached: true, capability: 'resources' },
+  'resources/read': {
+    params: check.readResourceRequestParams,
+    named: 'uri',
+    asks: true,
+    cached: true,
+    capability: 'resources',
+  },
+  'completion/complete': { params: check.completeRequestParams, capability: 'completions' },
+  'subscriptions/listen': { params: check.subscriptionsListenRequestParams, streams: true },
+} as const satisfies { readonly [M in Method]: MethodRow<MethodTypes[M]['params']> }
+
+const rows: ReadonlyMap<string, MethodRow> = new Map(Object.entries(methods))
+
+/** The row of a method by the name that a peer sent; `undefined` when there is no such method. */
+export function methodRow(method: string): MethodRow | undefined {
+  return rows.get(method)
+}

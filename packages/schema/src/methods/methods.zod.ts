@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { inputRequiredResult } from '../patterns/mrtr.zod.ts'
+import { subscriptionsListenRequestParams, subscriptionsListenResult } from '../patterns/subscriptions.zod.ts'
+import { completeRequestParams, completeResult } from '../server/completion.zod.ts'
+import { discoverResult } from '../server/discover.zod.ts'
+import { paginatedRequestParams } from '../server/pagination.zod.ts'
+import { getPromptRequestParams, getPromptResult, listPromptsResult } from '../server/prompts.zod.ts'
+import * as resources from '../server/resource-requests.zod.ts'
+import { callToolRequestParams, callToolResult, listToolsResult } from '../server/tool-requests.zod.ts'
+import { isJsonObject } from '../basic/json.ts'
+import { requestParams } from '../basic/meta.zod.ts'
+import type { Method, MethodTypes } from './methods.ts'
+
+/** Validates the params of a method's requests. */
+export const paramsValidators: { readonly [M in Method]: z.ZodType<MethodTypes[M]['params']> } = {
+  'server/discover': requestParams,
+  'tools/list': paginatedRequestParams,
+  'tools/call': callToolRequestParams,
+  'prompts/list': paginatedRequestParams,
+  'prompts/get': getPromptRequestParams,
+  'resources/list': paginatedRequestParams,
+  'resources/templates/list': paginatedRequestParams,
+  'resources/read': resources.readResourceRequestParams,
+  'completion/complete': completeRequestParams,
+  'subscriptions/listen': subscriptionsListenRequestParams,
+}
+
+/**
+ * Validates a method's results as a client may act on them. Unlike the validators of the published types, these take
+ * results of servers of an earlier revision: an absent `resultType` becomes `complete`, an absent or negative `ttlMs` 0,
+ * an absent `cacheScope` `private`. Any other `resultType` than `complete`, or `input_required` where the method may ask
+ * for input, is refused (basic/index, ResultType; server/utilities/caching).
+ */
+export const resultValidators: { readonly [M in Method]: z.ZodType<MethodTypes[M]['result']> } = {
+  'server/discover': complete(discoverResult, withCacheHints),
+  'tools/list': complete(listToolsResult, withCacheHints),
+  'tools/call': completeOrAsking(complete(callToolResult)),
+  'prompts/list': complete(listPromptsResult, withCacheHints),
+  'prompts/get': completeOrAsking(complete(getPromptResult)),
+  'resources/list': complete(resources.listResourcesResult, withCacheHints),
+  'resources/templates/list': complete(resources.listResourceTemplatesResult, withCacheHints),
+  'resources/read': completeOrAsking(complete(resources.readResourceResult, withCacheHints)),
+  'completion/complete': complete(completeResult),
+  'subscriptions/listen': complete(subscriptionsListenResult),
+}
+
+function complete<R extends { readonly resultType: string }>(
+  validator: z.ZodType<R>,
+  fill: (result: object) => object = withResultType,
+): z.ZodType<R> {
+  return z
+    .preprocess((value) => (isJsonObject(value) ? fill(value) : value), validator)
+    .refine((result) => result.resultType === 'complete', { path: ['resultType'], message: 'expected "complete"' })
+}
+
+function withResultType(result: object): object {
+  return { resultType: 'complete', ...result }
+}
+
+function withCacheHints(result: object): object {
+  const filled = { resultType: 'complete', cacheScope: 'private', ttlMs: 0, ...result }
+  return typeof filled.ttlMs === 'number' && filled.ttlMs < 0 ? { ...filled, ttlMs: 0 } : filled
+}
+
+const asking = inputRequiredResult.refine(
+  (result) => result.inputRequests !== undefined || result.requestState !== undefined,
+  'expected inputRequests, requestState or both',
+)
+
+// The resultType chooses, instead of a union that would report the issues of both.
+function completeOrAsking<R>(completed: z.ZodType<R>): z.ZodType<R | z.output<typeof asking>> {
+  return z.unknown().transform((value, context) => {
+    const asks = isJsonObject(value) && value.resultType === 'input_required'
+    const parsed = asks ? asking.safeParse(value) : completed.safeParse(value)
+    if (parsed.success) return parsed.data
+    for (const { path, message } of parsed.error.issues) {
+      context.issues.push({ code: 'custom', path, message, input: value })
+    }
+    return z.NEVER
+  })
+}

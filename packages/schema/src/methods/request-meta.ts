@@ -1,0 +1,46 @@
+import { implementation } from './check-content.ts'
+import * as check from './checks.ts'
+import { errorCodes } from '../basic/error-codes.ts'
+import type { JsonObject } from '../basic/json.ts'
+import { McpError } from '../basic/mcp-error.ts'
+import type { RequestMetaObject } from '../basic/meta.ts'
+import { metaKeys } from '../basic/meta-keys.ts'
+
+const optionalObject = check.optional(check.object)
+const settings = check.optional(check.members(check.object))
+
+const clientCapabilities = check.fields({
+  elicitation: check.optional(check.fields({ form: optionalObject, url: optionalObject })),
+  experimental: settings,
+  extensions: settings,
+  roots: optionalObject,
+  sampling: check.optional(check.fields({ context: optionalObject, tools: optionalObject })),
+})
+
+const level = check.oneOf('debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency')
+
+/** The `_meta` of every request (basic/index, per-request protocol fields). */
+export const requestMetaCheck: check.Check = check.fields({
+  [metaKeys.protocolVersion]: check.string,
+  [metaKeys.clientCapabilities]: clientCapabilities,
+  [metaKeys.clientInfo]: check.optional(implementation),
+  [metaKeys.logLevel]: check.optional(level),
+  [metaKeys.progressToken]: check.optional(check.stringOrInteger),
+})
+
+/**
+ * The checked `_meta` of a request's params: version and capabilities are there, and what else the protocol knows of it
+ * is well-formed (basic/index, per-request protocol fields). Throws `McpError(invalidParams)` that names the path.
+ */
+export function requestMeta(params: JsonObject | undefined): RequestMetaObject {
+  const meta = params?.['_meta']
+  const failure = requestMetaCheck(meta)
+  if (failure !== undefined) throw invalidParams(check.within(failure, '_meta'))
+  // The check above covers every member that the type names.
+  return meta as RequestMetaObject
+}
+
+/** The error that tells a failure within the params. */
+export function invalidParams({ path, expected, got }: check.Failure): McpError {
+  return new McpError(errorCodes.invalidParams, `params${path} must be ${expected}, got ${got}`)
+}

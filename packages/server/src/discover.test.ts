@@ -1,0 +1,59 @@
+import { metaKeys, protocolVersion } from '@x/schema'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { createServer, prompt, resourceTemplate, type ServerDefinition, type ServerOffers } from './index.ts'
+import { resultOf } from './testing/ask.ts'
+
+const about = { name: 'demo', version: '1.0.0' }
+const run = () => ''
+const input = z.object({ a: z.string() })
+
+test('a server says what it speaks, has and is [DIS-001 DIS-002 DIS-005 VER-003 CCH-001]', async () => {
+  const icons = [{ src: 'https://example.com/a.png' }]
+  const description = { title: 'Demo', description: 'Shows', icons, websiteUrl: 'https://example.com' }
+  const server = createServer({ ...about, ...description, instructions: 'Be kind', tools: [] })
+  const result = await resultOf(server, 'server/discover')
+  expect(result).toEqual({
+    resultType: 'complete',
+    supportedVersions: [protocolVersion],
+    capabilities: { logging: {}, tools: {} },
+    instructions: 'Be kind',
+    ttlMs: 300_000,
+    cacheScope: 'public',
+    _meta: { [metaKeys.serverInfo]: { ...about, ...description } },
+  })
+  expect(await resultOf(server, 'server/discover')).toBe(result)
+})
+
+const offers: [string, ServerOffers, object][] = [
+  ['nothing', {}, {}],
+  ['empty lists', { tools: [], prompts: [], resources: [] }, { tools: {}, prompts: {}, resources: {} }],
+  ['templates alone', { resourceTemplates: [] }, { resources: {} }],
+  ['a prompt without completion', { prompts: [prompt('p', { input, run })] }, { prompts: {} }],
+  [
+    'a prompt with completion',
+    { prompts: [prompt('p', { input, run, complete: { a: () => [] } })] },
+    { prompts: {}, completions: {} },
+  ],
+  [
+    'a template with completion',
+    { resourceTemplates: [resourceTemplate('x:{a}', { name: 'x', read: run, complete: { a: () => [] } })] },
+    { resources: {}, completions: {} },
+  ],
+]
+
+test.each(offers)('a server with %s declares just that [TOL-004]', async (_, given, capabilities) => {
+  const result = await resultOf(createServer({ ...about, ...given }), 'server/discover')
+  expect(result['capabilities']).toEqual({ logging: {}, ...capabilities })
+})
+
+test('extensions are declared with their settings [VER-004]', async () => {
+  const extensions: ServerDefinition['extensions'] = { 'com.example/a': {}, 'com.example.b/c': { size: 1 } }
+  const result = await resultOf(createServer({ ...about, extensions }), 'server/discover')
+  expect(result).toMatchObject({ capabilities: { extensions } })
+})
+
+test('the author says how long it may be kept, and by whom [CCH-001 CCH-014 CCH-015]', async () => {
+  const server = createServer({ ...about, cache: { ttlMs: 7, scope: 'private' } })
+  expect(await resultOf(server, 'server/discover')).toMatchObject({ ttlMs: 7, cacheScope: 'private' })
+})

@@ -1,0 +1,40 @@
+import { type JsonObject, type Method, type MethodRow, type MethodTypes, methods } from '@x/schema'
+import type { Awaitable } from './request/awaitable.ts'
+import type { Scope } from './request/scope.ts'
+import { complete } from './utilities/completion.ts'
+import { discover } from './discover.ts'
+import { getPrompt, listPrompts } from './prompts/prompts.ts'
+import { listResources, listResourceTemplates, readResource } from './resources/resources.ts'
+import { callTool, listTools } from './tools/tools.ts'
+
+/** A method's row, joined with what serves it. */
+export interface ServedMethod {
+  readonly capability: MethodRow['capability']
+  /** Checks the params, and makes the result of them; throws the McpError that the peer is to see. */
+  readonly handle: (params: JsonObject | undefined, scope: Scope) => Awaitable<JsonObject>
+}
+
+const served = new Map<string, ServedMethod>([
+  serve('server/discover', discover),
+  serve('tools/list', listTools),
+  serve('tools/call', callTool),
+  serve('prompts/list', listPrompts),
+  serve('prompts/get', getPrompt),
+  serve('resources/list', listResources),
+  serve('resources/templates/list', listResourceTemplates),
+  serve('resources/read', readResource),
+  serve('completion/complete', complete),
+])
+
+/** What serves a method; undefined for one that no server of this package serves. */
+export function findMethod(name: string): ServedMethod | undefined {
+  return served.get(name)
+}
+
+function serve<M extends Method>(
+  name: M,
+  handler: (params: MethodTypes[M]['params'], scope: Scope) => Awaitable<JsonObject>,
+): [string, ServedMethod] {
+  const row: MethodRow<MethodTypes[M]['params']> = methods[name]
+  return [name, { capability: row.capability, handle: (params, scope) => handler(row.params(params), scope) }]
+}

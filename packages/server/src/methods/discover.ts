@@ -1,7 +1,0 @@
-import type { JsonObject, RequestParams } from '@x/schema'
-import type { Scope } from '../scope.ts'
-
-/** Says what the server speaks, has and is (server/discover). */
-export function discover(_params: RequestParams, { catalog }: Scope): JsonObject {
-  return catalog.discovery
-}

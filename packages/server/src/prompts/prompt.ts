@@ -1,0 +1,56 @@
+import type { ContentBlock, JsonObject, PromptMessage } from '@x/schema'
+import type { Awaitable } from '../request/awaitable.ts'
+import type { Context } from '../request/context.ts'
+import type { Completer, Described } from '../described.ts'
+import type { AnySchema, ParsedBy } from '../json-schema/schemas.ts'
+
+/** A prompt, as {@link prompt} makes it. */
+export interface Prompt {
+  readonly name: string
+  readonly definition: AnyPromptDefinition
+}
+
+/** What a prompt is; `Input` is found from the schema. */
+export interface PromptDefinition<Input extends AnySchema | undefined> extends Described {
+  readonly description?: string | undefined
+  /** The arguments: an object of strings, which the schema may turn into something else. */
+  readonly input?: Input
+  /** Suggests values, by argument. */
+  readonly complete?: { readonly [argument: string]: Completer } | undefined
+  /** Writes the messages; a string is one message of the user. */
+  run(args: ParsedBy<Input>, ctx: Context): Awaitable<PromptReturn>
+}
+
+/** A {@link PromptDefinition} of which only the server knows what goes in. */
+export interface AnyPromptDefinition extends Described {
+  readonly description?: string | undefined
+  readonly input?: AnySchema | undefined
+  readonly complete?: { readonly [argument: string]: Completer } | undefined
+  run(args: unknown, ctx: Context): Awaitable<PromptReturn>
+}
+
+/** What `run` of a prompt may return. */
+export type PromptReturn = string | ContentBlock | readonly PromptMessage[] | PromptContent
+
+/** The parts of a prompt's result. */
+export interface PromptContent {
+  readonly messages: readonly PromptMessage[]
+  readonly description?: string | undefined
+  readonly _meta?: JsonObject | undefined
+}
+
+/**
+ * Defines a prompt. Nothing is checked before `createServer`.
+ *
+ * @example
+ * const review = prompt('review', {
+ *   input: z.object({ code: z.string() }),
+ *   run: ({ code }) => `Please review this code:\n${code}`,
+ * })
+ */
+export function prompt<Input extends AnySchema | undefined = undefined>(
+  name: string,
+  definition: PromptDefinition<Input>,
+): Prompt {
+  return { name, definition }
+}

@@ -1,0 +1,77 @@
+import {
+  errorCodes,
+  type GetPromptRequestParams,
+  type GetPromptResult,
+  type JsonObject,
+  McpError,
+  type PaginatedRequestParams,
+  type PromptMessage,
+} from '@x/schema'
+import { after, type Awaitable } from '../request/awaitable.ts'
+import { type CompiledPrompt, resultMeta } from '../catalog.ts'
+import { openContext } from '../request/open-context.ts'
+import { issueLines } from '../json-schema/issues.ts'
+import { findVisible, readPage } from '../utilities/pages.ts'
+import type { PromptContent, PromptReturn } from './prompt.ts'
+import { quote, requireCapabilities, type Scope } from '../request/scope.ts'
+
+type Arguments = NonNullable<GetPromptRequestParams['arguments']>
+
+const noArguments: Arguments = Object.freeze({})
+
+/** A page of the prompts that the caller may use (server/prompts, listing prompts). */
+export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call }: Scope): JsonObject {
+  return readPage(catalog.prompts, cursor, call.principal)
+}
+
+/** Fills in a prompt (server/prompts, getting a prompt). A name or an argument that does not fit is a protocol error. */
+export function getPrompt(params: GetPromptRequestParams, scope: Scope): Awaitable<GetPromptResult> {
+  const prompt = findVisible(scope.catalog.prompts, params.name, scope.call.principal)
+  if (prompt === undefined) throw invalid(`Unknown prompt: ${quote(params.name)}`)
+  requireCapabilities(prompt.requires, scope)
+  const given = params.arguments ?? noArguments
+  refuseMissing(prompt, given)
+  return after(prompt.input(given), (checked) => {
+    if (checked.issues !== undefined) {
+      throw invalid(`Invalid arguments for prompt ${quote(prompt.key)}:\n${issueLines(checked.issues)}`)
+    }
+    const returned = prompt.definition.run(checked.value, openContext(scope))
+    return after(returned, (content) => resultOf(content, prompt, scope))
+  })
+}
+
+function refuseMissing(prompt: CompiledPrompt, given: Arguments): void {
+  const missing = prompt.required.filter((name) => !Object.hasOwn(given, name))
+  if (missing.length === 0) return
+  throw invalid(`Prompt ${quote(prompt.key)} needs the arguments that are missing: ${missing.join(', ')}`)
+}
+
+function resultOf(returned: PromptReturn, prompt: CompiledPrompt, { catalog }: Scope): GetPromptResult {
+  const { messages, description, _meta } = contentOf(returned)
+  const about = description ?? prompt.definition.description
+  const meta = resultMeta(_meta, catalog)
+  return {
+    resultType: 'complete',
+    ...(about !== undefined && { description: about }),
+    messages,
+    ...(meta && { _meta: meta }),
+  }
+}
+
+function contentOf(returned: PromptReturn): PromptContent {
+  if (typeof returned === 'string') return { messages: [userMessage({ type: 'text', text: returned })] }
+  if (isMessages(returned)) return { messages: returned }
+  return 'messages' in returned ? returned : { messages: [userMessage(returned)] }
+}
+
+function isMessages(returned: PromptReturn): returned is readonly PromptMessage[] {
+  return Array.isArray(returned)
+}
+
+function userMessage(content: PromptMessage['content']): PromptMessage {
+  return { role: 'user', content }
+}
+
+function invalid(message: string): McpError {
+  return new McpError(errorCodes.invalidParams, message)
+}

@@ -1,0 +1,62 @@
+import {
+  type Call,
+  type ClientCapabilities,
+  errorCodes,
+  McpError,
+  metaKeys,
+  type RequestMetaObject,
+  supports,
+} from '@x/schema'
+import type { Catalog } from '../catalog.ts'
+
+/** What the author of a server chose, and `update` does not change. */
+export interface Settings {
+  readonly onError: (error: unknown, where: ErrorPlace) => void
+  readonly describeError: (error: unknown, where: ErrorPlace) => string
+  /** How many progress and log messages one call may send in a second. */
+  readonly messagesPerSecond: number
+  /** Milliseconds, from any beginning. */
+  readonly now: () => number
+}
+
+/** Which request an error came from. */
+export interface ErrorPlace {
+  readonly method: string
+  /** The name or URI of the tool, prompt, resource or template. */
+  readonly name?: string | undefined
+}
+
+/** One request while it is served; the only thing that a request leaves behind, and it is dropped with the answer. */
+export interface Scope {
+  readonly method: string
+  readonly call: Call
+  readonly meta: RequestMetaObject
+  /** The definitions that the request began with; an update in between does not reach it. */
+  readonly catalog: Catalog
+  readonly settings: Settings
+  /** False once the request has been answered: nothing may be sent about it then. */
+  open: boolean
+}
+
+/** Refuses a request whose client did not declare what the definition needs (basic/index, `_meta`). */
+export function requireCapabilities(needed: ClientCapabilities | undefined, { meta }: Scope): void {
+  const missing = needed && supports(meta[metaKeys.clientCapabilities], needed)
+  if (missing === undefined) return
+  const names = Object.keys(missing).join(', ')
+  const message = `The client must declare these capabilities for this request: ${names}`
+  throw new McpError(errorCodes.missingRequiredClientCapability, message, { data: { requiredCapabilities: missing } })
+}
+
+/** Tells the author of an error that the peer does not see whole. An `onError` that fails changes nothing. */
+export function report(error: unknown, where: ErrorPlace, settings: Settings): void {
+  try {
+    settings.onError(error, where)
+  } catch {
+    // The request goes on: its answer must not depend on how its errors are written down.
+  }
+}
+
+/** A name from a peer, for an error message: quoted, and never long. */
+export function quote(name: string): string {
+  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
+}

@@ -1,0 +1,108 @@
+import { type Annotations, type CacheScope, errorCodes, type JsonObject, McpError } from '@x/schema'
+import type { Awaitable } from '../request/awaitable.ts'
+import type { Context } from '../request/context.ts'
+import type { CacheHints, Completer, Described } from '../described.ts'
+import type { UriVariables, VariableNames } from './uri-template.ts'
+
+/** A resource, as {@link resource} makes it. */
+export interface Resource {
+  readonly uri: string
+  readonly definition: ResourceDefinition
+}
+
+/** A template of resources, as {@link resourceTemplate} makes it. */
+export interface ResourceTemplate {
+  readonly uriTemplate: string
+  readonly definition: AnyTemplateDefinition
+}
+
+/** What resources and templates say of themselves. */
+export interface ResourceDescription extends Described {
+  readonly name: string
+  /** Tells the model what it holds. */
+  readonly description?: string | undefined
+  /** Also the media type of what is read, where the contents do not say otherwise. */
+  readonly mimeType?: string | undefined
+  readonly annotations?: Annotations | undefined
+  /** For how long and by whom what is read may be kept: not at all, and private, when absent. */
+  readonly cache?: CacheHints | undefined
+}
+
+/** What a resource is, and how it is read. */
+export interface ResourceDefinition extends ResourceDescription {
+  /** Bytes of the content. */
+  readonly size?: number | undefined
+  read(ctx: Context): Awaitable<ResourceReturn>
+}
+
+/** What the resources of a template are, and how one is read. */
+export interface ResourceTemplateDefinition<Template extends string> extends ResourceDescription {
+  /** Suggests values, by variable. */
+  readonly complete?: { readonly [Name in VariableNames<Template>]?: Completer } | undefined
+  /**
+   * Reads one. The variables are decoded, never empty, and hold no `..` between slashes; throw
+   * {@link resourceNotFound} where they name nothing.
+   */
+  read(variables: UriVariables<Template>, ctx: Context): Awaitable<ResourceReturn>
+}
+
+/** A {@link ResourceTemplateDefinition} of which only the server knows the variables. */
+export interface AnyTemplateDefinition extends ResourceDescription {
+  readonly complete?: { readonly [name: string]: Completer | undefined } | undefined
+  read(variables: { readonly [name: string]: string }, ctx: Context): Awaitable<ResourceReturn>
+}
+
+/** What `read` may return: text, bytes, one part or several, or parts with what belongs to all of them. */
+export type ResourceReturn = string | Uint8Array | ResourcePart | readonly ResourcePart[] | ResourceContent
+
+/** One part of a resource's contents. */
+export interface ResourcePart {
+  /** What was read; the URI that was asked for, when absent. */
+  readonly uri?: string | undefined
+  readonly mimeType?: string | undefined
+  readonly text?: string | undefined
+  /** Bytes, or bytes that are in Base64 already. */
+  readonly blob?: Uint8Array | string | undefined
+  readonly _meta?: JsonObject | undefined
+}
+
+/** The parts of a resource's contents, and what this reading says of all of them. */
+export interface ResourceContent {
+  /** At least one: an empty resource is a part with empty text. */
+  readonly contents: readonly ResourcePart[]
+  readonly ttlMs?: number | undefined
+  readonly cacheScope?: CacheScope | undefined
+  readonly _meta?: JsonObject | undefined
+}
+
+/**
+ * Defines a resource with a fixed URI. Nothing is checked before `createServer`.
+ *
+ * @example
+ * const motd = resource('text://motd', { name: 'Message of the day', read: () => 'Be kind.' })
+ */
+export function resource(uri: string, definition: ResourceDefinition): Resource {
+  return { uri, definition }
+}
+
+/**
+ * Defines resources whose URIs follow a template: `{name}` stands for text without slashes, `{+name}` for text with.
+ * Nothing is checked before `createServer`.
+ *
+ * @example
+ * const page = resourceTemplate('wiki://{space}/{+page}', {
+ *   name: 'Wiki page',
+ *   read: ({ space, page }) => wiki.read(space, page),
+ * })
+ */
+export function resourceTemplate<const Template extends string>(
+  uriTemplate: Template,
+  definition: ResourceTemplateDefinition<Template>,
+): ResourceTemplate {
+  return { uriTemplate, definition }
+}
+
+/** The error that answers a read of something that is not there (server/resources, error handling). */
+export function resourceNotFound(uri: string): McpError {
+  return new McpError(errorCodes.invalidParams, 'Resource not found', { data: { uri } })
+}

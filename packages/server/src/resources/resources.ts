@@ -1,0 +1,97 @@
+import type {
+  BlobResourceContents,
+  JsonObject,
+  PaginatedRequestParams,
+  ReadResourceRequestParams,
+  ReadResourceResult,
+  TextResourceContents,
+} from '@x/schema'
+import { after, type Awaitable } from '../request/awaitable.ts'
+import { encodeBase64 } from './base64.ts'
+import { type CompiledResource, type CompiledTemplate, resultMeta } from '../catalog.ts'
+import { openContext } from '../request/open-context.ts'
+import { findVisible, readPage } from '../utilities/pages.ts'
+import { type ResourceContent, type ResourcePart, type ResourceReturn, resourceNotFound } from './resource.ts'
+import { requireCapabilities, type Scope } from '../request/scope.ts'
+import { matchUriTemplate } from './uri-template.ts'
+
+/** A page of the resources that the caller may read (server/resources, listing resources). */
+export function listResources({ cursor }: PaginatedRequestParams, { catalog, call }: Scope): JsonObject {
+  return readPage(catalog.resources, cursor, call.principal)
+}
+
+/** A page of the templates that the caller may use (server/resources, resource templates). */
+export function listResourceTemplates({ cursor }: PaginatedRequestParams, { catalog, call }: Scope): JsonObject {
+  return readPage(catalog.templates, cursor, call.principal)
+}
+
+/** Reads a resource: that of the very URI, or else of the first template that the URI fits (server/resources). */
+export function readResource({ uri }: ReadResourceRequestParams, scope: Scope): Awaitable<ReadResourceResult> {
+  const { catalog, call } = scope
+  const resource = findVisible(catalog.resources, uri, call.principal)
+  if (resource !== undefined) {
+    requireCapabilities(resource.requires, scope)
+    return after(resource.definition.read(openContext(scope)), (returned) =>
+      resultOf(returned, { uri, resource, scope }),
+    )
+  }
+  for (const template of catalog.templates.byKey.values()) {
+    const visible = template.visibleTo === undefined || template.visibleTo(call.principal)
+    const variables = visible ? matchUriTemplate(template.template, uri) : undefined
+    if (variables !== undefined) {
+      requireCapabilities(template.requires, scope)
+      const returned = template.definition.read(variables, openContext(scope))
+      return after(returned, (content) => resultOf(content, { uri, resource: template, scope }))
+    }
+  }
+  throw resourceNotFound(uri)
+}
+
+interface Reading {
+  readonly uri: string
+  readonly resource: CompiledResource | CompiledTemplate
+  readonly scope: Scope
+}
+
+function resultOf(returned: ResourceReturn, { uri, resource, scope }: Reading): ReadResourceResult {
+  const { contents, ttlMs, cacheScope, _meta } = contentOf(returned)
+  // An empty list could mean that there is no such resource (server/resources, error handling).
+  if (contents.length === 0) {
+    throw new Error(`Reading ${uri} gave no contents; return empty text, or throw resourceNotFound(uri)`)
+  }
+  const meta = resultMeta(_meta, scope.catalog)
+  return {
+    resultType: 'complete',
+    contents: contents.map((part) => encodePart(part, uri, resource.definition.mimeType)),
+    ttlMs: ttlMs ?? resource.cache.ttlMs,
+    cacheScope: cacheScope ?? resource.cache.scope,
+    ...(meta && { _meta: meta }),
+  }
+}
+
+function contentOf(returned: ResourceReturn): ResourceContent {
+  if (typeof returned === 'string') return { contents: [{ text: returned }] }
+  if (returned instanceof Uint8Array) return { contents: [{ blob: returned }] }
+  if (isParts(returned)) return { contents: returned }
+  return 'contents' in returned ? returned : { contents: [returned] }
+}
+
+function isParts(returned: ResourceReturn): returned is readonly ResourcePart[] {
+  return Array.isArray(returned)
+}
+
+function encodePart(
+  part: ResourcePart,
+  uri: string,
+  mimeType: string | undefined,
+): TextResourceContents | BlobResourceContents {
+  const type = part.mimeType ?? mimeType
+  const about = {
+    uri: part.uri ?? uri,
+    ...(type !== undefined && { mimeType: type }),
+    ...(part._meta && { _meta: part._meta }),
+  }
+  if (part.text !== undefined) return { ...about, text: part.text }
+  if (part.blob === undefined) throw new Error(`A part of ${uri} has neither text nor blob`)
+  return { ...about, blob: typeof part.blob === 'string' ? part.blob : encodeBase64(part.blob) }
+}

@@ -1,0 +1,103 @@
+import {
+  type CallToolResult,
+  type ContentBlock,
+  isJsonObject,
+  isMcpError,
+  type JsonValue,
+  type SchemaIssue,
+} from '@x/schema'
+import { after, type Awaitable } from '../request/awaitable.ts'
+import { type CompiledTool, resultMeta } from '../catalog.ts'
+import { issueLines } from '../json-schema/issues.ts'
+import { quote, report, type Scope } from '../request/scope.ts'
+import { isFullToolResult, type ToolContent } from './tool.ts'
+
+/**
+ * What was returned, as a result. Structured content that the output schema refuses never leaves the server: the author
+ * is told what was wrong with it, and the model only that the tool failed (server/tools, output schema).
+ */
+export function finishTool(returned: unknown, tool: CompiledTool, scope: Scope): Awaitable<CallToolResult> {
+  const { output } = tool
+  if (output === undefined) return plain(returned, tool, scope)
+  const given: Partial<ToolContent> = isFullToolResult(returned) ? returned : {}
+  const structured = isFullToolResult(returned) ? returned.structuredContent : returned
+  // A failure has nothing to structure; whatever else says it is a result must have what the schema promises.
+  if (given.isError === true && structured === undefined) return resultOf(given, undefined, scope)
+  return after(output(structured), (checked) => {
+    if (checked.issues === undefined) return withStructured(given, checked.value, { tool, scope })
+    return unusable(`breaks its output schema:\n${issueLines(checked.issues)}`, tool, scope)
+  })
+}
+
+function plain(returned: unknown, tool: CompiledTool, scope: Scope): CallToolResult {
+  if (typeof returned === 'string') return resultOf({ content: [textBlock(returned)] }, undefined, scope)
+  if (!isToolContent(returned)) {
+    return unusable('is neither text nor { content: [...] }; declare output to return structured content', tool, scope)
+  }
+  if (returned.structuredContent === undefined) return resultOf(returned, undefined, scope)
+  return withStructured(returned, returned.structuredContent, { tool, scope })
+}
+
+function isToolContent(value: unknown): value is Partial<ToolContent> {
+  return isFullToolResult(value) || (isJsonObject(value) && Array.isArray(value['content']))
+}
+
+/** Structured content stands once more as text, for clients that read only that (server/tools, structured content). */
+function withStructured(
+  given: Partial<ToolContent>,
+  value: unknown,
+  { tool, scope }: { tool: CompiledTool; scope: Scope },
+): CallToolResult {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value)
+  } catch (cause) {
+    return unusable(`is not JSON: ${cause instanceof Error ? cause.message : 'it cannot be written'}`, tool, scope)
+  }
+  if (text === undefined) return unusable(`is not JSON but ${typeof value}`, tool, scope)
+  const content = given.content ?? [textBlock(text)]
+  // JSON.stringify has just shown that it can be sent.
+  return resultOf({ ...given, content }, value as JsonValue, scope)
+}
+
+function resultOf(
+  { content = [], isError, _meta }: Partial<ToolContent>,
+  structuredContent: JsonValue | undefined,
+  { catalog }: Scope,
+): CallToolResult {
+  const meta = resultMeta(_meta, catalog)
+  return {
+    resultType: 'complete',
+    content,
+    ...(structuredContent !== undefined && { structuredContent }),
+    ...(isError === true && { isError }),
+    ...(meta && { _meta: meta }),
+  }
+}
+
+/** Names each fault, so that the model can put it right (server/tools, error handling). */
+export function refusedArguments(tool: CompiledTool, issues: readonly SchemaIssue[], scope: Scope): CallToolResult {
+  return failure(`Invalid arguments for tool ${quote(tool.key)}:\n${issueLines(issues)}`, scope)
+}
+
+/** What a tool threw, as a result that the model reads; an McpError, and the end of a cancelled call, go on as they are. */
+export function failedTool(error: unknown, tool: CompiledTool, scope: Scope): CallToolResult {
+  if (isMcpError(error) || scope.call.signal.aborted) throw error
+  const where = { method: scope.method, name: tool.key }
+  report(error, where, scope.settings)
+  return failure(scope.settings.describeError(error, where), scope)
+}
+
+function unusable(reason: string, tool: CompiledTool, scope: Scope): CallToolResult {
+  const where = { method: scope.method, name: tool.key }
+  report(new Error(`What tool ${quote(tool.key)} returned ${reason}`), where, scope.settings)
+  return failure(`Tool ${quote(tool.key)} failed`, scope)
+}
+
+function failure(text: string, scope: Scope): CallToolResult {
+  return resultOf({ content: [textBlock(text)], isError: true }, undefined, scope)
+}
+
+function textBlock(text: string): ContentBlock {
+  return { type: 'text', text }
+}

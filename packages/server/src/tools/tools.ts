@@ -1,0 +1,47 @@
+import {
+  type CallToolRequestParams,
+  type CallToolResult,
+  checkMirrored,
+  errorCodes,
+  type JsonObject,
+  McpError,
+  type PaginatedRequestParams,
+} from '@x/schema'
+import { after, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import type { CompiledTool } from '../catalog.ts'
+import { openContext } from '../request/open-context.ts'
+import { findVisible, readPage } from '../utilities/pages.ts'
+import { quote, requireCapabilities, type Scope } from '../request/scope.ts'
+import { failedTool, finishTool, refusedArguments } from './tool-results.ts'
+
+const noArguments: JsonObject = Object.freeze({})
+
+/** A page of the tools that the caller may use (server/tools, listing tools). */
+export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }: Scope): JsonObject {
+  return readPage(catalog.tools, cursor, call.principal)
+}
+
+/**
+ * Calls a tool (server/tools, calling tools). A tool that is unknown, or hidden from the caller, is an error of the
+ * protocol; arguments that its schema refuses and errors that it throws are results, so that the model can read them.
+ */
+export function callTool(params: CallToolRequestParams, scope: Scope): Awaitable<CallToolResult> {
+  const { catalog, call } = scope
+  const tool = findVisible(catalog.tools, params.name, call.principal)
+  if (tool === undefined) throw new McpError(errorCodes.invalidParams, `Unknown tool: ${quote(params.name)}`)
+  requireCapabilities(tool.requires, scope)
+  const given = params.arguments ?? noArguments
+  if (call.mirrored !== undefined) checkMirrored(tool.mirrored, given, call.mirrored)
+  try {
+    const result = after(tool.input(given), (checked) =>
+      checked.issues === undefined ? run(tool, checked.value, scope) : refusedArguments(tool, checked.issues, scope),
+    )
+    return isPromiseLike(result) ? result.then(undefined, (error: unknown) => failedTool(error, tool, scope)) : result
+  } catch (error) {
+    return failedTool(error, tool, scope)
+  }
+}
+
+function run(tool: CompiledTool, args: unknown, scope: Scope): Awaitable<CallToolResult> {
+  return after(tool.definition.run(args, openContext(scope)), (returned) => finishTool(returned, tool, scope))
+}

@@ -1,0 +1,64 @@
+import { type CompleteRequestParams, type CompleteResult, errorCodes, McpError } from '@x/schema'
+import { after, type Awaitable } from '../request/awaitable.ts'
+import type { CompiledPrompt, CompiledTemplate } from '../catalog.ts'
+import { openContext } from '../request/open-context.ts'
+import type { Completer, Completion } from '../described.ts'
+import { findVisible } from './pages.ts'
+import { quote, type Scope } from '../request/scope.ts'
+
+/** The most values that one answer may have (server/utilities/completion, completion results). */
+const maxValues = 100
+
+const noArguments = Object.freeze({})
+const nothing: Completion = Object.freeze({ values: Object.freeze([]) })
+
+/** Suggests values for an argument of a prompt or a variable of a template (server/utilities/completion). */
+export function complete(params: CompleteRequestParams, scope: Scope): Awaitable<CompleteResult> {
+  const { argument, context, ref } = params
+  const completers = completersOf(ref, scope)
+  if (!completers.has(argument.name)) {
+    const names = [...completers.keys()].join(', ') || 'none'
+    throw invalid(`There is no argument ${quote(argument.name)} to complete; there are: ${names}`)
+  }
+  const completer = completers.get(argument.name)
+  if (completer === undefined) return resultOf(nothing, scope)
+  const known = { arguments: context?.arguments ?? noArguments, ctx: openContext(scope) }
+  return after(completer(argument.value, known), (suggested) => resultOf(suggested, scope))
+}
+
+type Completers = ReadonlyMap<string, Completer | undefined>
+
+function completersOf(ref: CompleteRequestParams['ref'], { catalog, call }: Scope): Completers {
+  const found = ref.type === 'ref/prompt' ? promptOf(ref.name) : templateOf(ref.uri)
+  return found.completers
+
+  function promptOf(name: string): CompiledPrompt {
+    const prompt = findVisible(catalog.prompts, name, call.principal)
+    if (prompt === undefined) throw invalid(`Unknown prompt: ${quote(name)}`)
+    return prompt
+  }
+
+  function templateOf(uri: string): CompiledTemplate {
+    const template = findVisible(catalog.templates, uri, call.principal)
+    if (template === undefined) throw invalid(`Unknown resource template: ${quote(uri)}`)
+    return template
+  }
+}
+
+function resultOf(suggested: readonly string[] | Completion, { catalog }: Scope): CompleteResult {
+  const { values, total, hasMore } = isList(suggested) ? { values: suggested, total: suggested.length } : suggested
+  const more = hasMore ?? (values.length > maxValues || (total ?? 0) > values.length)
+  return {
+    resultType: 'complete',
+    completion: { values: values.slice(0, maxValues), ...(total !== undefined && { total }), hasMore: more },
+    ...(catalog.resultMeta && { _meta: catalog.resultMeta }),
+  }
+}
+
+function isList(suggested: readonly string[] | Completion): suggested is readonly string[] {
+  return Array.isArray(suggested)
+}
+
+function invalid(message: string): McpError {
+  return new McpError(errorCodes.invalidParams, message)
+}
