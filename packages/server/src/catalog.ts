@@ -1,6 +1,6 @@
 import type { CacheScope, ClientCapabilities, JsonObject, MirroredParam, ServerCapabilities } from '@x/schema'
 import type { Completer } from './described.ts'
-import type { Listed, Listing } from './utilities/pages.ts'
+import type { Listed, Listing } from './pages.ts'
 import type { AnyPromptDefinition } from './prompts/prompt.ts'
 import type { AnyTemplateDefinition, ResourceDefinition } from './resources/resource.ts'
 import type { CompiledSchema } from './json-schema/schemas.ts'

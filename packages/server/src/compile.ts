@@ -14,7 +14,7 @@ import { compileResource, compileTemplate } from './resources/compile-resource.t
 import { compileTool } from './tools/compile-tool.ts'
 import { DefinitionError } from './definition-error.ts'
 import { frozenObject } from './json-schema/frozen-json.ts'
-import { createListing, type ListField, type Listing } from './utilities/pages.ts'
+import { createListing, type ListField, type Listing } from './pages.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
 /** Lists are the same for everybody and seldom change. */

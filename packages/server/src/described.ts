@@ -1,7 +1,7 @@
 import type { CacheScope, ClientCapabilities, Icon, JsonObject } from '@x/schema'
 import type { Awaitable } from './request/awaitable.ts'
 import type { Context } from './request/context.ts'
-import type { VisibleTo } from './utilities/pages.ts'
+import type { VisibleTo } from './pages.ts'
 
 /** What every definition may say of itself. */
 export interface Described {

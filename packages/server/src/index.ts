@@ -7,7 +7,7 @@ export { expandUriTemplate } from './resources/uri-template.ts'
 export type { Awaitable } from './request/awaitable.ts'
 export type { ClientFeature, ClientView, Context } from './request/context.ts'
 export type { CacheHints, Completer, Completion, Described, KnownArguments } from './described.ts'
-export type { VisibleTo } from './utilities/pages.ts'
+export type { VisibleTo } from './pages.ts'
 export type { AnyPromptDefinition, Prompt, PromptContent, PromptDefinition, PromptReturn } from './prompts/prompt.ts'
 export type {
   AnyTemplateDefinition,

@@ -1,7 +1,7 @@
 import { type JsonObject, type Method, type MethodRow, type MethodTypes, methods } from '@x/schema'
 import type { Awaitable } from './request/awaitable.ts'
 import type { Scope } from './request/scope.ts'
-import { complete } from './utilities/completion.ts'
+import { complete } from './completion.ts'
 import { discover } from './discover.ts'
 import { getPrompt, listPrompts } from './prompts/prompts.ts'
 import { listResources, listResourceTemplates, readResource } from './resources/resources.ts'

@@ -11,7 +11,7 @@ import { after, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledPrompt, resultMeta } from '../catalog.ts'
 import { openContext } from '../request/open-context.ts'
 import { issueLines } from '../json-schema/issues.ts'
-import { findVisible, readPage } from '../utilities/pages.ts'
+import { findVisible, readPage } from '../pages.ts'
 import type { PromptContent, PromptReturn } from './prompt.ts'
 import { quote, requireCapabilities, type Scope } from '../request/scope.ts'
 

@@ -10,7 +10,7 @@ import {
 import { after, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { CompiledTool } from '../catalog.ts'
 import { openContext } from '../request/open-context.ts'
-import { findVisible, readPage } from '../utilities/pages.ts'
+import { findVisible, readPage } from '../pages.ts'
 import { quote, requireCapabilities, type Scope } from '../request/scope.ts'
 import { failedTool, finishTool, refusedArguments } from './tool-results.ts'
 

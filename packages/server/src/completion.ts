@@ -1,10 +1,10 @@
 import { type CompleteRequestParams, type CompleteResult, errorCodes, McpError } from '@x/schema'
-import { after, type Awaitable } from '../request/awaitable.ts'
-import type { CompiledPrompt, CompiledTemplate } from '../catalog.ts'
-import { openContext } from '../request/open-context.ts'
-import type { Completer, Completion } from '../described.ts'
+import { after, type Awaitable } from './request/awaitable.ts'
+import type { CompiledPrompt, CompiledTemplate } from './catalog.ts'
+import { openContext } from './request/open-context.ts'
+import type { Completer, Completion } from './described.ts'
 import { findVisible } from './pages.ts'
-import { quote, type Scope } from '../request/scope.ts'
+import { quote, type Scope } from './request/scope.ts'
 
 /** The most values that one answer may have (server/utilities/completion, completion results). */
 const maxValues = 100

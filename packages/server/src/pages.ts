@@ -1,5 +1,5 @@
 import { type CacheScope, errorCodes, type JsonObject, McpError, type Principal, prepared } from '@x/schema'
-import { encodeBase64Url } from '../resources/base64.ts'
+import { encodeBase64Url } from './resources/base64.ts'
 
 /** Decides whether a caller may know of a definition and use it; `undefined` is a caller whom nobody authenticated. */
 export type VisibleTo = (principal: Principal | undefined) => boolean

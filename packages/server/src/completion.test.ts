@@ -1,8 +1,8 @@
 import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Completer, createServer, prompt, resource, resourceTemplate } from '../index.ts'
-import { errorOf, invalidParams, resultOf } from '../testing/ask.ts'
+import { type Completer, createServer, prompt, resource, resourceTemplate } from './index.ts'
+import { errorOf, invalidParams, resultOf } from './testing/ask.ts'
 
 const cities = ['Berlin', 'Bern', 'Bremen', 'Paris']
 const startingWith: Completer = (value) => cities.filter((city) => city.startsWith(value))
