@@ -16,6 +16,7 @@ import { type CallTool, createCallTool } from './tools/call-tool.ts'
 import { createOutputChecks } from './tools/check-output.ts'
 import { createList, type List, type ListContext } from './lists.ts'
 import type { CallOptions, ReadOptions } from './call-options.ts'
+import { withSafeIcons } from './icons.ts'
 import type { ClientOptions } from './options.ts'
 import { createRequest, nothingSeen, placeOf } from './request/request.ts'
 import { createToolIndex, type ToolIndex } from './tools/tool-index.ts'
@@ -124,17 +125,17 @@ function listsOf(context: ListContext, index: ToolIndex): Lists {
   return {
     tools: createList({ method: 'tools/list', itemsOf: index.admit, keyOf: ({ name }) => name }, context),
     prompts: createList(
-      { method: 'prompts/list', itemsOf: (page) => page.prompts, keyOf: ({ name }) => name },
+      { method: 'prompts/list', itemsOf: (page) => page.prompts.map(withSafeIcons), keyOf: ({ name }) => name },
       context,
     ),
     resources: createList(
-      { method: 'resources/list', itemsOf: (page) => page.resources, keyOf: ({ uri }) => uri },
+      { method: 'resources/list', itemsOf: (page) => page.resources.map(withSafeIcons), keyOf: ({ uri }) => uri },
       context,
     ),
     templates: createList(
       {
         method: 'resources/templates/list',
-        itemsOf: (page) => page.resourceTemplates,
+        itemsOf: (page) => page.resourceTemplates.map(withSafeIcons),
         keyOf: ({ uriTemplate }) => uriTemplate,
       },
       context,

@@ -17,12 +17,13 @@ const counts = tool('counts', {
 const callCounts = (to: number) => ({ method: 'tools/call', params: { name: 'counts', arguments: { to } } })
 
 overEveryTransport('progress', (serve) => {
-  test('arrives in order, before the result, with the token of the request [PRG-003 PRG-005]', async () => {
+  test('arrives in order, before the result, with the token of the request and no id [BAS-026 PRG-003 PRG-005]', async () => {
     await using served = await serve({ tools: [counts] })
     const meta = { [metaKeys.progressToken]: 'token-1' }
     const { response, notifications } = await send(served.connect().exchange, { ...callCounts(3), meta })
     expect(response).toHaveProperty('result')
     expect(notifications.map(({ method }) => method)).toEqual(Array(3).fill('notifications/progress'))
+    expect(notifications.some((message) => 'id' in message)).toBe(false)
     expect(notifications.map(({ params }) => params)).toMatchObject(
       [1, 2, 3].map((progress) => ({ progressToken: 'token-1', progress, total: 3, message: `step ${progress}` })),
     )

@@ -1,4 +1,5 @@
 import { type ListToolsResult, type MirroredParam, mirroredParams, type Tool } from '@x/schema'
+import { withSafeIcons } from '../icons.ts'
 import type { ClientWarning } from '../options.ts'
 
 /** A tool as it was listed last, and what HTTP headers repeat of its arguments. */
@@ -39,7 +40,7 @@ export function createToolIndex(onWarning: ((warning: ClientWarning) => void) | 
     admit: (page) => {
       const earlier = admitted.get(page)
       if (earlier) return earlier
-      const tools = page.tools.filter(remember)
+      const tools = page.tools.filter(remember).map(withSafeIcons)
       admitted.set(page, tools)
       for (const oldest of known.keys()) {
         if (known.size <= maxKnown) break

@@ -88,7 +88,7 @@ describe('errors of the protocol', () => {
   const server = serve(tool('t', { description, run: () => 'ran' }))
 
   test.each([['unknown'], ['T'], ['__proto__'], ['constructor'], ['hasOwnProperty'], ['']])(
-    'tool "%s" is unknown [TOL-032]',
+    'tool "%s" is unknown [TOL-013 TOL-032]',
     async (name) => {
       expect(await errorOf(server, 'tools/call', { name })).toMatchObject({
         code: invalidParams,

@@ -22,7 +22,7 @@ describe.each(shells)('%s', (_, serve) => {
     ['an unknown version is 400 [SHT-030]', errorCodes.unsupportedProtocolVersion, 400],
     ['a missing capability is 400 [BAS-058]', errorCodes.missingRequiredClientCapability, 400],
     ['a missing field of _meta is 400 [BAS-053]', errorCodes.invalidParams, 400],
-    ['a header that does not repeat an argument is 400 [SHT-064]', errorCodes.headerMismatch, 400],
+    ['a header that does not repeat an argument is 400 [SHT-064 SHT-072]', errorCodes.headerMismatch, 400],
     ['an invalid request is 400', errorCodes.invalidRequest, 400],
     ['a parse error is 400', errorCodes.parse, 400],
     ['a failure is 500', errorCodes.internal, 500],
