@@ -1,4 +1,6 @@
 import type { JsonObject, JsonValue, LoggingLevel } from '@x/schema'
+import type { InputHandlers } from './rounds/input-handlers.ts'
+import type { RoundOptions } from './rounds/round-options.ts'
 
 /** How far a call has come, in units of the server's choice (basic/patterns/progress). */
 export interface Progress {
@@ -14,13 +16,15 @@ export interface LogMessage {
   readonly data: JsonValue
 }
 
-/** What a single call takes. */
-export interface CallOptions {
+/** What a single call takes. Its handlers go before the client's, and are declared with this call alone. */
+export interface CallOptions extends InputHandlers {
   /** Cancels the call, which then rejects with `signal.reason`. Aborted already: nothing is sent. */
   readonly signal?: AbortSignal | undefined
-  /** How long to wait for the response or the next progress, in milliseconds. Default: the client's. */
+  /** How the call goes on when the server asks for input; what is not said here is as for the client. */
+  readonly rounds?: RoundOptions | undefined
+  /** How long to wait for the response or the next progress of each request, in milliseconds. Default: the client's. */
   readonly timeoutMs?: number | undefined
-  /** How long to wait whatever progress is made, in milliseconds. Default: the client's, or ten times `timeoutMs`. */
+  /** How long to wait for each request whatever progress is made, in milliseconds. Default: the client's, or ten times `timeoutMs`. */
   readonly maxTotalMs?: number | undefined
   /** Told of progress; what it throws fails the call. */
   readonly onProgress?: ((progress: Progress) => void) | undefined

@@ -12,8 +12,14 @@ export type ClientErrorCode =
   | 'timeout'
   /** The result is not what the specification says; the message names the path. */
   | 'invalid_result'
-  /** The server wants input before it goes on, and this client has nobody to give it. */
+  /** The server wants input before it goes on, of a kind that this client has not declared or has nobody to give. */
   | 'input_required'
+  /** An answer to the server's question is not what was asked for, so it was not sent; the message names key and path. */
+  | 'invalid_answer'
+  /** What was to be resumed is no pending call, so nothing was sent. */
+  | 'invalid_pending'
+  /** The server asked for input more often than one call may be asked. */
+  | 'too_many_rounds'
   /** Arguments cannot go into the headers that the tool wants them in, so nothing was sent. */
   | 'invalid_arguments'
   /** The structured result does not match the tool's output schema. */

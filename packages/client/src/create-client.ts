@@ -3,22 +3,21 @@ import type {
   CompleteResult,
   DiscoverResult,
   Exchange,
-  GetPromptResult,
   Implementation,
   Prompt,
-  ReadResourceResult,
   Resource,
   ResourceTemplate,
   Tool,
 } from '@x/schema'
 import { type ClientCache, withCache } from './caching/cache.ts'
-import { type CallTool, createCallTool } from './tools/call-tool.ts'
+import { createToolTrips } from './tools/call-tool.ts'
 import { createOutputChecks } from './tools/check-output.ts'
 import { createList, type List, type ListContext } from './lists.ts'
 import type { CallOptions, ReadOptions } from './call-options.ts'
 import { withSafeIcons } from './icons.ts'
 import type { ClientOptions } from './options.ts'
-import { createRequest, nothingSeen, placeOf } from './request/request.ts'
+import { alwaysComplete, createRequest, nothingSeen, placeOf } from './request/request.ts'
+import { type AskingCalls, createAskingCalls } from './rounds/asking-calls.ts'
 import { createToolIndex, type ToolIndex } from './tools/tool-index.ts'
 
 /** What completion has been told already. */
@@ -31,15 +30,9 @@ export interface CompletionOptions extends CallOptions {
  * Typed calls over an exchange. Every method rejects with `ClientError`, or with `signal.reason` when it was cancelled.
  * Lists come item by item (`tools`) or whole (`listTools`).
  */
-export interface Client {
+export interface Client extends AskingCalls {
   /** What the server speaks and can do (server/discover). Needed by no other call. */
   discover(options?: ReadOptions): Promise<DiscoverResult>
-  /** Calls a tool (server/tools, calling tools). */
-  callTool: CallTool
-  /** A prompt with its arguments filled in (server/prompts, getting a prompt). */
-  getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<GetPromptResult>
-  /** The contents of a resource (server/resources, reading resources). */
-  readResource(uri: string, options?: ReadOptions): Promise<ReadResourceResult>
   /** Values for an argument that is being typed (server/utilities/completion). */
   complete(
     ref: CompleteRequestParams['ref'],
@@ -73,11 +66,19 @@ export function createClient(
   options: ClientOptions,
 ): Client {
   const seen = nothingSeen(options, exchange.url)
-  const { send, cache } = withCache(createRequest(exchange, options, seen), options.cache ?? {}, options.clock)
+  const { send: once, cache } = withCache(createRequest(exchange, options, seen), options.cache ?? {}, options.clock)
+  const send = alwaysComplete(once, seen)
   const index = createToolIndex(options.onWarning)
   const context = { send, seen, maxPages: options.maxPages ?? 1000, forget: cache.clear }
   const { tools, prompts, resources, templates } = listsOf(context, index)
   const outputCheck = createOutputChecks(options)
+  const toolTrips = createToolTrips({
+    once,
+    tools: index,
+    list: tools.whole,
+    checkOf: options.validateOutput && (({ tool }, place) => outputCheck(tool, place)),
+    placeOf: (request) => placeOf(request, seen),
+  })
 
   return {
     discover: async (how = {}) => {
@@ -85,16 +86,7 @@ export function createClient(
       seen.versions.prefer(result.supportedVersions)
       return result
     },
-    callTool: createCallTool({
-      send,
-      tools: index,
-      list: tools.whole,
-      checkOf: options.validateOutput && (({ tool }, place) => outputCheck(tool, place)),
-      placeOf: (request) => placeOf(request, seen),
-    }),
-    getPrompt: (name, args, how = {}) =>
-      send({ method: 'prompts/get', params: args === undefined ? { name } : { name, arguments: args } }, how),
-    readResource: (uri, how = {}) => send({ method: 'resources/read', params: { uri } }, how),
+    ...createAskingCalls(once, toolTrips, { options, placeOf: (call) => placeOf(call, seen) }),
     complete: (ref, argument, { arguments: others, ...how } = {}) => {
       const params = others === undefined ? { ref, argument } : { ref, argument, context: { arguments: others } }
       return send({ method: 'completion/complete', params }, how)

@@ -1,5 +1,7 @@
 import type { ClientCapabilities, Clock, Icon, Implementation, JsonSchemaCompiler } from '@x/schema'
 import type { CacheOptions } from './caching/cache-store.ts'
+import type { InputHandlers } from './rounds/input-handlers.ts'
+import type { RoundOptions } from './rounds/round-options.ts'
 
 /** Something about a tool that its user should know. */
 export interface ClientWarning {
@@ -10,7 +12,7 @@ export interface ClientWarning {
 }
 
 /** What `createClient` takes. */
-export interface ClientOptions {
+export interface ClientOptions extends InputHandlers {
   /** The program that calls, as servers see it. */
   readonly name: string
   readonly version: string
@@ -20,8 +22,13 @@ export interface ClientOptions {
   readonly icons?: readonly Icon[] | undefined
   /** `false`: do not say to servers who calls. */
   readonly sendClientInfo?: boolean | undefined
-  /** What this client can do; sent with every request. */
+  /**
+   * What this client can do; sent with every request, with what follows from the handlers. What is named here without a
+   * handler is answered through `client.manual` alone.
+   */
   readonly capabilities?: ClientCapabilities | undefined
+  /** How calls go on when servers ask for input. */
+  readonly rounds?: RoundOptions | undefined
   /** The revisions to speak, the preferred first. Default: this package's one. */
   readonly versions?: readonly [string, ...string[]] | undefined
   /** `false`: ask the server every time. Default: a cache of this client's own, which must then serve one principal. */

@@ -3,7 +3,8 @@ import { type CacheOptions, createCacheStore } from './cache-store.ts'
 import type { ClientMethod, CompleteResults } from '../request/complete-results.ts'
 import { changedBy } from '../request/notifications.ts'
 import type { ReadOptions } from '../call-options.ts'
-import type { ClientRequest, SendRequest } from '../request/request.ts'
+import type { ClientRequest, SendOnce } from '../request/request.ts'
+import { type Asked, isAsked } from '../rounds/asked.ts'
 
 /** What a client has kept of earlier results, and how often it helped. */
 export interface ClientCache {
@@ -19,12 +20,12 @@ export interface ClientCache {
 
 /** A cache before requests: what is fresh is not asked again. */
 export interface Caching {
-  readonly send: SendRequest
+  readonly send: SendOnce
   readonly cache: ClientCache
 }
 
 /** Puts a cache before requests; `false` leaves them as they are (server/utilities/caching). */
-export function withCache(send: SendRequest, options: false | CacheOptions, clock: Clock = platformClock): Caching {
+export function withCache(send: SendOnce, options: false | CacheOptions, clock: Clock = platformClock): Caching {
   if (options === false) return { send, cache: { hits: 0, misses: 0, changed: () => {}, clear: () => {} } }
   const { store, partition } = options.shared ?? { store: createCacheStore(options), partition: '' }
   const counts = { hits: 0, misses: 0 }
@@ -37,11 +38,10 @@ export function withCache(send: SendRequest, options: false | CacheOptions, cloc
       if (owner === partition && isStale(method, params)) store.delete(key)
     }
   }
-  const cached = async <M extends ClientMethod>(
+  const fromCache = async <M extends ClientMethod>(
     call: ClientRequest<M>,
     how: ReadOptions,
-  ): Promise<CompleteResults[M]> => {
-    if (!isCacheable(call.method, call.params)) return send(call, how)
+  ): Promise<CompleteResults[M] | Asked> => {
     how.signal?.throwIfAborted()
     const key = JSON.stringify([partition, call.method, call.params])
     const found = how.refresh ? undefined : store.get(key)
@@ -53,6 +53,7 @@ export function withCache(send: SendRequest, options: false | CacheOptions, cloc
     counts.misses += 1
     const before = generation
     const result = await send(call, how)
+    if (isAsked(result)) return result
     // Freshness counts from the arrival of the response.
     const freshUntil = clock.now() + ('ttlMs' in result ? result.ttlMs : 0)
     if (before !== generation) return result
@@ -60,6 +61,8 @@ export function withCache(send: SendRequest, options: false | CacheOptions, cloc
     else if (found) store.delete(key)
     return result
   }
+  const cached: SendOnce = (call, how) =>
+    isCacheable(call.method, call.params) ? fromCache(call, how) : send(call, how)
   const cache: ClientCache = {
     get hits() {
       return counts.hits

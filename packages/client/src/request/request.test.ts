@@ -129,15 +129,15 @@ describe('A result', () => {
     await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'invalid_result' })
   })
 
-  test('that asks for input is refused by its name', async () => {
+  test('that asks for input where the method must not is invalid [BAS-009]', async () => {
     const client = createClient(
       scripted(() => ({ resultType: 'input_required', requestState: 's' })),
       host,
     )
-    await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'input_required', target: 'greet' })
     await expect(client.complete({ type: 'ref/prompt', name: 'p' }, { name: 'a', value: '' })).rejects.toMatchObject({
       code: 'invalid_result',
     })
+    await expect(client.listTools()).rejects.toMatchObject({ code: 'invalid_result' })
   })
 
   test.each<[string, JsonObject, string]>([

@@ -13,6 +13,8 @@ import { type CallPlace, ClientError } from '../client-error.ts'
 import type { ClientMethod, CompleteResults } from './complete-results.ts'
 import type { CallOptions } from '../call-options.ts'
 import { type ClientOptions, clientInfoOf } from '../options.ts'
+import { type Asked, isAsked } from '../rounds/asked.ts'
+import { capabilitiesOf, handlersOf, hasHandlers } from '../rounds/input-handlers.ts'
 import { runCall } from './run-call.ts'
 import { serverInfoOf, settleResult } from './settle-result.ts'
 import { createVersionChoice, supportedVersions, type VersionChoice } from './versions.ts'
@@ -24,7 +26,13 @@ export interface ClientRequest<M extends ClientMethod> {
   readonly mirrored?: MirroredHeaders | undefined
 }
 
-/** Sends one call and gives its complete result; rejects with {@link ClientError}, or `signal.reason` when cancelled. */
+/** Sends one request and gives what came of it; rejects with {@link ClientError}, or `signal.reason` when cancelled. */
+export type SendOnce = <M extends ClientMethod>(
+  request: ClientRequest<M>,
+  options: CallOptions & { readonly refresh?: boolean | undefined },
+) => Promise<CompleteResults[M] | Asked>
+
+/** Sends one call of a method that asks for no input, and gives its complete result. */
 export type SendRequest = <M extends ClientMethod>(
   request: ClientRequest<M>,
   options: CallOptions & { readonly refresh?: boolean | undefined },
@@ -46,7 +54,7 @@ export function nothingSeen(options: ClientOptions, url: string | undefined): Se
  * The way of one call: its `_meta`, its exchange, once more in another revision where the server names one, and its result
  * (basic/versioning, protocol version negotiation).
  */
-export function createRequest(exchange: Exchange, options: ClientOptions, seen: Seen): SendRequest {
+export function createRequest(exchange: Exchange, options: ClientOptions, seen: Seen): SendOnce {
   const metaOf = createMeta(options)
   const nextId = idsOf(exchange)
 
@@ -75,6 +83,15 @@ export function createRequest(exchange: Exchange, options: ClientOptions, seen: 
     }
     seen.server = serverInfoOf(response) ?? seen.server
     return settleResult(call.method, response, place)
+  }
+}
+
+/** The calls whose results are always complete, because their methods must not ask (basic/patterns/mrtr). */
+export function alwaysComplete(once: SendOnce, seen: Seen): SendRequest {
+  return async (call, how) => {
+    const settled = await once(call, how)
+    if (!isAsked(settled)) return settled
+    throw new ClientError('input_required', 'this call cannot be asked for input', placeOf(call, seen))
   }
 }
 
@@ -111,8 +128,9 @@ function idsOf(exchange: Exchange): () => number {
 type MetaOf = (id: number, version: string, call: { readonly how: CallOptions; readonly asks: boolean }) => JsonObject
 
 function createMeta(options: ClientOptions): MetaOf {
+  const { capabilities = {} } = options
   const said: JsonObject = {
-    [metaKeys.clientCapabilities]: options.capabilities ?? {},
+    [metaKeys.clientCapabilities]: capabilitiesOf(capabilities, options),
     ...(options.sendClientInfo !== false && { [metaKeys.clientInfo]: clientInfoOf(options) }),
   }
   return (id, version, { how, asks }) => {
@@ -121,6 +139,9 @@ function createMeta(options: ClientOptions): MetaOf {
       ...how.meta,
       [metaKeys.protocolVersion]: version,
       ...said,
+      ...(hasHandlers(how) && {
+        [metaKeys.clientCapabilities]: capabilitiesOf(capabilities, handlersOf(options, how)),
+      }),
       ...(logLevel !== undefined && { [metaKeys.logLevel]: logLevel }),
       // Also without a listener: progress gives a long call more time. Methods that run no code of authors report none.
       ...((asks || how.onProgress) && { [metaKeys.progressToken]: id }),

@@ -1,16 +1,17 @@
 import { isJsonObject, type JsonObject, type MethodRow, methodRow, type RpcResponse } from '@x/schema'
 import { type CallPlace, ClientError } from '../client-error.ts'
+import { type Asked, parseAsked } from '../rounds/asked.ts'
 import { checkResult, type ClientMethod, type CompleteResults } from './complete-results.ts'
 
 /**
- * The complete result of a response. Throws {@link ClientError}: `rpc` for the peer's error, `invalid_result` for a result
- * that is not one, `input_required` when the server wants input.
+ * The complete result of a response, or what the server wants before it. Throws {@link ClientError}: `rpc` for the peer's
+ * error, `invalid_result` for a result that is not one.
  */
 export function settleResult<M extends ClientMethod>(
   method: M,
   response: RpcResponse,
   place: () => CallPlace,
-): CompleteResults[M] {
+): CompleteResults[M] | Asked {
   if ('error' in response) {
     const { error: rpc } = response
     throw new ClientError('rpc', `the server answered ${rpc.code} ${shown(rpc.message, 1000)}`, { ...place(), rpc })
@@ -18,7 +19,7 @@ export function settleResult<M extends ClientMethod>(
   const row = methodRow(method)
   const { result } = response
   const type = result.resultType
-  if (type !== undefined && type !== 'complete') throw unfinished(type, row, place())
+  if (type !== undefined && type !== 'complete') return unfinished(result, row, place)
   const checked = checkResult(method, normal(result, row))
   if ('issue' in checked) {
     throw new ClientError('invalid_result', `the result is not valid at ${checked.issue}`, place())
@@ -26,12 +27,16 @@ export function settleResult<M extends ClientMethod>(
   return checked.result
 }
 
-function unfinished(type: unknown, row: MethodRow | undefined, place: CallPlace): ClientError {
-  if (type === 'input_required' && row?.asks) {
-    return new ClientError('input_required', 'the server asks for input, which this client does not give', place)
+function unfinished(result: JsonObject, row: MethodRow | undefined, place: () => CallPlace): Asked {
+  const { resultType: type } = result
+  if (type !== 'input_required' || !row?.asks) {
+    const known = type === 'input_required' ? 'must not have here' : 'does not know'
+    const why = `resultType is ${JSON.stringify(type)?.slice(0, 100)}, which this client ${known}`
+    throw new ClientError('invalid_result', why, place())
   }
-  const shown = JSON.stringify(type)?.slice(0, 100)
-  return new ClientError('invalid_result', `resultType is ${shown}, which this client does not know`, place)
+  const asked = parseAsked(result)
+  if ('issue' in asked) throw new ClientError('invalid_result', `the result is not valid at ${asked.issue}`, place())
+  return asked
 }
 
 /**

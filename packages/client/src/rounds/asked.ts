@@ -1,0 +1,100 @@
+import { type InputRequest, isJsonObject, type JsonObject } from '@x/schema'
+import {
+  createMessageRequestParams,
+  elicitRequestFormParams,
+  elicitRequestURLParams,
+  listRootsRequest,
+} from '@x/schema/zod'
+import type { ClientMethod } from '../request/complete-results.ts'
+
+/** A method whose call may be answered with `input_required`. */
+export type AskingMethod = Extract<ClientMethod, 'tools/call' | 'prompts/get' | 'resources/read'>
+
+/** What a server wants before it goes on with a call: at least one request, or a state. */
+export interface Asked {
+  readonly resultType: 'input_required'
+  /** A Map, because the keys are the server's. */
+  readonly requests: ReadonlyMap<string, InputRequest>
+  /** Never looked into. */
+  readonly state: string | undefined
+  readonly meta: JsonObject | undefined
+}
+
+/** Whether a settled result wants input. A complete one always has a `resultType`, which is another. */
+export function isAsked(settled: { readonly resultType: string }): settled is Asked {
+  return settled.resultType === 'input_required'
+}
+
+/** How many requests one round may have. */
+const maximumRequests = 100
+
+/** An `input_required` result, or where and why it is not one. */
+export function parseAsked(result: JsonObject): Asked | { readonly issue: string } {
+  const { inputRequests = {}, requestState: state, _meta: meta } = result
+  if (state !== undefined && typeof state !== 'string') return { issue: 'requestState: expected a string' }
+  const requests = parseRequests(inputRequests)
+  if ('issue' in requests) return requests
+  if (requests.size === 0 && state === undefined) {
+    return { issue: 'inputRequests: it asks for input, and has neither requests nor a requestState' }
+  }
+  return { resultType: 'input_required', requests, state, meta: isJsonObject(meta) ? meta : undefined }
+}
+
+/** The requests of a round by their keys, or where and why they are none. */
+function parseRequests(value: unknown): ReadonlyMap<string, InputRequest> | { readonly issue: string } {
+  if (!isJsonObject(value)) return { issue: 'inputRequests: expected an object' }
+  const entries = Object.entries(value)
+  if (entries.length > maximumRequests) return { issue: `inputRequests: more than ${maximumRequests} requests` }
+  const requests = new Map<string, InputRequest>()
+  for (const [key, request] of entries) {
+    const issue = issueOf(request)
+    if (issue !== undefined) return { issue: `inputRequests ${shownKey(key)} ${issue}` }
+    // The validator of its own method has accepted it; the original is kept, unknown members and all.
+    requests.set(key, request as unknown as InputRequest)
+  }
+  return requests
+}
+
+interface Validator {
+  safeParse(value: unknown): {
+    readonly success: boolean
+    readonly error?: { readonly issues: readonly Issue[] } | undefined
+  }
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+// Chosen by method and mode: a validator of the whole union would report nothing that helps.
+const ofParams: ReadonlyMap<unknown, Validator> = new Map<unknown, Validator>([
+  ['elicitation/create', elicitRequestFormParams],
+  ['elicitation/create url', elicitRequestURLParams],
+  ['sampling/createMessage', createMessageRequestParams],
+])
+
+function issueOf(request: unknown): string | undefined {
+  if (!isJsonObject(request)) return 'expected an object'
+  const { method, params } = request
+  if (method === 'roots/list') return worded(listRootsRequest.safeParse(request), '')
+  const isUrlMode = isJsonObject(params) && params.mode === 'url'
+  const validator = ofParams.get(isUrlMode ? `${String(method)} url` : method)
+  return validator ? worded(validator.safeParse(params), 'params') : 'method: nothing that a client can be asked'
+}
+
+function worded({ error }: ReturnType<Validator['safeParse']>, within: string): string | undefined {
+  const [issue] = error?.issues ?? []
+  if (!issue) return undefined
+  const path = [within, ...issue.path.map(String)].filter((part) => part !== '').join('.')
+  return `${shownName(path)}: ${issue.message}`
+}
+
+/** A key of the server's choice, as errors show it. */
+export function shownKey(key: string): string {
+  return JSON.stringify(shownName(key))
+}
+
+function shownName(name: string): string {
+  return name.slice(0, 128).replaceAll(/\p{C}/gu, ' ')
+}

@@ -1,0 +1,68 @@
+import {
+  type CreateMessageResult,
+  type ElicitRequestParams,
+  type InputRequest,
+  type InputResponse,
+  isJsonObject,
+  type ListRootsResult,
+} from '@x/schema'
+import { createMessageResult, listRootsResult } from '@x/schema/zod'
+import { checkForm } from './check-form.ts'
+
+/** An answer as it is sent, or where and why it is not one; nothing of the answer is repeated. */
+export type CheckedAnswer = { readonly response: InputResponse } | { readonly issue: string }
+
+/** Checks the host's answer to one request. What the protocol has no field for is not sent. */
+export function checkAnswer(request: InputRequest, answer: unknown): CheckedAnswer {
+  if (!isJsonObject(answer)) return { issue: 'expected an object' }
+  if (request.method === 'elicitation/create') return checkElicited(request.params, answer)
+  return request.method === 'roots/list' ? checkRoots(answer) : checkSampled(answer)
+}
+
+const actions: ReadonlySet<unknown> = new Set(['accept', 'decline', 'cancel'])
+
+function isAction(value: unknown): value is 'accept' | 'decline' | 'cancel' {
+  return actions.has(value)
+}
+
+function checkElicited(
+  params: ElicitRequestParams,
+  { action, content = {} }: { readonly [field: string]: unknown },
+): CheckedAnswer {
+  if (!isAction(action)) return { issue: 'action: expected "accept", "decline" or "cancel"' }
+  // A form that was not accepted may be half filled in, and what a page was told is not for this side.
+  if (action !== 'accept' || params.mode === 'url') return { response: { action } }
+  if (!isJsonObject(content)) return { issue: 'content: expected an object' }
+  const checked = checkForm(params.requestedSchema, content)
+  return 'issue' in checked ? checked : { response: { action, content: checked.content } }
+}
+
+function checkSampled(answer: object): CheckedAnswer {
+  const checked = createMessageResult.safeParse(answer)
+  if (!checked.success) return { issue: firstIssue(checked.error.issues) }
+  const { role, content, model, stopReason, _meta }: CreateMessageResult = checked.data
+  return {
+    response: { role, content, model, ...(stopReason !== undefined && { stopReason }), ...(_meta && { _meta }) },
+  }
+}
+
+function checkRoots(answer: object): CheckedAnswer {
+  const checked = listRootsResult.safeParse(answer)
+  if (!checked.success) return { issue: firstIssue(checked.error.issues) }
+  const { roots }: ListRootsResult = checked.data
+  const at = roots.findIndex(({ uri }) => !uri.startsWith('file://') || climbs.test(uri))
+  if (at >= 0) return { issue: `roots.${at}.uri: expected a file:// URI without ".." in it` }
+  return { response: { roots } }
+}
+
+// client/roots, security considerations: a root must not lead out of itself.
+const climbs = /(?:^|[\\/]|%2f|%5c)(?:\.|%2e){2}(?:$|[\\/?#]|%2f|%5c)/i
+
+interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+function firstIssue([issue]: readonly Issue[]): string {
+  return issue ? `${issue.path.map(String).join('.') || 'answer'}: ${issue.message}` : 'not an answer'
+}

@@ -1,0 +1,117 @@
+import type { PrimitiveSchemaDefinition, RequestedSchema, StringSchema } from '@x/schema'
+
+/** What a field of a form may hold. */
+export type FieldValue = string | number | boolean | readonly string[]
+
+/** The content of an accepted form as it is sent, or where and why it does not match the form. */
+export type CheckedForm = { readonly content: { readonly [field: string]: FieldValue } } | { readonly issue: string }
+
+/**
+ * Checks an accepted form against its schema, with defaults for the fields that are not there; a field that is `undefined`
+ * stays empty (client/elicitation, requested schema). Nothing of the values is repeated in an issue.
+ */
+export function checkForm(schema: RequestedSchema, given: Readonly<Record<string, unknown>>): CheckedForm {
+  const fields = new Map(Object.entries(schema.properties))
+  const extra = Object.keys(given).find((name) => !fields.has(name))
+  if (extra !== undefined)
+    return { issue: `content ${JSON.stringify(extra.slice(0, 128))}: the form has no such field` }
+  const required = new Set(schema.required)
+  const entries: [string, FieldValue][] = []
+  for (const [name, field] of fields) {
+    const value = Object.hasOwn(given, name) ? given[name] : field.default
+    if (value === undefined) {
+      if (required.has(name)) return { issue: `${placeOf(name)}: it is required` }
+    } else if (isFieldValue(value)) {
+      const expected = mismatch(field, value)
+      if (expected !== undefined) return { issue: `${placeOf(name)}: expected ${expected}` }
+      entries.push([name, value])
+    } else {
+      return { issue: `${placeOf(name)}: expected ${kindOf(field)}` }
+    }
+  }
+  // fromEntries defines members, so that a field such as __proto__ stays a field.
+  return { content: Object.fromEntries(entries) }
+}
+
+function placeOf(name: string): string {
+  return `content ${JSON.stringify(name.slice(0, 128).replaceAll(/\p{C}/gu, ' '))}`
+}
+
+function isFieldValue(value: unknown): value is FieldValue {
+  if (Array.isArray(value)) return value.every((item) => typeof item === 'string')
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+}
+
+function kindOf({ type }: PrimitiveSchemaDefinition): string {
+  if (type === 'array') return 'a list of strings'
+  return type === 'integer' ? 'an integer' : `a ${type}`
+}
+
+/** What belongs in a field that a value does not fit; `undefined` when it fits. */
+function mismatch(field: PrimitiveSchemaDefinition, value: FieldValue): string | undefined {
+  switch (field.type) {
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : kindOf(field)
+    case 'array':
+      return Array.isArray(value) ? listMismatch(field, value) : kindOf(field)
+    case 'string':
+      return typeof value === 'string' ? textMismatch(field, value) : kindOf(field)
+    default:
+      return typeof value === 'number' ? numberMismatch(field, value) : kindOf(field)
+  }
+}
+
+type Field<Type> = Extract<PrimitiveSchemaDefinition, { readonly type: Type }>
+type NumberField = Extract<PrimitiveSchemaDefinition, { readonly minimum?: unknown }>
+
+function numberMismatch({ type, minimum, maximum }: NumberField, value: number): string | undefined {
+  if (type === 'integer' && !Number.isInteger(value)) return 'an integer'
+  if (minimum !== undefined && value < minimum) return `at least ${minimum}`
+  return maximum !== undefined && value > maximum ? `at most ${maximum}` : undefined
+}
+
+function listMismatch(field: Field<'array'>, value: readonly string[]): string | undefined {
+  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = field
+  if (value.length < minItems) return `at least ${minItems} of the options`
+  if (value.length > maxItems) return `at most ${maxItems} of the options`
+  const options = new Set('enum' in items ? items.enum : items.anyOf.map((option) => option.const))
+  return value.every((item) => options.has(item)) ? undefined : 'nothing but the options of the form'
+}
+
+function textMismatch(field: Field<'string'>, value: string): string | undefined {
+  const options = 'oneOf' in field ? field.oneOf.map((option) => option.const) : 'enum' in field && field.enum
+  if (options) return options.includes(value) ? undefined : 'one of the options of the form'
+  return 'minLength' in field || 'maxLength' in field || 'format' in field ? plainTextMismatch(field, value) : undefined
+}
+
+function plainTextMismatch(field: StringSchema, value: string): string | undefined {
+  const { minLength, maxLength, format } = field
+  // JSON Schema counts code points.
+  const length = [...value].length
+  if (minLength !== undefined && length < minLength) return `at least ${minLength} characters`
+  if (maxLength !== undefined && length > maxLength) return `at most ${maxLength} characters`
+  return format === undefined || formats[format].test(value) ? undefined : formats[format].says
+}
+
+interface Format {
+  readonly says: string
+  readonly test: (value: string) => boolean
+}
+
+const day = /^\d{4}-\d{2}-\d{2}$/
+const moment =
+  /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+
+const formats: Readonly<Record<'date' | 'date-time' | 'email' | 'uri', Format>> = {
+  date: { says: 'a date such as 2026-07-28', test: isDay },
+  'date-time': { says: 'a time such as 2026-07-28T12:00:00Z', test: (value) => isDay(moment.exec(value)?.[1] ?? '') },
+  email: { says: 'an e-mail address', test: (value) => /^[^\s@]+@[^\s@]+$/.test(value) },
+  uri: { says: 'an absolute URI', test: (value) => URL.canParse(value) },
+}
+
+function isDay(value: string): boolean {
+  if (!day.test(value)) return false
+  const time = Date.parse(`${value}T00:00:00Z`)
+  // Date.parse takes 30 February for 2 March.
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(value)
+}

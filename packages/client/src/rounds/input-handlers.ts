@@ -1,0 +1,89 @@
+import type {
+  ClientCapabilities,
+  CreateMessageRequestParams,
+  CreateMessageResult,
+  ElicitRequestFormParams,
+  ElicitRequestURLParams,
+  ElicitResult,
+  Root,
+} from '@x/schema'
+
+/** A value, now or later. */
+export type Awaitable<T> = T | Promise<T>
+
+/** Which request of which call a handler answers. */
+export interface InputContext {
+  /** The server's name for this request within the round. */
+  readonly key: string
+  /** The method of the call that waits. */
+  readonly method: string
+  /** The tool, prompt or resource of the call that waits. */
+  readonly target: string | undefined
+  /** The response that asked: 1 for the first one of the call. */
+  readonly round: number
+  /** Aborts when nobody waits for the answer any more: close the dialog. */
+  readonly signal: AbortSignal
+  /** The server as it calls itself, unverified, and where it is: show it to whom you ask. */
+  readonly server?: string | undefined
+}
+
+/**
+ * Who answers what servers ask in the middle of a call (basic/patterns/mrtr). Each handler declares its capability. The
+ * requests of one round come at once; what a handler throws fails the call.
+ */
+export interface InputHandlers {
+  /**
+   * Shows a form, and declares `elicitation.form`. Fields that are left out get the schema's default; one that is
+   * `undefined` stays empty (client/elicitation, form mode).
+   */
+  readonly elicit?: ((question: ElicitRequestFormParams, context: InputContext) => Awaitable<ElicitResult>) | undefined
+  /**
+   * Shows a URL in full and opens it outside this program once the user agrees; declares `elicitation.url`. It is `https:`
+   * or `http:`, without credentials; never fetch it (client/elicitation, safe URL handling).
+   */
+  readonly openUrl?: ((question: ElicitRequestURLParams, context: InputContext) => Awaitable<ElicitResult>) | undefined
+  /** Samples a model, and declares `sampling` (client/sampling). Deprecated by the specification. */
+  readonly sample?:
+    | ((params: CreateMessageRequestParams, context: InputContext) => Awaitable<CreateMessageResult>)
+    | undefined
+  /** Lists the roots, and declares `roots` (client/roots). Deprecated by the specification. */
+  readonly roots?: ((context: InputContext) => Awaitable<readonly Root[]>) | undefined
+}
+
+/** What is declared: what was said by hand, and what follows from the handlers. */
+export function capabilitiesOf(said: ClientCapabilities, handlers: InputHandlers): ClientCapabilities {
+  const { elicit, openUrl, sample, roots } = handlers
+  return {
+    ...said,
+    ...((elicit || openUrl) && { elicitation: modesOf(said.elicitation, handlers) }),
+    ...(sample && { sampling: said.sampling ?? {} }),
+    ...(roots && { roots: said.roots ?? {} }),
+  }
+}
+
+type Elicitation = NonNullable<ClientCapabilities['elicitation']>
+
+function modesOf(said: Elicitation | undefined, { elicit, openUrl }: InputHandlers): Elicitation {
+  // Without modes the capability means forms, which it must go on to mean beside a URL handler.
+  const meansForm = said !== undefined && said.form === undefined && said.url === undefined
+  return {
+    ...said,
+    ...((elicit || meansForm) && { form: said?.form ?? {} }),
+    ...(openUrl && { url: said?.url ?? {} }),
+  }
+}
+
+/** The handlers of one call: its own before the client's. */
+export function handlersOf(client: InputHandlers, call: InputHandlers): InputHandlers {
+  return {
+    elicit: call.elicit ?? client.elicit,
+    openUrl: call.openUrl ?? client.openUrl,
+    sample: call.sample ?? client.sample,
+    roots: call.roots ?? client.roots,
+  }
+}
+
+/** Whether a call brings handlers of its own, so that it declares more than its client does. */
+export function hasHandlers({ elicit, openUrl, sample, roots }: InputHandlers): boolean {
+  return Boolean(elicit ?? openUrl ?? sample ?? roots)
+}

@@ -1,0 +1,76 @@
+import { defaultBounds, type InputRequests, isJsonObject, type JsonObject, methodRow } from '@x/schema'
+import { type Asked, type AskingMethod, parseAsked } from './asked.ts'
+
+/** A call that waits for input, as plain JSON: whoever holds it can go on with the call, in this process or another. */
+export interface PendingCall<M extends AskingMethod = AskingMethod> {
+  readonly method: M
+  /** The tool, prompt or resource and its arguments. */
+  readonly params: JsonObject
+  readonly requests: InputRequests
+  /** The server's own memory of the call, as it came. */
+  readonly state?: string | undefined
+  /** How many responses there have been. */
+  readonly round: number
+}
+
+/** What a pending call says, read. */
+export interface ParsedPending {
+  readonly method: AskingMethod
+  readonly params: JsonObject
+  readonly asked: Asked
+  readonly round: number
+}
+
+/** A pending call that was kept somewhere, checked as input that anybody may have altered; or why it is none. */
+export function parsePending(value: unknown): ParsedPending | { readonly issue: string } {
+  if (!isWithinBounds(value)) return { issue: 'it is larger than a message may be' }
+  if (!isJsonObject(value)) return { issue: 'expected an object' }
+  const { method, round } = value
+  if (!isAskingMethod(method)) return { issue: 'method: expected tools/call, prompts/get or resources/read' }
+  if (!isCount(round)) return { issue: 'round: expected a whole number from 1' }
+  const call = paramsOf(method, value.params)
+  if ('issue' in call) return call
+  const asked = parseAsked({ inputRequests: value.requests, requestState: value.state })
+  return 'issue' in asked ? asked : { method, params: call.params, asked, round }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 1
+}
+
+function isAskingMethod(method: unknown): method is AskingMethod {
+  return typeof method === 'string' && methodRow(method)?.asks === true
+}
+
+type ParsedParams = { readonly params: JsonObject } | { readonly issue: string }
+
+/** The target and its arguments, and nothing else: answers, state and `_meta` are not for a stored call to say. */
+function paramsOf(method: AskingMethod, value: unknown): ParsedParams {
+  if (!isJsonObject(value)) return { issue: 'params: expected an object' }
+  const field = methodRow(method)?.named ?? 'name'
+  const target = value[field]
+  if (typeof target !== 'string') return { issue: `params.${field}: expected a string` }
+  const { arguments: args } = value
+  if (field === 'uri' || args === undefined) return { params: { [field]: target } }
+  return isJsonObject(args)
+    ? { params: { name: target, arguments: args } }
+    : { issue: 'params.arguments: expected an object' }
+}
+
+/** Whether a value keeps the bounds of a message, without recursion: it may be as deep as it likes, or refer to itself. */
+function isWithinBounds(value: unknown): boolean {
+  const { bytes, depth, elements } = defaultBounds
+  const open: { readonly value: unknown; readonly level: number }[] = [{ value, level: 0 }]
+  let [units, count] = [0, 0]
+  for (let next = open.pop(); next; next = open.pop()) {
+    if (typeof next.value === 'string') units += next.value.length
+    if (units > bytes || count > elements || next.level > depth) return false
+    if (typeof next.value !== 'object' || next.value === null) continue
+    for (const [key, member] of Object.entries(next.value)) {
+      units += key.length
+      count += 1
+      open.push({ value: member, level: next.level + 1 })
+    }
+  }
+  return true
+}
