@@ -21,6 +21,10 @@ export const layers = new Map([
     },
   ],
   [
+    '@x/state-codec',
+    { imports: [], dependencies: ['jose', '@redis/client', 'pg'], portable: ['.', './redis', './postgres'] },
+  ],
+  [
     '@x/server',
     {
       imports: ['@x/schema'],

@@ -1,0 +1,45 @@
+import type { JsonValue } from '../json.ts'
+import { StateUsageError } from '../state-error.ts'
+
+/** Deeper values are refused: the walk must not exhaust the stack. */
+export const deepest = 200
+
+const loneSurrogate = /\p{Surrogate}/u
+
+/**
+ * The one text of a JSON value, as RFC 8785 orders and writes it: equal values have equal texts.
+ *
+ * @throws StateUsageError with `not_json` for what JSON cannot carry.
+ */
+export function canonicalJson(value: JsonValue, depth = 0): string {
+  if (depth > deepest) throw new StateUsageError('not_json', `A value is nested deeper than ${deepest} levels`)
+  if (typeof value === 'string') return canonicalString(value)
+  if (value === null || typeof value === 'boolean') return String(value)
+  if (typeof value === 'number') return canonicalNumber(value)
+  if (isArray(value)) return `[${value.map((item) => canonicalJson(item, depth + 1)).join(',')}]`
+  if (typeof value !== 'object') throw new StateUsageError('not_json', `JSON cannot carry ${typeof value}`)
+  const members: string[] = []
+  // RFC 8785, 3.2.3: keys are ordered by UTF-16 code units, which is how `sort` orders strings.
+  for (const key of Object.keys(value).sort()) {
+    const member = value[key]
+    if (member !== undefined) members.push(`${canonicalString(key)}:${canonicalJson(member, depth + 1)}`)
+  }
+  return `{${members.join(',')}}`
+}
+
+function canonicalNumber(value: number): string {
+  if (!Number.isFinite(value)) throw new StateUsageError('not_json', `JSON cannot carry ${value}`)
+  // Writes -0 as 0, and everything else as ECMAScript does, which RFC 8785 made its rule.
+  return JSON.stringify(value)
+}
+
+function canonicalString(value: string): string {
+  if (loneSurrogate.test(value)) {
+    throw new StateUsageError('not_json', 'A string holds half of a surrogate pair, which has no canonical form')
+  }
+  return JSON.stringify(value)
+}
+
+function isArray(value: unknown): value is readonly JsonValue[] {
+  return Array.isArray(value)
+}

@@ -1,0 +1,28 @@
+const alphabet = /^[A-Za-z0-9_-]*$/
+
+/**
+ * Whether a text is Base64url that decodes and encodes to itself: the alphabet alone, no padding, no stray bits (RFC 4648, 3.5).
+ * Decoders overlook those, so that one token would have many texts.
+ */
+export function isCanonicalBase64url(text: string): boolean {
+  if (!alphabet.test(text)) return false
+  const rest = text.length % 4
+  if (rest === 0) return true
+  if (rest === 1) return false
+  return (rest === 2 ? 'AQgw' : 'AEIMQUYcgkosw048').includes(text.slice(-1))
+}
+
+/** The Base64url of some bytes. */
+export function encodeBase64url(bytes: Uint8Array): string {
+  let binary = ''
+  // `fromCharCode` takes its arguments on the stack, which a large value would exhaust.
+  for (let at = 0; at < bytes.length; at += 8192) binary += String.fromCharCode(...bytes.subarray(at, at + 8192))
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
+/** The bytes of a canonical Base64url text; of any other, nothing. */
+export function decodeBase64url(text: string): Uint8Array | undefined {
+  if (!isCanonicalBase64url(text)) return undefined
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
+}

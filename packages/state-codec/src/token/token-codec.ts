@@ -1,0 +1,119 @@
+import { claimRules, lifetimeOf, checkPurpose } from '../claims/claim-rules.ts'
+import { checkToken, readEnvelope, writeEnvelope } from '../claims/envelope.ts'
+import { largestEntries } from '../claims/largest-entries.ts'
+import type { JsonValue } from '../json.ts'
+import type { ClaimOptions, StateCodec } from '../state-codec.ts'
+import { StateError, StateUsageError } from '../state-error.ts'
+import { decodeBase64url, isCanonicalBase64url } from './base64url.ts'
+import { createKeyRing, type KeyRing, type TokenKind } from './key-ring.ts'
+import { type KeyInput, parseKeys } from './keys.ts'
+import type { Platform } from './platform.ts'
+
+/** The options of a codec with keys. */
+export interface KeyedOptions extends ClaimOptions {
+  /** The first key makes tokens, all of them open. The same, in any order that a rotation needs, on every instance. */
+  readonly keys: readonly KeyInput[]
+}
+
+/** The largest token by default, in bytes. */
+export const defaultMaxBytes = 32 * 1024
+
+/** The lengths in characters of a token's segments between its header and its end; `undefined` for any length. */
+const segmentLengths: Readonly<Record<TokenKind, readonly (number | undefined)[]>> = {
+  // No encrypted key, a nonce of 12 bytes, the content, a tag of 16 bytes.
+  sealed: [0, 16, undefined, 22],
+  // The content, a MAC of 32 bytes.
+  signed: [undefined, 43],
+}
+
+/** A codec whose tokens carry the value under keys, on a platform. */
+export function createTokenCodec(kind: TokenKind, options: KeyedOptions, platform: Platform): StateCodec {
+  const rules = claimRules(options, defaultMaxBytes)
+  const ring = createKeyRing(parseKeys(options.keys), kind, platform)
+  const random = options.random ?? platform.random
+  const check = { rules, digest: platform.digest }
+  return {
+    lifetimeMs: lifetimeOf(rules),
+    async seal(value, claims) {
+      const { text } = await writeEnvelope(value, claims, check)
+      const { first } = await ring.purposeKeys(claims.purpose)
+      return admitSize(await first.protect(text, random), value, rules.maxBytes)
+    },
+    async open(token, claims) {
+      checkPurpose(claims.purpose)
+      checkForm(token, kind, rules.maxBytes)
+      const text = await recover(token, claims.purpose, ring)
+      return readEnvelope(text, claims, check)
+    },
+  }
+}
+
+/** @throws StateUsageError when a token is past the bound, naming what makes it so. */
+export function admitSize(token: string, value: JsonValue, maxBytes: number): string {
+  if (token.length <= maxBytes) return token
+  const entries = largestEntries(value)
+  throw new StateUsageError(
+    'too_large',
+    `The state makes a token of ${token.length} bytes, the most is ${maxBytes}. The largest entries: ${entries}. Carry less, or use stored()`,
+  )
+}
+
+/** What a token must look like before any key is tried; all of it is the sender's own, so it may fail at once. */
+function checkForm(token: string, kind: TokenKind, maxBytes: number): void {
+  checkToken(token)
+  if (token.length > maxBytes) {
+    throw new StateError('too_large', `It has ${token.length} bytes, the most is ${maxBytes}`)
+  }
+  const [, ...segments] = token.split('.')
+  const lengths = segmentLengths[kind]
+  const fits = segments.length === lengths.length && segments.every((segment, at) => hasForm(segment, lengths[at]))
+  if (!fits)
+    throw new StateError('malformed', `It is not the form of a ${kind} token: truncated, or encoded in another way`)
+}
+
+function hasForm(segment: string, length: number | undefined): boolean {
+  return (length === undefined || segment.length === length) && isCanonicalBase64url(segment)
+}
+
+async function recover(token: string, purpose: string, ring: KeyRing): Promise<string> {
+  const { first, byHeader } = await ring.purposeKeys(purpose)
+  const header = token.slice(0, token.indexOf('.'))
+  // An unknown header costs what a known one does: time must not tell which keys are still in the ring.
+  const cipher = byHeader.get(header)
+  const text = await (cipher ?? first).recover(token)
+  if (cipher === undefined) throw await headerFailure(header, purpose, ring)
+  if (text === undefined) {
+    throw new StateError('forged', 'It was altered, or made with another key of the same id')
+  }
+  return text
+}
+
+/** Why no key has this header. Nothing in it is believed: it only gives the refusal a name. */
+async function headerFailure(header: string, purpose: string, ring: KeyRing): Promise<StateError> {
+  const parsed = parseHeader(header)
+  if (parsed === undefined) return new StateError('malformed', 'Its header is not that of a state token')
+  if (!(await ring.knows(parsed.kid))) {
+    const hint = 'it was removed, or the instances do not have the same keys'
+    return new StateError('unknown_key', `No key has the id ${JSON.stringify(parsed.kid.slice(0, 64))}: ${hint}`)
+  }
+  if (parsed.typ !== purpose) {
+    return new StateError(
+      'purpose',
+      `It was made for ${JSON.stringify(parsed.typ.slice(0, 64))}, and was opened for "${purpose}"`,
+    )
+  }
+  return new StateError('forged', 'Its header names a known key and was not written by this codec')
+}
+
+function parseHeader(header: string): { readonly kid: string; readonly typ: string } | undefined {
+  const bytes = header.length > 2048 ? undefined : decodeBase64url(header)
+  if (bytes === undefined) return undefined
+  try {
+    const members = new Map<string, unknown>(Object.entries(Object(JSON.parse(new TextDecoder().decode(bytes)))))
+    const kid = members.get('kid')
+    const typ = members.get('typ')
+    return typeof kid === 'string' && typeof typ === 'string' ? { kid, typ } : undefined
+  } catch {
+    return undefined
+  }
+}
