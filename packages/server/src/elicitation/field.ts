@@ -1,0 +1,155 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import { DefinitionError } from '../definition-error.ts'
+
+/** A part of a schema, and where it stands. */
+export interface Field {
+  readonly schema: JsonObject
+  /** For people: `property "age"`. */
+  readonly where: string
+  /** What the form is called in errors. */
+  readonly subject: string
+  /** What a `$ref` of the form may name, by its whole text. */
+  readonly definitions: ReadonlyMap<string, JsonObject>
+}
+
+/** UTF-16 units of a name, a title, or a value that can be chosen: what fits on one line of a form. */
+export const longestLabel = 256
+
+/** UTF-16 units of a description or a default text. */
+export const longestText = 4096
+
+/** The error for a part of a form; the reason says what was found and what is allowed. */
+export function refused(field: Field, reason: string): DefinitionError {
+  return new DefinitionError('schema', field.subject, { reason: `${field.where}: ${reason}` })
+}
+
+const elsewhere = 'say in the description what is wanted, and check it in the handler or, with zod, in refine()'
+
+/** What to do without a keyword that authors are likely to use. */
+const advice: ReadonlyMap<string, string> = new Map([
+  ['pattern', `it can stand beside a format only; ${elsewhere}`],
+  ['multipleOf', elsewhere],
+  ['exclusiveMinimum', 'give the least allowed number as minimum, or make it an integer'],
+  ['exclusiveMaximum', 'give the greatest allowed number as maximum, or make it an integer'],
+  ['uniqueItems', 'leave it out: a choice of several has each at most once'],
+  ['allOf', elsewhere],
+])
+
+/** Refuses every keyword that is not among the allowed ones: what cannot be sent must not be lost unseen. */
+export function allowOnly(field: Field, kind: string, allowed: readonly string[]): void {
+  for (const keyword of Object.keys(field.schema)) {
+    if (allowed.includes(keyword)) continue
+    const instead = advice.get(keyword)
+    const may = `${kind} may have ${allowed.join(', ')}`
+    throw refused(
+      field,
+      `"${keyword}" cannot be sent to clients; ${instead === undefined ? may : `${instead} (${may})`}`,
+    )
+  }
+}
+
+/** The title and the description, which every kind of property may have. */
+export function labelsOf(field: Field): { title: string | undefined; description: string | undefined } {
+  return {
+    title: textAt(field, 'title', longestLabel),
+    description: textAt(field, 'description', longestText),
+  }
+}
+
+/** The text under a keyword, if there is one. */
+export function textAt(field: Field, keyword: string, longest: number): string | undefined {
+  const value = field.schema[keyword]
+  if (value === undefined) return undefined
+  if (typeof value !== 'string') throw refused(field, `"${keyword}" is ${shown(value)}; it has to be a string`)
+  return boundedText(field, value, { what: `"${keyword}"`, longest })
+}
+
+/** A text that is not too long to be shown. */
+export function boundedText(field: Field, value: string, bound: { what: string; longest: number }): string {
+  if (value.length <= bound.longest) return value
+  throw refused(field, `${bound.what} has ${value.length} characters; at most ${bound.longest} are allowed`)
+}
+
+/** Two keywords that say how few and how many there may be. */
+export function rangeOf(field: Field, least: string, most: string): [number | undefined, number | undefined] {
+  const range: [number | undefined, number | undefined] = [countAt(field, least), countAt(field, most)]
+  return inOrder(field, range)
+}
+
+/** A range in which there is something. */
+export function inOrder<Range extends readonly [number | undefined, number | undefined]>(
+  field: Field,
+  range: Range,
+): Range {
+  const [least, most] = range
+  if (least === undefined || most === undefined || least <= most) return range
+  throw refused(field, `nothing is at least ${least} and at most ${most}`)
+}
+
+function countAt(field: Field, keyword: string): number | undefined {
+  const value = field.schema[keyword]
+  if (value === undefined) return undefined
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+  throw refused(field, `"${keyword}" is ${shown(value)}; it has to be a whole number, 0 or more`)
+}
+
+/** The default is what a user would fill in, so it has to be of the wire's side of a schema that transforms. */
+export function misfit(field: Field, wanted: string): DefinitionError {
+  const found = shown(field.schema['default'] ?? null)
+  return refused(field, `the default is ${found}; it has to be ${wanted} (with zod, before a transform: prefault())`)
+}
+
+/** A value in an error message, cut where it gets long. */
+export function shown(value: JsonValue): string {
+  const text = JSON.stringify(value)
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
+
+/** The object of a wire type without its undefined members, and frozen, since every call shares it. */
+export function present<T extends object>(members: T): T {
+  const kept = Object.entries(members).filter(([, value]) => value !== undefined)
+  // What may be undefined in a wire type may also be absent, so that the rest is still a T.
+  return Object.freeze(Object.fromEntries(kept)) as T
+}
+
+/** The same place with what its `$ref` names in it, if it has one. */
+export function resolved(field: Field): Field {
+  let { schema } = field
+  // A definition may be a reference itself; more than a few in a row go round in a circle.
+  for (let hop = 0; hop < 16; hop++) {
+    const reference = schema['$ref']
+    if (reference === undefined) return { ...field, schema }
+    schema = { ...targetOf(field, reference), ...besideOf(field, schema) }
+  }
+  throw refused(field, '"$ref" leads to more than 16 references in a row, or in a circle; refer to the type itself')
+}
+
+function targetOf(field: Field, reference: JsonValue): JsonObject {
+  const target = typeof reference === 'string' ? field.definitions.get(reference) : undefined
+  if (target !== undefined) return target
+  throw refused(field, `"$ref" is ${shown(reference)}; it has to name an entry of the schema's own "$defs"`)
+}
+
+/** What stands beside a reference: words and a default may, but a second constraint would have to hold as well. */
+function besideOf(field: Field, schema: JsonObject): JsonObject {
+  const { $ref: _, ...beside } = schema
+  allowOnly({ ...field, schema: beside }, 'a reference', ['title', 'description', 'default'])
+  return beside
+}
+
+/** The definitions of a schema, by the references that name them. */
+export function definitionsOf(root: JsonObject): ReadonlyMap<string, JsonObject> {
+  const found = new Map<string, JsonObject>()
+  for (const keyword of ['$defs', 'definitions']) {
+    const holder = root[keyword]
+    for (const [name, schema] of Object.entries(isJsonObject(holder) ? holder : {})) {
+      if (isJsonObject(schema)) found.set(`#/${keyword}/${escaped(name)}`, schema)
+    }
+  }
+  return found
+}
+
+/** A name as a step of a JSON Pointer (RFC 6901). */
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}

@@ -1,0 +1,42 @@
+import type { StandardTypedV1 } from '@standard-schema/spec'
+import { DefinitionError } from '../definition-error.ts'
+import type { AnySchema, CompiledSchema } from '../json-schema/schemas.ts'
+
+type Compile = (schema: AnySchema) => CompiledSchema
+
+/**
+ * Compiles a schema. When it has no JSON Schema because one of its properties has none, such as a date, the error names
+ * the property: zod says what it cannot show, but not where.
+ */
+export function nameUnshown(schema: AnySchema, compile: Compile): CompiledSchema {
+  try {
+    return compile(schema)
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error
+    const name = propertiesOf(schema).find(([, property]) => isUnshown(property, compile))?.[0]
+    if (name === undefined) throw error
+    const said = error.message.slice(`${error.subject}: `.length)
+    const reason = `property ${JSON.stringify(name)}: ${said}; ask for a string, and turn it into what the handler needs with transform()`
+    throw new DefinitionError('schema', error.subject, { reason, cause: error.cause })
+  }
+}
+
+/** The properties of an object schema of zod, which keeps them under `shape`. */
+function propertiesOf(schema: object): [string, unknown][] {
+  const shown = 'shape' in schema && typeof schema.shape === 'object' && schema.shape !== null
+  return shown ? Object.entries(schema.shape ?? {}) : []
+}
+
+function isUnshown(property: unknown, compile: Compile): boolean {
+  if (!isStandard(property)) return false
+  try {
+    compile(property)
+    return false
+  } catch {
+    return true
+  }
+}
+
+function isStandard(property: unknown): property is StandardTypedV1 {
+  return typeof property === 'object' && property !== null && '~standard' in property
+}

@@ -1,0 +1,86 @@
+import { isJsonObject, type JsonValue, type TitledOption } from '@x/schema'
+import { allowOnly, boundedText, type Field, longestLabel, refused, resolved, shown, textAt } from './field.ts'
+
+/** A value to choose, and its title if it has one. */
+export interface Option {
+  readonly value: string
+  readonly title: string | undefined
+}
+
+/** The keywords that list what can be chosen; a choice has exactly one of them. */
+export const optionKeywords = ['const', 'enum', 'oneOf', 'anyOf'] as const
+
+/** Choices beyond this are not for a list that a person reads through. */
+const mostOptions = 500
+
+/** Whether a schema lists its values. */
+export function isChoice({ schema }: Field): boolean {
+  return optionKeywords.some((keyword) => schema[keyword] !== undefined)
+}
+
+/** What can be chosen: one value, bare values, or a union of both with or without titles. */
+export function optionsOf(field: Field): readonly Option[] {
+  const [keyword, second] = optionKeywords.filter((known) => field.schema[known] !== undefined)
+  if (keyword === undefined || second !== undefined) {
+    throw refused(field, `a choice has exactly one of ${optionKeywords.join(', ')}`)
+  }
+  const listed = field.schema[keyword]
+  if (keyword === 'const') return distinct(field, [bareOption(field, listed ?? null)])
+  if (!Array.isArray(listed)) throw refused(field, `"${keyword}" has to be an array`)
+  if (listed.some((item) => isJsonObject(item) && item['type'] === 'null')) throw refused(field, nullAdvice)
+  return distinct(
+    field,
+    listed.flatMap((item) => (keyword === 'enum' ? [bareOption(field, item)] : memberOptions(field, item))),
+  )
+}
+
+/** The options as the wire writes those with titles; one without is shown as its value. */
+export function titledOptions(options: readonly Option[]): readonly TitledOption[] {
+  return Object.freeze(options.map(({ value, title }) => Object.freeze({ const: value, title: title ?? value })))
+}
+
+/** The options as the wire writes those without titles. */
+export function bareOptions(options: readonly Option[]): readonly string[] {
+  return Object.freeze(options.map(({ value }) => value))
+}
+
+function bareOption(field: Field, value: JsonValue): Option {
+  if (typeof value === 'string') {
+    return { value: boundedText(field, value, { what: 'a value to choose', longest: longestLabel }), title: undefined }
+  }
+  if (value === null) throw refused(field, nullAdvice)
+  const kinds = 'only strings can be chosen from: list them as strings, and turn them with transform()'
+  throw refused(field, `${shown(value)} is among the values; ${kinds}${value === true ? ', or ask for a boolean' : ''}`)
+}
+
+/** What to write for what may be empty. */
+export const nullAdvice =
+  'no field of a form can be null; make it optional, then it is absent when the user leaves it empty'
+
+/** The options of one branch of a union: a literal with or without a title, or bare values. */
+function memberOptions(field: Field, item: JsonValue): readonly Option[] {
+  if (!isJsonObject(item)) throw refused(field, `${shown(item)} is no value to choose`)
+  const member = resolved({ ...field, schema: item })
+  if (member.schema['const'] === undefined && member.schema['enum'] === undefined) {
+    throw refused(field, 'a union can only be of literal strings; other types make one property each')
+  }
+  allowOnly(member, 'a value to choose', ['type', 'const', 'enum', 'title'])
+  const [first, ...others] = optionsOf(member)
+  const title = textAt(member, 'title', longestLabel)
+  if (first === undefined || title === undefined) return first === undefined ? [] : [first, ...others]
+  if (others.length > 0) throw refused(field, `the title ${shown(title)} is that of several values; give each its own`)
+  return [{ ...first, title }]
+}
+
+function distinct(field: Field, options: readonly Option[]): readonly Option[] {
+  if (options.length === 0) throw refused(field, 'there is no value to choose; list at least one')
+  if (options.length > mostOptions) {
+    throw refused(field, `there are ${options.length} values to choose from; at most ${mostOptions} are allowed`)
+  }
+  const seen = new Set<string>()
+  for (const { value } of options) {
+    if (seen.has(value)) throw refused(field, `the value ${shown(value)} is listed twice`)
+    seen.add(value)
+  }
+  return options
+}

@@ -1,0 +1,106 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type PrimitiveSchemaDefinition,
+  type RequestedSchema,
+} from '@x/schema'
+import { multiSelect, singleSelect } from './choice-fields.ts'
+import {
+  allowOnly,
+  boundedText,
+  definitionsOf,
+  type Field,
+  longestLabel,
+  present,
+  refused,
+  resolved,
+  shown,
+} from './field.ts'
+import { isChoice, nullAdvice } from './options.ts'
+import { booleanField, numberField, textField } from './plain-fields.ts'
+
+/** More than a person fills in at one time. */
+const mostProperties = 100
+
+/**
+ * The protocol's restricted form of a JSON Schema (client/elicitation, requested schema): frozen, with references
+ * resolved, and with nothing left out that a client would have to know. What is left out is a pattern beside a format,
+ * `$schema`, an `additionalProperties` that is true or false, and the bounds of safe integers.
+ *
+ * Throws `DefinitionError` (`schema`) with the given subject, naming the property and what is allowed.
+ */
+export function requestedSchemaOf(json: JsonObject, subject: string): RequestedSchema {
+  const definitions = definitionsOf(json)
+  const { $schema: _schema, $defs: _defs, definitions: _definitions, ...bare } = json
+  const root = resolved({ schema: bare, where: 'the schema', subject, definitions })
+  admitRoot(root)
+  const properties = Object.entries(propertiesOf(root)).map(([name, schema]) => {
+    return [name, property(root, name, schema)] as const
+  })
+  return present<RequestedSchema>({
+    type: 'object',
+    // fromEntries defines its keys, so that one named __proto__ stays a key.
+    properties: Object.freeze(Object.fromEntries(properties)),
+    required: requiredOf(root, new Set(properties.map(([name]) => name))),
+  })
+}
+
+function admitRoot(root: Field): void {
+  const { type, additionalProperties: others } = root.schema
+  if (type !== 'object')
+    throw refused(root, 'a form has to be one object, as z.object({ … }) is, and no union of several')
+  if (typeof root.schema['title'] === 'string' || typeof root.schema['description'] === 'string') {
+    throw refused(root, 'a form has no title or description of its own; say it in the message of the question')
+  }
+  allowOnly(root, 'a form', ['type', 'properties', 'required', 'additionalProperties'])
+  const open = isJsonObject(others) && Object.keys(others).length === 0
+  if (others === undefined || typeof others === 'boolean' || open) return
+  throw refused(root, 'a form has no fields but the ones that it names; "additionalProperties" can be true or false')
+}
+
+function propertiesOf(root: Field): JsonObject {
+  const { properties = {} } = root.schema
+  if (!isJsonObject(properties)) throw refused(root, '"properties" has to be an object')
+  const count = Object.keys(properties).length
+  if (count <= mostProperties) return properties
+  throw refused(
+    root,
+    `a form has at most ${mostProperties} properties, and this has ${count}; ask in several questions`,
+  )
+}
+
+function requiredOf(root: Field, names: ReadonlySet<string>): readonly string[] | undefined {
+  const { required = [] } = root.schema
+  if (!Array.isArray(required)) throw refused(root, '"required" has to be an array')
+  const known = required.filter((name) => typeof name === 'string' && names.has(name))
+  if (known.length < required.length) throw refused(root, '"required" names what is not among the properties')
+  return known.length === 0 ? undefined : Object.freeze(known.map(String))
+}
+
+function property(root: Field, name: string, schema: JsonValue): PrimitiveSchemaDefinition {
+  const field = { ...root, where: `property ${shown(name)}` }
+  boundedText(field, name, { what: 'its name', longest: longestLabel })
+  if (name === '') throw refused(field, 'it needs a name')
+  if (!isJsonObject(schema)) throw refused(field, `its schema is ${shown(schema)}; ${allowed}`)
+  return primitive(resolved({ ...field, schema }))
+}
+
+const allowed = 'a property is a string, a number, an integer, a boolean, or a choice of one or several strings'
+
+function primitive(field: Field): PrimitiveSchemaDefinition {
+  const { type } = field.schema
+  if (Array.isArray(type))
+    throw refused(field, type.includes('null') ? nullAdvice : `it is of several types; ${allowed}`)
+  if (type === 'array') return multiSelect(field)
+  if (isChoice(field)) return singleSelect(field)
+  if (type === 'string') return textField(field)
+  if (type === 'number' || type === 'integer') return numberField(field, type)
+  if (type === 'boolean') return booleanField(field)
+  throw refused(field, `${problems.get(type) ?? 'it has no type that a form can have'}; ${allowed}`)
+}
+
+const problems: ReadonlyMap<JsonValue | undefined, string> = new Map([
+  ['object', 'a form has no objects within it: give their properties to the form itself, or ask in several questions'],
+  ['null', 'no field of a form is always null'],
+])
