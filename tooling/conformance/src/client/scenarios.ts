@@ -1,4 +1,4 @@
-import type { Client } from '@x/client'
+import type { CallOptions, Client } from '@x/client'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
 /** What the fixture client does in one scenario; `context` is what the suite hands over for it. */
@@ -11,6 +11,7 @@ export const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario
   ['http-standard-headers', useEverything],
   ['http-custom-headers', callAsTold],
   ['http-invalid-tool-headers', callWhatIsLeft],
+  ['sep-2322-client-request-state', confirmEverything],
   ['json-schema-ref-no-deref', (client) => client.listTools()],
   ['json-schema-2020-12-preservation', echoSchema],
 ])
@@ -36,6 +37,12 @@ async function callWhatIsLeft(client: Client): Promise<void> {
     // The suite's server may refuse the call; that the client made it is what counts.
     await client.callTool(name, { region: 'us-west1' }).catch(() => undefined)
   }
+}
+
+async function confirmEverything(client: Client): Promise<void> {
+  const options: CallOptions = { elicit: () => ({ action: 'accept', content: { confirmed: true } }) }
+  const names = ['test_mrtr_echo_state', 'test_mrtr_no_state', 'test_mrtr_unrelated', 'test_mrtr_no_result_type']
+  for (const name of names) await client.callTool(name, {}, options)
 }
 
 async function echoSchema(client: Client): Promise<void> {
