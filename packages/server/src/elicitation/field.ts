@@ -115,13 +115,13 @@ export function present<T extends object>(members: T): T {
 /** The same place with what its `$ref` names in it, if it has one. */
 export function resolved(field: Field): Field {
   let { schema } = field
-  // A definition may be a reference itself; more than a few in a row go round in a circle.
+  // A definition may be a reference itself.
   for (let hop = 0; hop < 16; hop++) {
     const reference = schema['$ref']
     if (reference === undefined) return { ...field, schema }
     schema = { ...targetOf(field, reference), ...besideOf(field, schema) }
   }
-  throw refused(field, '"$ref" leads to more than 16 references in a row, or in a circle; refer to the type itself')
+  throw refused(field, '"$ref" leads through more than 16 references; refer to the type itself')
 }
 
 function targetOf(field: Field, reference: JsonValue): JsonObject {

@@ -54,8 +54,8 @@ function admitRoot(root: Field): void {
     throw refused(root, 'a form has no title or description of its own; say it in the message of the question')
   }
   allowOnly(root, 'a form', ['type', 'properties', 'required', 'additionalProperties'])
-  const open = isJsonObject(others) && Object.keys(others).length === 0
-  if (others === undefined || typeof others === 'boolean' || open) return
+  if (others === undefined || typeof others === 'boolean') return
+  if (isJsonObject(others) && Object.keys(others).length === 0) return
   throw refused(root, 'a form has no fields but the ones that it names; "additionalProperties" can be true or false')
 }
 
@@ -78,7 +78,7 @@ function requiredOf(root: Field, names: ReadonlySet<string>): readonly string[] 
   return known.length === 0 ? undefined : Object.freeze(known.map(String))
 }
 
-function property(root: Field, name: string, schema: JsonValue): PrimitiveSchemaDefinition {
+function property(root: Field, name: string, schema: JsonValue = null): PrimitiveSchemaDefinition {
   const field = { ...root, where: `property ${shown(name)}` }
   boundedText(field, name, { what: 'its name', longest: longestLabel })
   if (name === '') throw refused(field, 'it needs a name')
