@@ -1,30 +1,254 @@
-import { type JsonObject, metaKeys } from '@x/schema'
-import { expect, test } from 'vitest'
+import { encodeMessage, type Exchange, isRequest, isResponse, metaKeys, parseMessage, protocolVersion } from '@x/schema'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { asks, inTurn, nameForm, settled } from '../testing/asking.ts'
 import { createClient } from '../create-client.ts'
-import { host, said, scripted } from '../testing/scripted-exchange.ts'
+import { manualClock } from '@tooling/vitest/manual-clock'
+import { bareTool, host, said, scripted, toolsPage } from '../testing/scripted-exchange.ts'
 
-test('smoke', async () => {
-  const exchange = scripted(({ params }): JsonObject =>
-    params.inputResponses === undefined
-      ? {
-          resultType: 'input_required',
-          requestState: 's1',
-          inputRequests: {
-            name: {
-              method: 'elicitation/create',
-              params: { message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } },
-            },
-          },
-        }
-      : said('done'),
-  )
-  const client = createClient(exchange, { ...host, elicit: () => ({ action: 'accept', content: { name: 'Ada' } }) })
-  expect(await client.callTool('greet', { a: 1 })).toEqual(said('done'))
-  expect(exchange.received[1]?.params).toEqual({
-    name: 'greet',
-    arguments: { a: 1 },
-    inputResponses: { name: { action: 'accept', content: { name: 'Ada' } } },
-    requestState: 's1',
+const accept = { action: 'accept', content: { name: 'Ada' } } as const
+const elicit = (): typeof accept => accept
+const answering = { ...host, elicit }
+
+describe('A call that is asked for input', () => {
+  test('is sent again with the same params, every answer and the state, and gives the last result [MRT-017 MRT-018]', async () => {
+    const exchange = inTurn(asks({ who: nameForm, again: nameForm }, 's1'))
+    const result = await createClient(exchange, answering).callTool('greet', { loud: true })
+    expect(result).toEqual(said('done'))
+    expect(exchange.received.map(({ params }) => params)).toEqual([
+      { name: 'greet', arguments: { loud: true } },
+      {
+        name: 'greet',
+        arguments: { loud: true },
+        inputResponses: { who: accept, again: accept },
+        requestState: 's1',
+      },
+    ])
   })
-  expect(exchange.received[1]?.meta[metaKeys.clientCapabilities]).toEqual({ elicitation: { form: {} } })
+
+  test('has another id and the whole _meta in each request [MRT-002 MRT-020]', async () => {
+    const exchange = inTurn(asks({ who: nameForm }, 's1'), asks({ who: nameForm }))
+    await createClient(exchange, answering).callTool('greet', {}, { meta: { traceparent: 't' } })
+    expect(new Set(exchange.received.map(({ request }) => request.id)).size).toBe(3)
+    for (const { meta } of exchange.received) {
+      expect(meta).toMatchObject({
+        [metaKeys.protocolVersion]: protocolVersion,
+        [metaKeys.clientCapabilities]: { elicitation: { form: {} } },
+        [metaKeys.clientInfo]: host,
+        traceparent: 't',
+      })
+    }
+  })
+
+  test('sends back the state of the last round alone, and none where none came [MRT-018 MRT-019]', async () => {
+    const exchange = inTurn(asks({ a: nameForm }, 's1'), asks({ b: nameForm }, 's2'), asks({ c: nameForm }))
+    await createClient(exchange, answering).callTool('greet')
+    const [, second, third, fourth] = exchange.received.map(({ params }) => params)
+    expect(second).toMatchObject({ requestState: 's1', inputResponses: { a: accept } })
+    expect(third).toMatchObject({ requestState: 's2', inputResponses: { b: accept } })
+    expect(Object.keys(third?.inputResponses ?? {})).toEqual(['b'])
+    expect(fourth).not.toHaveProperty('requestState')
+    expect(fourth).toMatchObject({ inputResponses: { c: accept } })
+  })
+
+  test('echoes whatever string the state is, over the wire too [MRT-003 MRT-018]', async () => {
+    const strange = fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 60 })
+    const state = fc.oneof(
+      strange.map((units) => String.fromCharCode(...units)),
+      fc.string({ unit: 'binary' }),
+      fc.json(),
+      fc.constant('x'.repeat(300_000)),
+    )
+    await fc.assert(
+      fc.asyncProperty(state, async (requestState) => {
+        const scriptOf = inTurn(asks({ who: nameForm }, requestState))
+        const wired: Exchange = async (request, call) => {
+          const read = parseMessage(encodeMessage(request))
+          if (!isRequest(read)) throw new Error('the request was not read as one')
+          const answer = parseMessage(encodeMessage(await scriptOf(read, call)))
+          if (!isResponse(answer)) throw new Error('the response was not read as one')
+          return answer
+        }
+        await createClient(wired, answering).callTool('greet')
+        expect(scriptOf.received[1]?.params.requestState).toBe(requestState)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test.each([
+    ['a prompt', 'prompts/get', { messages: [] }],
+    ['a resource', 'resources/read', { contents: [] }],
+  ])('may be %s as well as a tool', async (_title, method, result) => {
+    const exchange = inTurn(asks({ who: nameForm }, 's'), { resultType: 'complete', ...result })
+    const client = createClient(exchange, answering)
+    await (method === 'prompts/get' ? client.getPrompt('p', { a: '1' }) : client.readResource('a:b'))
+    const call = method === 'prompts/get' ? { name: 'p', arguments: { a: '1' } } : { uri: 'a:b' }
+    expect(exchange.received.map(({ request }) => request.method)).toEqual([method, method])
+    expect(exchange.received[1]?.params).toEqual({ ...call, inputResponses: { who: accept }, requestState: 's' })
+  })
+
+  test('keeps its answers and its state to itself, whatever else is under way [MRT-021]', async () => {
+    const exchange = scripted(({ params }) => {
+      if (params.requestState !== undefined) return said(JSON.stringify(params))
+      return asks({ [`key of ${String(params.name)}`]: nameForm }, `state of ${String(params.name)}`)
+    })
+    const client = createClient(exchange, {
+      ...host,
+      elicit: async (_question, { target = '' }) => {
+        await settled()
+        return { action: 'accept', content: { name: target } }
+      },
+    })
+    const names = ['a', 'b', 'c', 'd']
+    await Promise.all([
+      ...names.map((name) => client.callTool(name)),
+      client.complete(ref, { name: 'x', value: '' }).catch(() => {}),
+    ])
+    const retries = exchange.received.filter(({ params }) => 'requestState' in params)
+    expect(retries).toHaveLength(4)
+    for (const { params } of retries) {
+      expect(params.requestState).toBe(`state of ${String(params.name)}`)
+      const content = { name: params.name }
+      expect(params.inputResponses).toEqual({ [`key of ${String(params.name)}`]: { action: 'accept', content } })
+    }
+    expect(exchange.received).toHaveLength(9)
+  })
+
+  const ref = { type: 'ref/prompt', name: 'p' } as const
+
+  test('hears progress of each request', async () => {
+    const tell = ({ request, call }: { request: { id: unknown }; call: { notify: (message: never) => void } }): void =>
+      call.notify({
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken: request.id, progress: Number(request.id) },
+      } as never)
+    const exchange = inTurn(
+      (received) => (tell(received), asks({ who: nameForm })),
+      (received) => (tell(received), said('done')),
+    )
+    const heard: number[] = []
+    await createClient(exchange, answering).callTool(
+      'greet',
+      {},
+      { onProgress: ({ progress }) => heard.push(progress) },
+    )
+    expect(heard).toEqual(exchange.received.map(({ request }) => request.id))
+  })
+
+  test('mirrors headers in each request, and a mismatch in a later round asks nobody again', async () => {
+    const inputSchema = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } }
+    let calls = 0
+    const exchange = scripted(({ request }) => {
+      if (request.method === 'tools/list') return toolsPage([bareTool('deploy', { inputSchema })])
+      calls += 1
+      if (calls === 1) return asks({ who: nameForm }, 's')
+      return calls === 2 ? { error: { code: -32020, message: 'Header mismatch' } } : said('done')
+    })
+    let questions = 0
+    const client = createClient(exchange, { ...host, elicit: () => ((questions += 1), accept) })
+    await client.listTools()
+    expect(await client.callTool('deploy', { region: 'eu' })).toEqual(said('done'))
+    const sent = exchange.received.filter(({ request }) => request.method === 'tools/call')
+    expect(sent.map(({ call }) => call.mirrored?.get('Region'))).toEqual(['eu', 'eu', 'eu'])
+    expect(sent.map(({ params }) => params.requestState)).toEqual([undefined, 's', 's'])
+    expect(questions).toBe(1)
+  })
+
+  test('checks the output of its last result', async () => {
+    const tool = bareTool('sum', { outputSchema: { type: 'object' } })
+    const exchange = scripted(({ request, params }) => {
+      if (request.method === 'tools/list') return toolsPage([tool])
+      return 'inputResponses' in params ? said('no structure') : asks({ who: nameForm })
+    })
+    const client = createClient(exchange, { ...answering, validateOutput: () => () => [] })
+    await expect(client.callTool('sum')).rejects.toMatchObject({ code: 'invalid_output' })
+  })
+
+  test('is never kept in the cache, neither the question nor what the answer led to', async () => {
+    const fresh = { ttlMs: 60_000, cacheScope: 'private' }
+    const exchange = scripted(({ params }) => {
+      const contents = [{ uri: 'a:b', text: JSON.stringify(params.inputResponses) }]
+      return 'inputResponses' in params ? { contents, ...fresh } : { ...asks({ who: nameForm }), ...fresh }
+    })
+    let asked = 0
+    const client = createClient(exchange, { ...host, elicit: () => ((asked += 1), accept) })
+    await client.readResource('a:b')
+    await client.readResource('a:b')
+    expect([asked, exchange.received.length, client.cache.hits]).toEqual([2, 4, 0])
+  })
+})
+
+describe('Handlers of a call', () => {
+  test('go before those of the client, and are declared with this call alone', async () => {
+    const exchange = scripted(({ params }) => ('inputResponses' in params ? said('done') : asks({ who: nameForm })))
+    const client = createClient(exchange, { ...host, roots: () => [] })
+    const mine = { action: 'accept', content: { name: 'Eve' } } as const
+    await client.callTool('greet', {}, { elicit: () => mine })
+    await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'input_required' })
+    const declared = exchange.received.map(({ meta }) => meta[metaKeys.clientCapabilities])
+    const both = { elicitation: { form: {} }, roots: {} }
+    expect(declared).toEqual([both, both, { roots: {} }])
+    expect(exchange.received[1]?.params.inputResponses).toEqual({ who: mine })
+  })
+})
+
+describe('A round without requests', () => {
+  test('is followed by the same call with the state, after a pause that grows in a row', async () => {
+    const clock = manualClock()
+    const exchange = inTurn(asks(undefined, 's1'), asks(undefined, 's2'), asks({}, 's3'))
+    const rounds = { pauseMs: { first: 100, most: 250 } }
+    const result = createClient(exchange, { ...host, clock, rounds }).callTool('greet')
+    const sent = async (after: number): Promise<number> => {
+      await settled()
+      clock.advance(after)
+      await settled()
+      return exchange.received.length
+    }
+    expect(await sent(49)).toBe(1)
+    expect(await sent(51)).toBe(2)
+    expect(await sent(99)).toBe(2)
+    expect(await sent(101)).toBe(3)
+    expect(await sent(124)).toBe(3)
+    expect(await sent(126)).toBe(4)
+    expect(await result).toEqual(said('done'))
+    expect(exchange.received.map(({ params }) => params)).toEqual([
+      { name: 'greet', arguments: {} },
+      { name: 'greet', arguments: {}, requestState: 's1' },
+      { name: 'greet', arguments: {}, requestState: 's2' },
+      { name: 'greet', arguments: {}, requestState: 's3' },
+    ])
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('ends at once when the caller cancels', async () => {
+    const clock = manualClock()
+    const controller = new AbortController()
+    const exchange = inTurn(asks(undefined, 's1'))
+    const result = createClient(exchange, { ...host, clock }).callTool('greet', {}, { signal: controller.signal })
+    await settled()
+    controller.abort('enough')
+    await expect(result).rejects.toBe('enough')
+    expect([exchange.received.length, clock.waiting]).toEqual([1, 0])
+  })
+})
+
+describe('A server that never ends its questions', () => {
+  test.each([
+    ['ten times by default', undefined, 11],
+    ['as often as it may', 3, 4],
+    ['never when it may not', 0, 1],
+    ['never when the limit is no number', Number.NaN, 1],
+  ])('is answered %s', async (_title, limit, requests) => {
+    const exchange = scripted(() => asks({ who: nameForm }, 's'))
+    const rounds = limit === undefined ? {} : { limit }
+    const failure = createClient(exchange, { ...answering, rounds }).callTool('greet')
+    await expect(failure).rejects.toMatchObject({
+      code: 'too_many_rounds',
+      target: 'greet',
+      message: expect.stringContaining('tools/call "greet"'),
+    })
+    expect(exchange.received).toHaveLength(requests)
+  })
 })

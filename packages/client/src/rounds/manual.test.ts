@@ -1,0 +1,230 @@
+import { type JsonObject, metaKeys } from '@x/schema'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createClient } from '../create-client.ts'
+import { asks, form, inTurn, nameForm, page, question } from '../testing/asking.ts'
+import { bareTool, host, said, scripted, toolsPage } from '../testing/scripted-exchange.ts'
+import type { PendingCall } from './pending-call.ts'
+
+const accept = { action: 'accept', content: { name: 'Ada' } } as const
+const manualHost = { ...host, capabilities: { elicitation: {} } }
+
+describe('A call by hand', () => {
+  test('shows its rounds and goes on with the answers [MRT-017 MRT-018 MRT-019 MRT-020]', async () => {
+    const exchange = inTurn(asks({ who: nameForm }, 's1'), asks({ sure: nameForm }))
+    const first = await createClient(exchange, manualHost).manual.callTool('greet', { loud: true })
+    if (first.status !== 'input_required') throw new Error('nothing was asked')
+    expect(first.requests).toEqual({ who: nameForm })
+    const second = await first.resume({ who: accept })
+    if (second.status !== 'input_required') throw new Error('nothing was asked')
+    expect(await second.resume({ sure: { action: 'decline' } })).toEqual({ status: 'complete', result: said('done') })
+    const call = { name: 'greet', arguments: { loud: true } }
+    expect(exchange.received.map(({ params }) => params)).toEqual([
+      call,
+      { ...call, inputResponses: { who: accept }, requestState: 's1' },
+      { ...call, inputResponses: { sure: { action: 'decline' } } },
+    ])
+    expect(new Set(exchange.received.map(({ request }) => request.id)).size).toBe(3)
+  })
+
+  test('is complete when nothing is asked', async () => {
+    const prompt = inTurn({ messages: [] })
+    expect(await createClient(prompt, host).manual.getPrompt('p')).toMatchObject({ status: 'complete' })
+    const resource = inTurn({ contents: [] })
+    expect(await createClient(resource, host).manual.readResource('a:b')).toMatchObject({ status: 'complete' })
+    expect([prompt.received[0]?.params, resource.received[0]?.params]).toEqual([{ name: 'p' }, { uri: 'a:b' }])
+  })
+
+  test('asks no handler', async () => {
+    let asked = 0
+    const client = createClient(inTurn(asks({ who: nameForm })), { ...host, elicit: () => ((asked += 1), accept) })
+    expect(await client.manual.callTool('greet')).toMatchObject({ status: 'input_required' })
+    expect(asked).toBe(0)
+  })
+
+  test('may be asked nothing but to come again', async () => {
+    const exchange = inTurn(asks(undefined, 's1'))
+    const round = await createClient(exchange, host).manual.readResource('a:b', { timeoutMs: 5 })
+    if (round.status !== 'input_required') throw new Error('nothing was asked')
+    expect(round.requests).toEqual({})
+    await round.resume({}).catch(() => {})
+    expect(exchange.received[1]?.params).toEqual({ uri: 'a:b', requestState: 's1' })
+  })
+
+  test('fills in defaults, as with handlers', async () => {
+    const exchange = inTurn(asks({ who: form({ name: { type: 'string', default: 'Ada' } }) }))
+    const round = await createClient(exchange, manualHost).manual.callTool('greet')
+    if (round.status === 'input_required') await round.resume({ who: { action: 'accept', content: {} } })
+    expect(exchange.received[1]?.params.inputResponses).toEqual({ who: accept })
+  })
+
+  test.each<[string, object, string]>([
+    ['an answer is missing', { who: accept }, 'there is no answer to "sure"'],
+    ['an answer is to nothing', { who: accept, sure: accept, more: accept }, 'nobody asked "more"'],
+    ['an answer is inherited', Object.create({ who: accept, sure: accept }), 'there is no answer to "who"'],
+    [
+      'an answer is wrong',
+      { who: accept, sure: { action: 'accept', content: { name: 1 } } },
+      '"sure" is not valid at content "name"',
+    ],
+  ])('sends nothing when %s', async (_title, answers, words) => {
+    const exchange = inTurn(asks({ who: nameForm, sure: nameForm }))
+    const round = await createClient(exchange, manualHost).manual.callTool('greet')
+    if (round.status !== 'input_required') throw new Error('nothing was asked')
+    await expect(round.resume(answers as never)).rejects.toMatchObject({
+      code: 'invalid_answer',
+      target: 'greet',
+      message: expect.stringContaining(words),
+    })
+    expect(exchange.received).toHaveLength(1)
+  })
+
+  test.each<[string, JsonObject, string]>([
+    ['a kind that was not declared', question(), 'input_required'],
+    ['a page, when only forms were declared', page('https://example.com'), 'input_required'],
+    ['nothing that exists', { method: 'x' }, 'invalid_result'],
+  ])('fails when it is asked %s', async (_title, request, code) => {
+    const client = createClient(inTurn(asks({ who: request })), manualHost)
+    await expect(client.manual.callTool('greet')).rejects.toMatchObject({ code })
+  })
+
+  test('shows no URL that must not be shown', async () => {
+    const client = createClient(inTurn(asks({ pay: page('javascript:x') })), {
+      ...host,
+      capabilities: { elicitation: { url: {} } },
+    })
+    await expect(client.manual.callTool('buy')).rejects.toMatchObject({ code: 'invalid_result' })
+  })
+
+  test('ends at the limit of rounds', async () => {
+    const exchange = scripted(() => asks({ who: nameForm }, 's'))
+    const round = await createClient(exchange, { ...manualHost, rounds: { limit: 1 } }).manual.callTool('greet')
+    if (round.status !== 'input_required') throw new Error('nothing was asked')
+    const failure = round.resume({ who: accept })
+    await expect(failure).rejects.toMatchObject({ code: 'too_many_rounds', target: 'greet' })
+  })
+
+  test('checks the output of its last result', async () => {
+    const exchange = scripted(({ request }) =>
+      request.method === 'tools/list' ? toolsPage([bareTool('sum', { outputSchema: { type: 'object' } })]) : said('x'),
+    )
+    const client = createClient(exchange, { ...host, validateOutput: () => () => [] })
+    await expect(client.manual.callTool('sum')).rejects.toMatchObject({ code: 'invalid_output' })
+  })
+})
+
+describe('A pending call', () => {
+  const pendingOf = async (): Promise<string> => {
+    const exchange = inTurn(asks({ who: nameForm }, 's1 \ud800'))
+    const secret = { meta: { token: 'hunter2' } } as const
+    const round = await createClient(exchange, manualHost).manual.callTool('greet', { loud: true }, secret)
+    if (round.status !== 'input_required') throw new Error('nothing was asked')
+    return JSON.stringify(round.pending)
+  }
+
+  test('is plain JSON, with nothing of the options of the call', async () => {
+    expect(JSON.parse(await pendingOf())).toEqual({
+      method: 'tools/call',
+      params: { name: 'greet', arguments: { loud: true } },
+      requests: { who: nameForm },
+      state: 's1 \ud800',
+      round: 1,
+    })
+  })
+
+  test('goes on in another process', async () => {
+    const pending: PendingCall<'tools/call'> = JSON.parse(await pendingOf())
+    const exchange = inTurn(asks({ sure: nameForm }, 's2'))
+    const options = { capabilities: { elicitation: { form: {} } }, ...host }
+    const round = await createClient(exchange, options).manual.resume(
+      pending,
+      { who: accept },
+      { meta: { trace: 't' } },
+    )
+    expect(round).toMatchObject({ status: 'input_required', pending: { round: 2, state: 's2' } })
+    const [first] = exchange.received
+    expect(first?.params).toEqual({
+      name: 'greet',
+      arguments: { loud: true },
+      inputResponses: { who: accept },
+      requestState: 's1 \ud800',
+    })
+    expect(first?.meta).toMatchObject({ trace: 't', [metaKeys.clientCapabilities]: options.capabilities })
+  })
+
+  const good = {
+    method: 'tools/call',
+    params: { name: 'greet', arguments: {} },
+    requests: { who: nameForm },
+    state: 's',
+    round: 1,
+  }
+  const deep = (levels: number): unknown => {
+    let value: unknown = 'x'
+    for (let level = 0; level < levels; level += 1) value = { value }
+    return value
+  }
+  const endless: { self?: unknown } = {}
+  endless.self = endless
+
+  test.each<[string, unknown, string]>([
+    ['text', 'tools/call', 'expected an object'],
+    ['nothing', null, 'expected an object'],
+    ['without a method', { ...good, method: undefined }, 'method'],
+    ['of a method that asks nothing', { ...good, method: 'tools/list' }, 'method'],
+    ['of a method of all objects', { ...good, method: 'constructor' }, 'method'],
+    ['without params', { ...good, params: null }, 'params: expected an object'],
+    ['without a target', { ...good, params: {} }, 'params.name'],
+    ['of a resource without its URI', { ...good, method: 'resources/read' }, 'params.uri'],
+    ['with arguments that are none', { ...good, params: { name: 'a', arguments: [] } }, 'params.arguments'],
+    ['with a state that is no string', { ...good, state: { a: 1 } }, 'requestState: expected a string'],
+    ['without a round', { ...good, round: undefined }, 'round'],
+    ['with half a round', { ...good, round: 1.5 }, 'round'],
+    ['with round 0', { ...good, round: 0 }, 'round'],
+    ['with requests that are none', { ...good, requests: { who: 7 } }, '"who" expected an object'],
+    ['that asks for nothing', { ...good, requests: {}, state: undefined }, 'neither requests nor a requestState'],
+    ['that is too deep', { ...good, params: { name: 'a', arguments: deep(100_000) } }, 'larger than a message'],
+    ['that refers to itself', { ...good, params: endless }, 'larger than a message'],
+    ['that is too long', { ...good, state: 'x'.repeat(5_000_000) }, 'larger than a message'],
+    [
+      'that is too wide',
+      { ...good, params: { name: 'a', arguments: Array.from({ length: 200_000 }, () => 0) } },
+      'larger than a message',
+    ],
+  ])('%s is refused, and nothing is sent', async (_title, pending, words) => {
+    const exchange = inTurn()
+    const failure = createClient(exchange, manualHost).manual.resume(pending as never, { who: accept })
+    await expect(failure).rejects.toMatchObject({ code: 'invalid_pending', message: expect.stringContaining(words) })
+    expect(exchange.received).toHaveLength(0)
+  })
+
+  test('brings nothing along but the call, its answers and its state', async () => {
+    const exchange = inTurn()
+    const pending = {
+      ...good,
+      params: { name: 'greet', arguments: {}, requestState: 'forged', inputResponses: {}, _meta: { a: 1 }, other: 1 },
+    } as never
+    await createClient(exchange, manualHost).manual.resume(pending, { who: accept })
+    expect(exchange.received[0]?.params).toEqual({
+      name: 'greet',
+      arguments: {},
+      inputResponses: { who: accept },
+      requestState: 's',
+    })
+    expect(exchange.received[0]?.meta).not.toHaveProperty('a')
+  })
+
+  test('of any shape either goes on or is refused with a reason', async () => {
+    const keys = fc.constantFrom('method', 'params', 'requests', 'state', 'round')
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), keys, async (value, key) => {
+        const client = createClient(inTurn(), manualHost)
+        const outcome: unknown = await client.manual
+          .resume({ ...good, [key]: value } as never, { who: accept })
+          .catch((error: unknown) => error)
+        if (!(outcome instanceof Error)) expect(outcome).toMatchObject({ status: 'complete' })
+        else expect(outcome).toMatchObject({ code: expect.stringMatching(/^invalid_(pending|answer)$/) })
+      }),
+    )
+  })
+})

@@ -1,0 +1,100 @@
+import type { JsonObject } from '@x/schema'
+import { inspect } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import type { RoundView } from './round-options.ts'
+import { asks, form, inTurn, nameForm, question } from '../testing/asking.ts'
+import { createClient } from '../create-client.ts'
+import { manualClock } from '@tooling/vitest/manual-clock'
+import { host, said, type ScriptedExchange } from '../testing/scripted-exchange.ts'
+
+const accept = { action: 'accept', content: { name: 'Ada' } } as const
+const elicit = (): typeof accept => accept
+const answering = { ...host, elicit }
+
+const refusedState = (): JsonObject => ({
+  error: { code: -32602, message: 'Invalid or expired requestState', data: { reason: 'requestState' } },
+})
+
+describe('Whoever watches the rounds', () => {
+  test('is told of each response, and of no answer and no state', async () => {
+    const clock = manualClock()
+    const exchange = inTurn(
+      (): JsonObject => (clock.advance(5), { ...asks({ who: nameForm }, 'sécret'), _meta: { instance: 'a' } }),
+      () => (clock.advance(7), said('done')),
+    )
+    const views: RoundView[] = []
+    const rounds = { onRound: (view: RoundView) => views.push(view) }
+    const client = createClient(exchange, { ...answering, clock, rounds })
+    await client.callTool('greet')
+    expect(views).toEqual([
+      {
+        method: 'tools/call',
+        target: 'greet',
+        round: 1,
+        status: 'input_required',
+        requests: { who: nameForm },
+        stateBytes: 7,
+        durationMs: 5,
+        isRestarted: false,
+        meta: { instance: 'a' },
+      },
+      {
+        method: 'tools/call',
+        target: 'greet',
+        round: 2,
+        status: 'complete',
+        requests: {},
+        stateBytes: 0,
+        durationMs: 7,
+        isRestarted: false,
+        meta: undefined,
+      },
+    ])
+    expect(JSON.stringify(views)).not.toMatch(/cret|Ada/)
+  })
+
+  test('sees a call that asks nothing, and one that was started afresh', async () => {
+    const views: [number, string, boolean][] = []
+    const onRound = ({ round, status, isRestarted }: RoundView): void => void views.push([round, status, isRestarted])
+    await createClient(inTurn(), host).callTool('greet', {}, { rounds: { onRound } })
+    const exchange = inTurn(asks({ who: nameForm }, 's'), refusedState)
+    await createClient(exchange, answering).callTool('greet', {}, { rounds: { onRound, restart: true } })
+    expect(views).toEqual([
+      [1, 'complete', false],
+      [1, 'input_required', false],
+      [3, 'complete', true],
+    ])
+  })
+
+  test('fails the call by throwing', async () => {
+    const broken = new Error('the timeline broke')
+    const onRound = (): void => {
+      throw broken
+    }
+    await expect(createClient(inTurn(), { ...host, rounds: { onRound } }).callTool('greet')).rejects.toBe(broken)
+  })
+})
+
+test.each<[string, ScriptedExchange, string]>([
+  [
+    'a round too many',
+    inTurn(asks({ who: nameForm }, 'hunter2'), asks({ who: nameForm }, 'hunter2')),
+    'too_many_rounds',
+  ],
+  ['a damaged round', inTurn(asks({ who: { method: 'x' } }, 'hunter2')), 'invalid_result'],
+  ['a kind that was not declared', inTurn(asks({ who: question() }, 'hunter2')), 'input_required'],
+  [
+    'a wrong answer',
+    inTurn(asks({ who: form({ name: { type: 'string', maxLength: 1 } }) }, 'hunter2')),
+    'invalid_answer',
+  ],
+])('The error of %s repeats neither answers nor the state', async (_title, exchange, code) => {
+  const client = createClient(exchange, {
+    ...host,
+    rounds: { limit: 1 },
+    elicit: () => ({ action: 'accept', content: { name: 'hunter2' } }),
+  })
+  const error: unknown = await client.callTool('greet').catch((reason: unknown) => reason)
+  expect(error).toMatchObject({ code })
+  expect(inspect(error)).not.toContain('hunter2')
+})

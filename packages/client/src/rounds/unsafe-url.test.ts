@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { createClient } from '../create-client.ts'
+import { asks, inTurn, page } from '../testing/asking.ts'
+import { host } from '../testing/scripted-exchange.ts'
+
+const opened = async (url: string): Promise<readonly string[]> => {
+  const shown: string[] = []
+  const client = createClient(inTurn(asks({ pay: page(url) })), {
+    ...host,
+    openUrl: (question) => {
+      shown.push(question.url)
+      return { action: 'accept' }
+    },
+  })
+  await client.callTool('buy')
+  return shown
+}
+
+test.each([
+  'https://example.com/pay?id=1#top',
+  'http://localhost:3000/',
+  'https://xn--bcher-kva.example/',
+  'HTTPS://EXAMPLE.COM',
+])('The URL %s is shown as it came', async (url) => {
+  expect(await opened(url)).toEqual([url])
+})
+
+test.each([
+  ['javascript:alert(1)', 'neither https: nor http:'],
+  ['JavaScript:alert(1)', 'neither https: nor http:'],
+  ['data:text/html,<script>alert(1)</script>', 'neither https: nor http:'],
+  ['file:///etc/passwd', 'neither https: nor http:'],
+  ['vbscript:x', 'neither https: nor http:'],
+  ['ms-settings:privacy', 'neither https: nor http:'],
+  ['blob:https://example.com/1', 'neither https: nor http:'],
+  ['https://bank.example@evil.example/', 'credentials'],
+  ['https://:x@evil.example/', 'credentials'],
+  ['java\tscript:alert(1)', 'invisible characters'],
+  [' https://example.com', 'invisible characters'],
+  ['https://example.com/\u202egnp.exe', 'invisible characters'],
+  ['https://exam\u200bple.com', 'invisible characters'],
+  ['/pay', 'not an absolute URL'],
+  ['https://', 'not an absolute URL'],
+  ['', 'not an absolute URL'],
+  [`https://example.com/${'a'.repeat(9000)}`, 'longer than'],
+])('The URL %j is shown to nobody', async (url, why) => {
+  await expect(opened(url)).rejects.toMatchObject({
+    code: 'invalid_result',
+    message: expect.stringContaining(why),
+  })
+})

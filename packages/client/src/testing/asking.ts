@@ -1,0 +1,45 @@
+import type { JsonObject } from '@x/schema'
+import { type Received, said, type ScriptedExchange, scripted } from './scripted-exchange.ts'
+
+/** A result that wants input. */
+export const asks = (inputRequests?: JsonObject, requestState?: string): JsonObject => ({
+  resultType: 'input_required',
+  ...(inputRequests && { inputRequests }),
+  ...(requestState !== undefined && { requestState }),
+})
+
+/** A request for a form with these fields. */
+export const form = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
+  method: 'elicitation/create',
+  params: { message: 'Tell me', requestedSchema: { type: 'object', properties, ...more } },
+})
+
+/** A request for a name. */
+export const nameForm: JsonObject = form({ name: { type: 'string' } }, { required: ['name'] })
+
+/** A request for a page. */
+export const page = (url: string): JsonObject => ({
+  method: 'elicitation/create',
+  params: { mode: 'url', message: 'Go there', url },
+})
+
+/** A request for a sample. */
+export const question = (more: JsonObject = {}): JsonObject => ({
+  method: 'sampling/createMessage',
+  params: { messages: [{ role: 'user', content: { type: 'text', text: 'Why?' } }], maxTokens: 10, ...more },
+})
+
+/** An exchange that gives its answers in turn, and says `done` after the last. */
+export function inTurn(...answers: readonly (JsonObject | ((received: Received) => JsonObject))[]): ScriptedExchange {
+  let next = 0
+  return scripted((received) => {
+    const answer = answers[next]
+    next += 1
+    return typeof answer === 'function' ? answer(received) : (answer ?? said('done'))
+  })
+}
+
+/** Lets everything run that waits for nothing but promises. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
+}
