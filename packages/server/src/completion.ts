@@ -1,7 +1,7 @@
 import { type CompleteRequestParams, type CompleteResult, errorCodes, McpError } from '@x/schema'
 import { after, type Awaitable } from './request/awaitable.ts'
 import type { CompiledPrompt, CompiledTemplate } from './catalog.ts'
-import { openContext } from './request/open-context.ts'
+import { openRequestContext } from './request/open-context.ts'
 import type { Completer, Completion } from './described.ts'
 import { findVisible } from './pages.ts'
 import { quote, type Scope } from './request/scope.ts'
@@ -22,7 +22,7 @@ export function complete(params: CompleteRequestParams, scope: Scope): Awaitable
   }
   const completer = completers.get(argument.name)
   if (completer === undefined) return resultOf(nothing, scope)
-  const known = { arguments: context?.arguments ?? noArguments, ctx: openContext(scope) }
+  const known = { arguments: context?.arguments ?? noArguments, ctx: openRequestContext(scope) }
   return after(completer(argument.value, known), (suggested) => resultOf(suggested, scope))
 }
 

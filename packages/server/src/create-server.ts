@@ -3,6 +3,7 @@ import {
   errorCodes,
   McpError,
   metaKeys,
+  offAbort,
   protocolVersion,
   type RequestMetaObject,
   type RpcRequest,
@@ -14,6 +15,7 @@ import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './catalog.ts'
 import { compile, infoOf } from './compile.ts'
 import { findMethod, type ServedMethod } from './methods.ts'
+import { localOnly } from './random-key.ts'
 import { quote, type Scope } from './request/scope.ts'
 import type { Server, ServerDefinition, ServerOffers } from './server-definition.ts'
 import { settingsOf } from './settings.ts'
@@ -40,7 +42,16 @@ export function createServer(definition: ServerDefinition): Server {
     try {
       const method = findServed(request.method, catalog)
       const meta = admit(request)
-      scope = { method: request.method, call, meta, catalog, settings, open: true }
+      scope = {
+        method: request.method,
+        params: request.params ?? {},
+        call,
+        meta,
+        catalog,
+        settings,
+        open: true,
+        followers: undefined,
+      }
       const pending = method.handle(request.params, scope)
       const result = isPromiseLike(pending) ? await pending : pending
       return { jsonrpc: '2.0', id: request.id, result }
@@ -49,7 +60,7 @@ export function createServer(definition: ServerDefinition): Server {
       if (call.signal.aborted) throw call.signal.reason
       return answerError(error, request, settings)
     } finally {
-      if (scope !== undefined) scope.open = false
+      if (scope !== undefined) close(scope)
     }
   }
 
@@ -65,7 +76,14 @@ export function createServer(definition: ServerDefinition): Server {
     offered = next
   }
 
-  return Object.assign(exchange, { info: Object.freeze(infoOf(definition)), update })
+  const only = definition.state === undefined ? localOnly : undefined
+  return Object.assign(exchange, { info: Object.freeze(infoOf(definition)), localOnly: only, update })
+}
+
+/** Nothing may be sent about an answered request, and nothing of it may stay with a signal that lives on. */
+function close(scope: Scope): void {
+  scope.open = false
+  for (const follow of scope.followers ?? []) offAbort(scope.call.signal, follow)
 }
 
 /**

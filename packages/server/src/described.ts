@@ -1,6 +1,6 @@
 import type { CacheScope, ClientCapabilities, Icon, JsonObject } from '@x/schema'
 import type { Awaitable } from './request/awaitable.ts'
-import type { Context } from './request/context.ts'
+import type { RequestContext } from './request/context.ts'
 import type { VisibleTo } from './pages.ts'
 
 /** What every definition may say of itself. */
@@ -36,7 +36,7 @@ export type Completer = (value: string, known: KnownArguments) => Awaitable<read
 export interface KnownArguments {
   /** The arguments that have values already, as far as the client sends them. */
   readonly arguments: { readonly [name: string]: string }
-  readonly ctx: Context
+  readonly ctx: RequestContext
 }
 
 /** Suggestions that are a part of all there are. */

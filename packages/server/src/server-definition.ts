@@ -1,8 +1,10 @@
 import type { Exchange, Icon, Implementation, JsonObject, JsonSchemaCompiler } from '@x/schema'
+import type { StateCodec } from '@x/state-codec'
 import type { CacheHints } from './described.ts'
 import type { Prompt } from './prompts/prompt.ts'
 import type { Resource, ResourceTemplate } from './resources/resource.ts'
 import type { ErrorPlace } from './request/scope.ts'
+import type { ServerWarning } from './server-warning.ts'
 import type { Tool } from './tools/tool.ts'
 
 /** What a server offers. A kind that is absent is not declared, and its methods are not found; an empty one is. */
@@ -48,8 +50,25 @@ export interface ServerDefinition extends ServerOffers {
    * cause; of anything else, that the tool failed.
    */
   readonly describeError?: ((error: unknown, where: ErrorPlace) => string) | undefined
+  /** Is told, once each, of what its author should know though the calls go on; `console.warn` when absent. */
+  readonly onWarning?: ((warning: ServerWarning) => void) | undefined
+  /**
+   * Seals what a call that asks leaves with its client: `sealedState({ keys: [process.env.STATE_KEY] })`, with the same keys at
+   * every instance. When absent, with a random key, which is enough for one process on one machine. `false` where no
+   * handler asks: then `ctx.elicit` and its like fail.
+   */
+  readonly state?: StateCodec | false | undefined
+  /**
+   * Runs every handler again from the top at each of its awaits, and warns of what is not the same every time. On under
+   * test runners (Vitest, Jest, node:test) when absent, and off elsewhere.
+   */
+  readonly strictReplay?: boolean | undefined
   /** Milliseconds, from any beginning; `performance.now` when absent. */
   readonly now?: (() => number) | undefined
+  /** Milliseconds since 1970; `Date.now` when absent. */
+  readonly wallClock?: (() => number) | undefined
+  /** Makes the ids of calls; `crypto.randomUUID` when absent. */
+  readonly randomUuid?: (() => string) | undefined
 }
 
 /**
@@ -58,6 +77,8 @@ export interface ServerDefinition extends ServerOffers {
 export interface Server extends Exchange {
   /** What the server says of itself. */
   readonly info: Implementation
+  /** Why only this machine may reach the server, or undefined when others may: it has no `state`. */
+  readonly localOnly: string | undefined
   /**
    * Replaces the kinds that are given. All of it is compiled before any of it is used: when it throws
    * {@link DefinitionError}, the server goes on as before. Requests under way end with the definitions that they began with.

@@ -1,23 +1,62 @@
+import type { StateCodec } from '@x/state-codec'
 import { DefinitionError } from './definition-error.ts'
+import { randomlyKeyed } from './random-key.ts'
+import { sayOnce } from './say-once.ts'
+import type { ServerWarning } from './server-warning.ts'
 import type { ErrorPlace, Settings } from './request/scope.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
 /** The parts of a definition that hold for every request, with what is absent filled in. */
 export function settingsOf(definition: ServerDefinition): Settings {
-  const { onError, describeError, messagesPerSecond = 100, now } = definition
+  const { onError = ignore, describeError = messageOf, messagesPerSecond = 100, onWarning = writeWarning } = definition
   if (!Number.isSafeInteger(messagesPerSecond) || messagesPerSecond < 0) {
     const reason = `messagesPerSecond is ${messagesPerSecond}; write a whole number from 0`
     throw new DefinitionError('value', 'server', { reason })
   }
+  const warn = sayOnce(onWarning)
   return {
-    onError: onError ?? ignore,
-    describeError: describeError ?? messageOf,
+    onError,
+    describeError,
     messagesPerSecond,
+    state: stateOf(definition, warn),
+    warn,
+    strictReplay: definition.strictReplay ?? isUnderTest(),
+    ...sourcesOf(definition),
+  }
+}
+
+/** Time and chance: the platform's, unless a test gives its own. */
+function sourcesOf({
+  now,
+  wallClock,
+  randomUuid,
+}: ServerDefinition): Pick<Settings, 'now' | 'wallClock' | 'randomUuid'> {
+  return {
     now: now ?? (() => performance.now()),
+    wallClock: wallClock ?? (() => Date.now()),
+    randomUuid: randomUuid ?? (() => crypto.randomUUID()),
   }
 }
 
 function ignore(): void {}
+
+/** To the standard error, because the standard output may be a transport's. */
+function writeWarning({ message }: ServerWarning): void {
+  // oxlint-disable-next-line no-console -- where a server without onWarning speaks
+  console.warn(message)
+}
+
+function stateOf({ state }: ServerDefinition, warn: Settings['warn']): StateCodec | undefined {
+  if (state === false) return undefined
+  return state ?? randomlyKeyed(warn)
+}
+
+/** Test runners name themselves in the environment, where there is one. */
+function isUnderTest(): boolean {
+  const { process }: { process?: { env?: Record<string, string | undefined> } } = globalThis
+  const { VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID } = process?.env ?? {}
+  return [VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID].some((value) => value !== undefined)
+}
 
 /** The message is written to be read; the stack and the cause tell of the server's inside, and stay there. */
 function messageOf(error: unknown, { name }: ErrorPlace): string {

@@ -27,7 +27,7 @@ export const layers = new Map([
   [
     '@x/server',
     {
-      imports: ['@x/schema'],
+      imports: ['@x/schema', '@x/state-codec'],
       dependencies: ['@standard-schema/spec', 'ajv'],
       portable: ['.', './ajv'],
       without: { '.': ['zod', 'ajv'] },

@@ -2,6 +2,7 @@ import type { ContentBlock, JsonObject, PromptMessage } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context } from '../request/context.ts'
 import type { Completer, Described } from '../described.ts'
+import type { InputRequired } from '../replay/input-required.ts'
 import type { AnySchema, ParsedBy } from '../json-schema/schemas.ts'
 
 /** A prompt, as {@link prompt} makes it. */
@@ -18,7 +19,7 @@ export interface PromptDefinition<Input extends AnySchema | undefined> extends D
   /** Suggests values, by argument. */
   readonly complete?: { readonly [argument: string]: Completer } | undefined
   /** Writes the messages; a string is one message of the user. */
-  run(args: ParsedBy<Input>, ctx: Context): Awaitable<PromptReturn>
+  run(args: ParsedBy<Input>, ctx: Context): Awaitable<PromptReturn | InputRequired>
 }
 
 /** A {@link PromptDefinition} of which only the server knows what goes in. */
@@ -26,7 +27,7 @@ export interface AnyPromptDefinition extends Described {
   readonly description?: string | undefined
   readonly input?: AnySchema | undefined
   readonly complete?: { readonly [argument: string]: Completer } | undefined
-  run(args: unknown, ctx: Context): Awaitable<PromptReturn>
+  run(args: unknown, ctx: Context): Awaitable<PromptReturn | InputRequired>
 }
 
 /** What `run` of a prompt may return. */

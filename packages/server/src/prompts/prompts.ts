@@ -9,7 +9,8 @@ import {
 } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledPrompt, resultMeta } from '../catalog.ts'
-import { openContext } from '../request/open-context.ts'
+import type { Context } from '../request/context.ts'
+import { replay } from '../replay/replay.ts'
 import { issueLines } from '../json-schema/issues.ts'
 import { findVisible, readPage } from '../pages.ts'
 import type { PromptContent, PromptReturn } from './prompt.ts'
@@ -25,7 +26,7 @@ export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call 
 }
 
 /** Fills in a prompt (server/prompts, getting a prompt). A name or an argument that does not fit is a protocol error. */
-export function getPrompt(params: GetPromptRequestParams, scope: Scope): Awaitable<GetPromptResult> {
+export function getPrompt(params: GetPromptRequestParams, scope: Scope): Awaitable<JsonObject> {
   const prompt = findVisible(scope.catalog.prompts, params.name, scope.call.principal)
   if (prompt === undefined) throw invalid(`Unknown prompt: ${quote(params.name)}`)
   requireCapabilities(prompt.requires, scope)
@@ -35,8 +36,12 @@ export function getPrompt(params: GetPromptRequestParams, scope: Scope): Awaitab
     if (checked.issues !== undefined) {
       throw invalid(`Invalid arguments for prompt ${quote(prompt.key)}:\n${issueLines(checked.issues)}`)
     }
-    const returned = prompt.definition.run(checked.value, openContext(scope))
-    return after(returned, (content) => resultOf(content, prompt, scope))
+    const handler = {
+      name: prompt.key,
+      run: (ctx: Context) => prompt.definition.run(checked.value, ctx),
+      finish: (content: PromptReturn) => resultOf(content, prompt, scope),
+    }
+    return replay(handler, scope)
   })
 }
 

@@ -1,12 +1,5 @@
-import {
-  errorCodes,
-  errorResponse,
-  isMcpError,
-  type McpError,
-  methodRow,
-  type RpcError,
-  type RpcRequest,
-} from '@x/schema'
+import { errorCodes, errorResponse, isMcpError, McpError, methodRow, type RpcError, type RpcRequest } from '@x/schema'
+import { type InputDeclined, isInputDeclined } from '../replay/input-declined.ts'
 import { type ErrorPlace, report, type Settings } from './scope.ts'
 
 const defined = new Set<number>(Object.values(errorCodes))
@@ -17,8 +10,14 @@ const defined = new Set<number>(Object.values(errorCodes))
  */
 export function answerError(error: unknown, request: RpcRequest, settings: Settings): RpcError {
   if (isMcpError(error) && maySend(error)) return errorResponse(request.id, error)
+  if (isInputDeclined(error)) return errorResponse(request.id, declined(error))
   report(error, placeOf(request), settings)
   return errorResponse(request.id, undefined)
+}
+
+/** A prompt or a resource has no other way to say that its user would not answer. */
+function declined({ key, action, message }: InputDeclined): McpError {
+  return new McpError(errorCodes.invalidParams, message, { data: { key, action } })
 }
 
 function placeOf({ method, params }: RpcRequest): ErrorPlace {

@@ -1,14 +1,23 @@
 import type {
   ClientCapabilities,
+  CreateMessageRequestParams,
+  CreateMessageResult,
   Implementation,
+  InputResponse,
   JsonValue,
   LoggingLevel,
   Principal,
   RequestMetaObject,
+  Root,
 } from '@x/schema'
+import type { AnsweredBy, Form } from '../elicitation/form.ts'
+import type { AnySchema } from '../json-schema/schemas.ts'
+import type { FormAnswer, FormQuestion, UrlQuestion } from '../replay/question.ts'
+import type { Checkpoint, StepContext, StepResult } from '../replay/recorded.ts'
+import type { Awaitable } from './awaitable.ts'
 
-/** What a handler knows of the request that it serves. It may be taken apart: its functions need no `this`. */
-export interface Context {
+/** What is known of a request while it is served. It may be taken apart: its functions need no `this`. */
+export interface RequestContext {
   /** Aborts when nobody wants the answer any more. */
   readonly signal: AbortSignal
   /** Who asks, as the transport authenticated them; the one thing here that decisions may rest on. */
@@ -29,6 +38,50 @@ export interface Context {
    * credentials and personal data out of it (server/utilities/logging, security).
    */
   log(level: LoggingLevel, data: JsonValue, logger?: string): void
+}
+
+/**
+ * What the handler of a tool, a prompt or a resource works with. Its functions that ask and record take a key, which names the
+ * question or the work within the call: 1 to 128 letters, digits and `_-.:/`, each used once; loops put the item in it.
+ *
+ * When an answer is missing, the function rejects, the handler ends, and the client is asked. Once it has answered, the
+ * handler runs again from the top, on any instance: what is answered and recorded returns at once, and the code between is
+ * run again. What must not be done twice belongs into a `step`.
+ */
+export interface Context extends RequestContext {
+  /**
+   * Asks the user to fill in a form, and gives what they filled in, as the schema made it. Rejects with `InputDeclined`
+   * when they would not. An answer that does not fit is asked for twice more (client/elicitation, form mode).
+   */
+  elicit<S extends AnySchema | Form<unknown>>(key: string, question: FormQuestion<S>): Promise<AnsweredBy<S>>
+  /** Asks several things in one round; each is answered under its own key. */
+  elicitAll<Q extends { readonly [key: string]: FormQuestion<AnySchema | Form<unknown>> }>(
+    questions: Q,
+  ): Promise<{ readonly [K in keyof Q]: AnsweredBy<Q[K]['schema']> }>
+  /** Like `elicit`, but gives what the user did, whatever it was. */
+  ask<S extends AnySchema | Form<unknown>>(key: string, question: FormQuestion<S>): Promise<FormAnswer<AnsweredBy<S>>>
+  /** Sends the user to a page; rejects with `InputDeclined` when they would not go (client/elicitation, URL mode). */
+  elicitUrl(key: string, question: UrlQuestion): Promise<void>
+  /** Asks the client's model (client/sampling). */
+  sample(key: string, params: CreateMessageRequestParams): Promise<CreateMessageResult>
+  /** The places in the user's files that the server may work on (client/roots). */
+  roots(key: string): Promise<readonly Root[]>
+  /**
+   * Does work whose result is recorded: later runs of this call have it without the work. The result is JSON, or nothing.
+   * A step that throws is not recorded, and one that has just run may run again if its recording is lost: it runs at least
+   * once.
+   */
+  step<T extends StepResult>(key: string, work: (context: StepContext) => Awaitable<T>): Promise<T>
+  /** Opens a record of how far a loop has come: a later run begins from its value. */
+  checkpoint<T extends JsonValue>(key: string, initial: T): Checkpoint<T>
+  /** When the call began, in milliseconds since 1970: the same in every run. */
+  now(): number
+  /** A random UUID by key: the same in every run. */
+  uuid(key: string): string
+  /** What the client answered to the `inputRequired` that the last round returned, by key; its contents are unchecked. */
+  readonly responses: ReadonlyMap<string, InputResponse>
+  /** The state that the last round gave to `inputRequired`. */
+  readonly state: JsonValue | undefined
 }
 
 /** A client as its request describes it. */

@@ -1,5 +1,8 @@
 import { type ClientCapabilities, deferSignal, type LoggingLevel, metaKeys, supports } from '@x/schema'
-import type { ClientFeature, Context } from './context.ts'
+import { askForm, elicit, elicitAll, elicitUrl, roots, sample } from '../replay/questions.ts'
+import { checkpoint, now, step, uuid } from '../replay/record-work.ts'
+import { type Run, signalOf } from '../replay/run.ts'
+import type { ClientFeature, Context, RequestContext } from './context.ts'
 import type { Scope } from './scope.ts'
 
 /** What a client must have declared to be able to do something. */
@@ -24,26 +27,51 @@ const severity: Readonly<Record<LoggingLevel, number>> = {
   emergency: 7,
 }
 
-/** The context of a request; made when a handler is about to run, and of little use once the scope is closed. */
-export function openContext(scope: Scope): Context {
+/** The context of a request that cannot ask, such as a completion. */
+export function openRequestContext(scope: Scope): RequestContext {
+  return deferSignal(knownOf(scope), () => scope.call.signal)
+}
+
+/** The context of a run; made when the handler is about to be called, and of no use once the run has ended. */
+export function openContext(run: Run): Context {
+  const context: Omit<Context, 'signal'> = {
+    ...knownOf(run.scope),
+    elicit: (key, question) => elicit(run, key, question),
+    elicitAll: (questions) => elicitAll(run, questions),
+    ask: (key, question) => askForm(run, key, question),
+    elicitUrl: (key, question) => elicitUrl(run, key, question),
+    sample: (key, params) => sample(run, key, params),
+    roots: (key) => roots(run, key),
+    step: (key, work) => step(run, key, work),
+    checkpoint: (key, initial) => checkpoint(run, key, initial),
+    now: () => now(run),
+    uuid: (key) => uuid(run, key),
+    responses: run.responses ?? noResponses,
+    state: run.journal?.explicit?.state,
+  }
+  return deferSignal(context, () => signalOf(run))
+}
+
+const noResponses: Context['responses'] = new Map()
+
+function knownOf(scope: Scope): Omit<RequestContext, 'signal'> {
   const { meta, call } = scope
   const capabilities = meta[metaKeys.clientCapabilities]
   const client = { version: meta[metaKeys.protocolVersion], info: meta[metaKeys.clientInfo], capabilities }
   // Most requests ask for neither, and then share functions that do nothing.
   const wantsMessages = meta.progressToken !== undefined || meta[metaKeys.logLevel] !== undefined
-  const messages = wantsMessages ? openMessages(scope) : silent
+  const { progress, log } = wantsMessages ? openMessages(scope) : silent
   const can = (feature: ClientFeature) => supports(capabilities, neededFor(feature)) === undefined
-  const { progress, log } = messages
-  return deferSignal({ principal: call.principal, client, meta, can, progress, log }, () => call.signal)
+  return { principal: call.principal, client, meta, can, progress, log }
 }
 
 function neededFor(feature: string): ClientCapabilities {
   return features.get(feature) ?? { extensions: { [feature]: {} } }
 }
 
-const silent: Pick<Context, 'progress' | 'log'> = { progress() {}, log() {} }
+const silent: Pick<RequestContext, 'progress' | 'log'> = { progress() {}, log() {} }
 
-function openMessages(scope: Scope): Pick<Context, 'progress' | 'log'> {
+function openMessages(scope: Scope): Pick<RequestContext, 'progress' | 'log'> {
   const token = scope.meta.progressToken
   const level = scope.meta[metaKeys.logLevel]
   const mayStillSend = openRate(scope)

@@ -2,12 +2,15 @@ import {
   type Call,
   type ClientCapabilities,
   errorCodes,
+  type JsonObject,
   McpError,
   metaKeys,
   type RequestMetaObject,
   supports,
 } from '@x/schema'
+import type { StateCodec } from '@x/state-codec'
 import type { Catalog } from '../catalog.ts'
+import type { ServerWarning } from '../server-warning.ts'
 
 /** What the author of a server chose, and `update` does not change. */
 export interface Settings {
@@ -17,6 +20,14 @@ export interface Settings {
   readonly messagesPerSecond: number
   /** Milliseconds, from any beginning. */
   readonly now: () => number
+  /** What seals `requestState`; undefined where nothing may be asked. */
+  readonly state: StateCodec | undefined
+  readonly warn: (warning: ServerWarning) => void
+  /** Whether every handler runs again at each of its awaits, to show what is not repeatable. */
+  readonly strictReplay: boolean
+  /** Milliseconds since 1970. */
+  readonly wallClock: () => number
+  readonly randomUuid: () => string
 }
 
 /** Which request an error came from. */
@@ -29,6 +40,7 @@ export interface ErrorPlace {
 /** One request while it is served; the only thing that a request leaves behind, and it is dropped with the answer. */
 export interface Scope {
   readonly method: string
+  readonly params: JsonObject
   readonly call: Call
   readonly meta: RequestMetaObject
   /** The definitions that the request began with; an update in between does not reach it. */
@@ -36,6 +48,8 @@ export interface Scope {
   readonly settings: Settings
   /** False once the request has been answered: nothing may be sent about it then. */
   open: boolean
+  /** What was told to `onAbort` for this request, and is taken back with its end: the caller's signal may live on. */
+  followers: (() => void)[] | undefined
 }
 
 /** Refuses a request whose client did not declare what the definition needs (basic/index, `_meta`). */

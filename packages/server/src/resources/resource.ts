@@ -2,6 +2,7 @@ import { type Annotations, type CacheScope, errorCodes, type JsonObject, McpErro
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context } from '../request/context.ts'
 import type { CacheHints, Completer, Described } from '../described.ts'
+import type { InputRequired } from '../replay/input-required.ts'
 import type { UriVariables, VariableNames } from './uri-template.ts'
 
 /** A resource, as {@link resource} makes it. */
@@ -32,7 +33,7 @@ export interface ResourceDescription extends Described {
 export interface ResourceDefinition extends ResourceDescription {
   /** Bytes of the content. */
   readonly size?: number | undefined
-  read(ctx: Context): Awaitable<ResourceReturn>
+  read(ctx: Context): Awaitable<ResourceReturn | InputRequired>
 }
 
 /** What the resources of a template are, and how one is read. */
@@ -43,13 +44,13 @@ export interface ResourceTemplateDefinition<Template extends string> extends Res
    * Reads one. The variables are decoded, never empty, and hold no `..` between slashes; throw
    * {@link resourceNotFound} where they name nothing.
    */
-  read(variables: UriVariables<Template>, ctx: Context): Awaitable<ResourceReturn>
+  read(variables: UriVariables<Template>, ctx: Context): Awaitable<ResourceReturn | InputRequired>
 }
 
 /** A {@link ResourceTemplateDefinition} of which only the server knows the variables. */
 export interface AnyTemplateDefinition extends ResourceDescription {
   readonly complete?: { readonly [name: string]: Completer | undefined } | undefined
-  read(variables: { readonly [name: string]: string }, ctx: Context): Awaitable<ResourceReturn>
+  read(variables: { readonly [name: string]: string }, ctx: Context): Awaitable<ResourceReturn | InputRequired>
 }
 
 /** What `read` may return: text, bytes, one part or several, or parts with what belongs to all of them. */

@@ -6,10 +6,12 @@ import type {
   ReadResourceResult,
   TextResourceContents,
 } from '@x/schema'
-import { after, type Awaitable } from '../request/awaitable.ts'
+import type { Awaitable } from '../request/awaitable.ts'
 import { encodeBase64 } from './base64.ts'
 import { type CompiledResource, type CompiledTemplate, resultMeta } from '../catalog.ts'
-import { openContext } from '../request/open-context.ts'
+import type { Context } from '../request/context.ts'
+import type { InputRequired } from '../replay/input-required.ts'
+import { replay } from '../replay/replay.ts'
 import { findVisible, readPage } from '../pages.ts'
 import { type ResourceContent, type ResourcePart, type ResourceReturn, resourceNotFound } from './resource.ts'
 import { requireCapabilities, type Scope } from '../request/scope.ts'
@@ -26,22 +28,19 @@ export function listResourceTemplates({ cursor }: PaginatedRequestParams, { cata
 }
 
 /** Reads a resource: that of the very URI, or else of the first template that the URI fits (server/resources). */
-export function readResource({ uri }: ReadResourceRequestParams, scope: Scope): Awaitable<ReadResourceResult> {
+export function readResource({ uri }: ReadResourceRequestParams, scope: Scope): Awaitable<JsonObject> {
   const { catalog, call } = scope
   const resource = findVisible(catalog.resources, uri, call.principal)
   if (resource !== undefined) {
     requireCapabilities(resource.requires, scope)
-    return after(resource.definition.read(openContext(scope)), (returned) =>
-      resultOf(returned, { uri, resource, scope }),
-    )
+    return read((ctx) => resource.definition.read(ctx), { uri, resource, scope })
   }
   for (const template of catalog.templates.byKey.values()) {
     const visible = template.visibleTo === undefined || template.visibleTo(call.principal)
     const variables = visible ? matchUriTemplate(template.template, uri) : undefined
     if (variables !== undefined) {
       requireCapabilities(template.requires, scope)
-      const returned = template.definition.read(variables, openContext(scope))
-      return after(returned, (content) => resultOf(content, { uri, resource: template, scope }))
+      return read((ctx) => template.definition.read(variables, ctx), { uri, resource: template, scope })
     }
   }
   throw resourceNotFound(uri)
@@ -51,6 +50,14 @@ interface Reading {
   readonly uri: string
   readonly resource: CompiledResource | CompiledTemplate
   readonly scope: Scope
+}
+
+function read(
+  run: (ctx: Context) => Awaitable<ResourceReturn | InputRequired>,
+  reading: Reading,
+): Awaitable<JsonObject> {
+  const finish = (returned: ResourceReturn) => resultOf(returned, reading)
+  return replay({ name: reading.uri, run, finish }, reading.scope)
 }
 
 function resultOf(returned: ResourceReturn, { uri, resource, scope }: Reading): ReadResourceResult {

@@ -9,6 +9,8 @@ import {
 import { after, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledTool, resultMeta } from '../catalog.ts'
 import { issueLines } from '../json-schema/issues.ts'
+import { isHandlerError } from '../replay/handler-error.ts'
+import { isInputDeclined } from '../replay/input-declined.ts'
 import { quote, report, type Scope } from '../request/scope.ts'
 import { isFullToolResult, type ToolContent } from './tool.ts'
 
@@ -83,8 +85,11 @@ export function refusedArguments(tool: CompiledTool, issues: readonly SchemaIssu
 /** What a tool threw, as a result that the model reads; an McpError, and the end of a cancelled call, go on as they are. */
 export function failedTool(error: unknown, tool: CompiledTool, scope: Scope): CallToolResult {
   if (isMcpError(error) || scope.call.signal.aborted) throw error
+  if (isInputDeclined(error)) return failure(error.message, scope)
   const where = { method: scope.method, name: tool.key }
   report(error, where, scope.settings)
+  // How a handler misused its context is for its author, not for a model.
+  if (isHandlerError(error)) return failure(`Tool ${quote(tool.key)} failed`, scope)
   return failure(scope.settings.describeError(error, where), scope)
 }
 

@@ -2,6 +2,7 @@ import type { ContentBlock, JsonObject, JsonValue, ToolAnnotations } from '@x/sc
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context } from '../request/context.ts'
 import type { Described } from '../described.ts'
+import type { InputRequired } from '../replay/input-required.ts'
 import type { AcceptedBy, AnySchema, ParsedBy } from '../json-schema/schemas.ts'
 
 /** A tool, as {@link tool} makes it. */
@@ -37,10 +38,10 @@ export interface AnyToolDefinition extends Described {
   run(args: unknown, ctx: Context): Awaitable<unknown>
 }
 
-/** What `run` may return: text or content, or what the output schema accepts, or a whole result. */
+/** What `run` may return: text or content, or what the output schema accepts, or a whole result, or `inputRequired`. */
 export type ToolReturn<Output> = Output extends undefined
-  ? string | ToolContent | FullToolResult
-  : AcceptedBy<Output> | FullToolResult
+  ? string | ToolContent | FullToolResult | InputRequired
+  : AcceptedBy<Output> | FullToolResult | InputRequired
 
 /** The parts of a tool's result. */
 export interface ToolContent {

@@ -1,6 +1,5 @@
 import {
   type CallToolRequestParams,
-  type CallToolResult,
   checkMirrored,
   errorCodes,
   type JsonObject,
@@ -9,7 +8,8 @@ import {
 } from '@x/schema'
 import { after, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { CompiledTool } from '../catalog.ts'
-import { openContext } from '../request/open-context.ts'
+import type { Context } from '../request/context.ts'
+import { replay } from '../replay/replay.ts'
 import { findVisible, readPage } from '../pages.ts'
 import { quote, requireCapabilities, type Scope } from '../request/scope.ts'
 import { failedTool, finishTool, refusedArguments } from './tool-results.ts'
@@ -25,7 +25,7 @@ export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }:
  * Calls a tool (server/tools, calling tools). A tool that is unknown, or hidden from the caller, is an error of the
  * protocol; arguments that its schema refuses and errors that it throws are results, so that the model can read them.
  */
-export function callTool(params: CallToolRequestParams, scope: Scope): Awaitable<CallToolResult> {
+export function callTool(params: CallToolRequestParams, scope: Scope): Awaitable<JsonObject> {
   const { catalog, call } = scope
   const tool = findVisible(catalog.tools, params.name, call.principal)
   if (tool === undefined) throw new McpError(errorCodes.invalidParams, `Unknown tool: ${quote(params.name)}`)
@@ -42,6 +42,11 @@ export function callTool(params: CallToolRequestParams, scope: Scope): Awaitable
   }
 }
 
-function run(tool: CompiledTool, args: unknown, scope: Scope): Awaitable<CallToolResult> {
-  return after(tool.definition.run(args, openContext(scope)), (returned) => finishTool(returned, tool, scope))
+function run(tool: CompiledTool, args: unknown, scope: Scope): Awaitable<JsonObject> {
+  const handler = {
+    name: tool.key,
+    run: (ctx: Context) => tool.definition.run(args, ctx),
+    finish: (returned: unknown) => finishTool(returned, tool, scope),
+  }
+  return replay(handler, scope)
 }

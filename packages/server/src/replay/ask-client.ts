@@ -1,0 +1,95 @@
+import { type ClientCapabilities, errorCodes, type InputRequest, type JsonObject, McpError } from '@x/schema'
+import type { Awaitable } from '../request/awaitable.ts'
+import { quote, requireCapabilities } from '../request/scope.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import type { QuestionRecord } from './journal.ts'
+import { type Asked, ask, during, enter, fail, journalOf, type Run, suspensionOf } from './run.ts'
+
+/** Something that only the client can answer. */
+export interface Question<T> {
+  /** The function that asks, for messages. */
+  readonly called: string
+  readonly request: InputRequest
+  /** What the client must have declared. */
+  readonly needed: ClientCapabilities
+  /** What an answer means to the handler; runs again in every run. */
+  readonly read: (response: JsonObject) => Awaitable<Reading<T>>
+}
+
+/** An answer that is understood, one that does not fit, or one that is given too early. */
+export type Reading<T> = { readonly value: T } | { readonly misfit: string } | { readonly unfinished: string }
+
+/** How often an answer that does not fit is asked for again. */
+const patience = 2
+
+/**
+ * How often a question itself may change within a call: once for a new version of the handler, and once for the old one's
+ * turn. A third time it is different in every run.
+ */
+const changesAllowed = 2
+
+/**
+ * The answer to a question, if the journal has it; otherwise the run is suspended and the client asked. The client must
+ * have declared that it can answer: an McpError (-32021) says what is missing (basic/patterns/mrtr, server requirements).
+ */
+export async function answerTo<T>(run: Run, key: string, question: Question<T>): Promise<T> {
+  const text = JSON.stringify(question.request)
+  enter(run, { kind: 'ask', called: question.called, key, text })
+  const known = journalOf(run).questions.get(key)
+  const response = known?.response
+  if (known === undefined || response === undefined) return askClient(run, key, { question, text, known })
+  const outcome = await during(run, () => judge(known, { response, question, text }))
+  if (run.phase !== 'running') throw suspensionOf(run)
+  if ('value' in outcome) return outcome.value
+  if ('changes' in outcome && outcome.changes > changesAllowed) {
+    const reason = `asks "${key}" another way in every run: keep times and random values out of messages and schemas`
+    throw fail(run, 'question', `${quote(run.name)} ${reason}. Now it asks: ${text.slice(0, 500)}`)
+  }
+  if ('misfits' in outcome && outcome.misfits > patience) {
+    throw new McpError(errorCodes.invalidParams, `The answer to "${key}" does not fit: ${outcome.reason}`)
+  }
+  return askClient(run, key, { question, text, known, again: outcome })
+}
+
+interface Asking<T> {
+  readonly question: Question<T>
+  readonly text: string
+  readonly known: QuestionRecord | undefined
+  /** Why an answer that has come is asked for once more. */
+  readonly again?: Again | undefined
+}
+
+type Again =
+  | { readonly changes: number }
+  | { readonly misfits: number; readonly reason: string }
+  | { readonly unfinished: string }
+
+function askClient<T>(run: Run, key: string, { question, text, known, again }: Asking<T>): Promise<never> {
+  requireCapabilities(question.needed, run.scope)
+  const { times, misfits, changes } = known ?? { times: 1, misfits: 0, changes: 0 }
+  const asked: Asked = {
+    request: again === undefined ? question.request : explained(question.request, again),
+    text,
+    times: again === undefined ? times : times + 1,
+    misfits: again && 'misfits' in again ? again.misfits : misfits,
+    changes: again && 'changes' in again ? again.changes : changes,
+  }
+  return ask(run, key, asked)
+}
+
+async function judge<T>(
+  { fingerprint, misfits, changes }: QuestionRecord,
+  { response, question, text }: { response: JsonObject; question: Question<T>; text: string },
+): Promise<{ readonly value: T } | Again> {
+  // The user answered another question: that of an earlier version, or one whose text is not repeatable.
+  if ((await fingerprintOf(text)) !== fingerprint) return { changes: changes + 1 }
+  const reading = await question.read(response)
+  return 'misfit' in reading ? { misfits: misfits + 1, reason: reading.misfit } : reading
+}
+
+/** The question once more, with the reason where a user reads it. */
+function explained(request: InputRequest, again: Again): InputRequest {
+  const reason = 'reason' in again ? again.reason : 'unfinished' in again ? again.unfinished : undefined
+  if (reason === undefined || request.method !== 'elicitation/create') return request
+  return { ...request, params: { ...request.params, message: `${request.params.message}\n\n${reason}` } }
+}

@@ -1,0 +1,35 @@
+/** What a handler can do wrong with its context. */
+export type HandlerProblem =
+  /** A key is not of the form that keys have. */
+  | 'key'
+  /** One key was used twice in one run. */
+  | 'duplicate'
+  /** The context was used after the call had ended. */
+  | 'ended'
+  /** The context was used inside a step. */
+  | 'nested'
+  /** What a step gave, or a checkpoint saves, is not JSON. */
+  | 'json'
+  /** A question cannot be asked in the protocol's terms, or is another one in every run. */
+  | 'question'
+  /** The server was made with `state: false`, so nothing can wait for an answer. */
+  | 'state'
+
+/**
+ * A handler that uses its context in a way that cannot work. It fails the call even when the handler catches it; the
+ * author is told of it, the peer only that the call failed.
+ */
+export class HandlerError extends Error {
+  override readonly name = 'HandlerError'
+  readonly code: HandlerProblem
+
+  constructor(code: HandlerProblem, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Whether an error is a {@link HandlerError}. */
+export function isHandlerError(error: unknown): error is HandlerError {
+  return error instanceof HandlerError
+}

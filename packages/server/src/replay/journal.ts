@@ -1,0 +1,146 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+
+/**
+ * What a call has been answered and has recorded so far. It is all that is kept of a call between two requests, and
+ * travels with the client, sealed. Maps, because keys come from authors, and answers from clients.
+ */
+export interface Journal {
+  /** Names the whole call, over all its rounds. */
+  readonly flow: string
+  /** When the call began; milliseconds since 1970. */
+  readonly began: number
+  /** How many times the client has been asked. */
+  round: number
+  /** Questions by key, answered or not; those that this version of the handler does not ask are kept for another one. */
+  readonly questions: Map<string, QuestionRecord>
+  /** Results of steps by key. */
+  readonly steps: Map<string, StepRecord>
+  readonly checkpoints: Map<string, JsonValue>
+  /** What `ctx.uuid` gave, by key. */
+  readonly uuids: Map<string, string>
+  /** What `inputRequired` asked and kept, when the last round ended with it. */
+  explicit: ExplicitRecord | undefined
+}
+
+/** A question that was asked, and its answer once it has come. */
+export interface QuestionRecord {
+  /** A digest of what was asked. */
+  readonly fingerprint: string
+  /** How often it was asked under a new wire key; 1 at first. */
+  readonly times: number
+  /** How many answers did not fit. */
+  readonly misfits: number
+  /** How often the question itself had changed. */
+  readonly changes: number
+  /** What the client sent; checked by the question itself, in every run. */
+  readonly response?: JsonObject | undefined
+}
+
+/** The result of a step; one without a value returned none. */
+export interface StepRecord {
+  readonly value?: JsonValue | undefined
+}
+
+/** What an explicit round asked, by kind, and the author's own state. */
+export interface ExplicitRecord {
+  readonly kinds: ReadonlyMap<string, string>
+  readonly state: JsonValue | undefined
+}
+
+const version = 1
+
+/** A journal in which nothing stands yet. */
+export function emptyJournal(flow: string, began: number): Journal {
+  return {
+    flow,
+    began,
+    round: 0,
+    questions: new Map(),
+    steps: new Map(),
+    checkpoints: new Map(),
+    uuids: new Map(),
+    explicit: undefined,
+  }
+}
+
+/** A journal as JSON; short names, because it travels with every round. */
+export function writeJournal(journal: Journal): JsonObject {
+  const { flow, began, round, questions, steps, checkpoints, uuids, explicit } = journal
+  return {
+    v: version,
+    flow,
+    began,
+    round,
+    ...(questions.size > 0 && { questions: objectOf(questions, writeQuestion) }),
+    ...(steps.size > 0 && { steps: objectOf(steps, ({ value }) => (value === undefined ? [] : [value])) }),
+    ...(checkpoints.size > 0 && { checkpoints: objectOf(checkpoints, (value) => value) }),
+    ...(uuids.size > 0 && { uuids: objectOf(uuids, (value) => value) }),
+    ...(explicit && { explicit: writeExplicit(explicit) }),
+  }
+}
+
+/** A journal from the JSON that {@link writeJournal} made; undefined for anything else, such as that of a later format. */
+export function readJournal(value: JsonValue): Journal | undefined {
+  if (!isJsonObject(value) || value['v'] !== version) return undefined
+  const { flow, began, round } = value
+  if (typeof flow !== 'string' || typeof began !== 'number' || typeof round !== 'number') return undefined
+  const explicit = value['explicit']
+  return {
+    flow,
+    began,
+    round,
+    questions: mapOf(value['questions'], readQuestion),
+    steps: mapOf(value['steps'], (step) => (Array.isArray(step) ? { value: step[0] } : undefined)),
+    checkpoints: mapOf(value['checkpoints'], (saved) => saved),
+    uuids: mapOf(value['uuids'], (uuid) => (typeof uuid === 'string' ? uuid : undefined)),
+    explicit: isJsonObject(explicit) ? readExplicit(explicit) : undefined,
+  }
+}
+
+/** A copy whose records may be changed without touching the original's; the values in it are never changed. */
+export function copyJournal(journal: Journal): Journal {
+  return {
+    ...journal,
+    questions: new Map(journal.questions),
+    steps: new Map(journal.steps),
+    checkpoints: new Map(journal.checkpoints),
+    uuids: new Map(journal.uuids),
+  }
+}
+
+function writeQuestion({ fingerprint, times, misfits, changes, response }: QuestionRecord): JsonValue {
+  const counts = [fingerprint, times, misfits, changes]
+  return response === undefined ? counts : [...counts, response]
+}
+
+function readQuestion(value: JsonValue): QuestionRecord | undefined {
+  if (!Array.isArray(value)) return undefined
+  const [fingerprint, times, misfits, changes, response] = value
+  if (typeof fingerprint !== 'string' || typeof times !== 'number') return undefined
+  if (typeof misfits !== 'number' || typeof changes !== 'number') return undefined
+  return { fingerprint, times, misfits, changes, response: isJsonObject(response) ? response : undefined }
+}
+
+function writeExplicit({ kinds, state }: ExplicitRecord): JsonObject {
+  return { kinds: objectOf(kinds, (kind) => kind), ...(state !== undefined && { state }) }
+}
+
+function readExplicit(value: JsonObject): ExplicitRecord {
+  const kinds = mapOf(value['kinds'], (kind) => (typeof kind === 'string' ? kind : undefined))
+  return { kinds, state: value['state'] }
+}
+
+/** Own members, so that a key such as `__proto__` stays a key. */
+function objectOf<T>(map: ReadonlyMap<string, T>, write: (value: T) => JsonValue): JsonObject {
+  return Object.fromEntries(Array.from(map, ([key, value]) => [key, write(value)]))
+}
+
+function mapOf<T>(value: JsonValue | undefined, read: (member: JsonValue) => T | undefined): Map<string, T> {
+  const map = new Map<string, T>()
+  if (!isJsonObject(value)) return map
+  for (const [key, member] of Object.entries(value)) {
+    const entry = member === undefined ? undefined : read(member)
+    if (entry !== undefined) map.set(key, entry)
+  }
+  return map
+}

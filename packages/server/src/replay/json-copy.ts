@@ -1,0 +1,48 @@
+import type { JsonValue } from '@x/schema'
+
+/** How deep a value may be that is recorded. */
+const deepest = 100
+
+/**
+ * A copy of a value that is JSON through and through, or what in it is not. Nothing is dropped or converted on the way: a
+ * later run must see the very same as the run that made it.
+ */
+export function jsonCopy(value: unknown): { readonly value: JsonValue } | { readonly reason: string } {
+  try {
+    return { value: copy(value, '', 0) }
+  } catch (error) {
+    if (error instanceof NotJson) return { reason: error.message }
+    throw error
+  }
+}
+
+class NotJson extends Error {}
+
+function copy(value: unknown, path: string, depth: number): JsonValue {
+  if (depth > deepest) throw new NotJson(`${path.slice(0, 200)}… is deeper than ${deepest} levels`)
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+  if (typeof value === 'number') return finite(value, path)
+  if (typeof value !== 'object')
+    throw new NotJson(`${at(path)} is ${value === undefined ? value : `a ${typeof value}`}`)
+  if (Array.isArray(value)) return Array.from(value, (item, index) => copy(item, `${path}/${index}`, depth + 1))
+  refuseInstance(value, path)
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, copy(member, `${path}/${key}`, depth + 1)]),
+  )
+}
+
+function finite(value: number, path: string): number {
+  if (!Number.isFinite(value)) throw new NotJson(`${at(path)} is ${value}`)
+  // JSON has no negative zero.
+  return value === 0 ? 0 : value
+}
+
+function refuseInstance(value: object, path: string): void {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype || prototype === null) return
+  throw new NotJson(`${at(path)} is a ${value.constructor.name || 'class instance'}, not a plain object`)
+}
+
+function at(path: string): string {
+  return path === '' ? 'it' : `its member ${path}`
+}

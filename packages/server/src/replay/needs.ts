@@ -1,0 +1,37 @@
+import { type ClientCapabilities, type CreateMessageRequestParams, type InputRequest, supports } from '@x/schema'
+
+/** Sampling with tools, and with context, are capabilities of their own (client/sampling, capabilities). */
+export function samplingNeeds({
+  tools,
+  toolChoice,
+  includeContext = 'none',
+}: Pick<CreateMessageRequestParams, 'tools' | 'toolChoice' | 'includeContext'>): NonNullable<
+  ClientCapabilities['sampling']
+> {
+  return {
+    ...((tools !== undefined || toolChoice !== undefined) && { tools: {} }),
+    ...(includeContext !== 'none' && { context: {} }),
+  }
+}
+
+/** What a client must be able to do to answer a request. */
+export function neededFor(request: InputRequest): ClientCapabilities {
+  if (request.method === 'roots/list') return { roots: {} }
+  if (request.method === 'sampling/createMessage') return { sampling: samplingNeeds(request.params) }
+  return { elicitation: request.params.mode === 'url' ? { url: {} } : { form: {} } }
+}
+
+/** Whether an answer is of the kind that a request asks for; it was checked to be one of the three. */
+export function answersKind(kind: string, response: object): boolean {
+  if (kind === 'roots/list') return 'roots' in response
+  return kind === 'sampling/createMessage' ? 'role' in response : 'action' in response
+}
+
+/** What is missing of the capabilities that several requests need together. */
+export function missingFor(
+  requests: readonly InputRequest[],
+  capabilities: ClientCapabilities,
+): ClientCapabilities | undefined {
+  const missing = requests.flatMap((request) => supports(capabilities, neededFor(request)) ?? [])
+  return missing.length === 0 ? undefined : Object.assign({}, ...missing)
+}

@@ -1,0 +1,118 @@
+import {
+  type CreateMessageRequestParams,
+  type CreateMessageResult,
+  type ElicitResult,
+  isJsonObject,
+  type JsonObject,
+  type Root,
+} from '@x/schema'
+import { type AnsweredBy, type Form, formOf } from '../elicitation/form.ts'
+import type { AnySchema } from '../json-schema/schemas.ts'
+import { issueLines } from '../json-schema/issues.ts'
+import { after } from '../request/awaitable.ts'
+import { answerTo, type Question, type Reading } from './ask-client.ts'
+import { InputDeclined } from './input-declined.ts'
+import { samplingNeeds } from './needs.ts'
+import type { FormAnswer, FormQuestion, UrlQuestion } from './question.ts'
+import type { Run } from './run.ts'
+
+/** What the user did, whatever it was. */
+export async function askForm<S extends AnySchema | Form<unknown>>(
+  run: Run,
+  key: string,
+  { message, schema }: FormQuestion<S>,
+): Promise<FormAnswer<AnsweredBy<S>>> {
+  const { requestedSchema, check } = formOf(schema)
+  const answer = await answerTo<FormAnswer<unknown>>(run, key, {
+    called: 'ctx.elicit or ctx.ask',
+    request: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
+    needed: { elicitation: { form: {} } },
+    read: (response) => {
+      if (!isElicited(response)) return wrongKind('the action of a user')
+      const { action, content = {} } = response
+      if (action !== 'accept') return { value: { action } }
+      return after(check(content), (checked): Reading<FormAnswer<unknown>> => {
+        if (checked.issues === undefined) return { value: { action, content: checked.value } }
+        return { misfit: `The last answer did not fit:\n${issueLines(checked.issues)}` }
+      })
+    },
+  })
+  // The form's own schema has accepted the content.
+  return answer as FormAnswer<AnsweredBy<S>>
+}
+
+/** What the user filled in; an {@link InputDeclined} when they did not. */
+export async function elicit<S extends AnySchema | Form<unknown>>(
+  run: Run,
+  key: string,
+  question: FormQuestion<S>,
+): Promise<AnsweredBy<S>> {
+  const answer = await askForm(run, key, question)
+  if (answer.action === 'accept') return answer.content
+  throw new InputDeclined(key, answer.action)
+}
+
+/** What the user filled in, of several forms that are asked in one round. */
+export async function elicitAll<Q extends { readonly [key: string]: FormQuestion<AnySchema | Form<unknown>> }>(
+  run: Run,
+  questions: Q,
+): Promise<{ readonly [K in keyof Q]: AnsweredBy<Q[K]['schema']> }> {
+  const asked = Object.entries(questions).map(async ([key, question]) => [key, await elicit(run, key, question)])
+  // Each key has the answer to its own question.
+  return Object.fromEntries(await Promise.all(asked)) as { [K in keyof Q]: AnsweredBy<Q[K]['schema']> }
+}
+
+/** Sends the user to a page, and resolves once they agreed and the server knows that it is done. */
+export async function elicitUrl(run: Run, key: string, { message, url, done }: UrlQuestion): Promise<void> {
+  const action = await answerTo<ElicitResult['action']>(run, key, {
+    called: 'ctx.elicitUrl',
+    request: { method: 'elicitation/create', params: { mode: 'url', message, url } },
+    needed: { elicitation: { url: {} } },
+    read: (response) => {
+      if (!isElicited(response)) return wrongKind('the action of a user')
+      const { action } = response
+      if (action !== 'accept' || done === undefined) return { value: action }
+      return after(done(), (finished) => (finished ? { value: action } : { unfinished: 'This is not finished yet.' }))
+    },
+  })
+  if (action !== 'accept') throw new InputDeclined(key, action)
+}
+
+/** What the client's model says (client/sampling). */
+export function sample(run: Run, key: string, params: CreateMessageRequestParams): Promise<CreateMessageResult> {
+  return answerTo(run, key, {
+    called: 'ctx.sample',
+    request: { method: 'sampling/createMessage', params },
+    needed: { sampling: samplingNeeds(params) },
+    read: (response) => (isSampled(response) ? { value: response } : wrongKind('what a model says')),
+  })
+}
+
+/** The client's roots (client/roots). */
+export function roots(run: Run, key: string): Promise<readonly Root[]> {
+  const question: Question<readonly Root[]> = {
+    called: 'ctx.roots',
+    request: { method: 'roots/list' },
+    needed: { roots: {} },
+    read: ({ roots }) =>
+      isRoots(roots) ? { value: roots } : wrongKind('a list of roots whose URIs begin with file://'),
+  }
+  return answerTo(run, key, question)
+}
+
+// The params were checked as they came in: whatever looks like one of the three kinds of answers is one.
+function isElicited(response: JsonObject): response is JsonObject & ElicitResult {
+  return 'action' in response
+}
+
+function isSampled(response: JsonObject): response is JsonObject & CreateMessageResult {
+  return 'role' in response && 'model' in response
+}
+
+function isRoots(value: unknown): value is readonly Root[] {
+  return Array.isArray(value) && value.every((root) => isJsonObject(root) && String(root['uri']).startsWith('file://'))
+}
+
+function wrongKind(wanted: string): { readonly misfit: string } {
+  return { misfit: `The last answer was not ${wanted}.` }
+}

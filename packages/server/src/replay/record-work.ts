@@ -1,0 +1,89 @@
+import type { JsonValue } from '@x/schema'
+import type { Awaitable } from '../request/awaitable.ts'
+import { quote } from '../request/scope.ts'
+import type { Checkpoint, StepContext, StepResult } from './recorded.ts'
+import { jsonCopy } from './json-copy.ts'
+import { during, enter, fail, journalOf, type Run, startAgain, suspensionOf } from './run.ts'
+
+/** Does a piece of work whose result is recorded, so that later runs have it without the work. */
+export async function step<T extends StepResult>(
+  run: Run,
+  key: string,
+  work: (context: StepContext) => Awaitable<T>,
+): Promise<T> {
+  enter(run, { kind: 'step', called: 'ctx.step', key })
+  const { steps, flow } = journalOf(run)
+  const known = steps.get(key)
+  // What stands in the journal is what this very step gave.
+  if (known !== undefined) return known.value as T
+  const value = await during(run, async () => {
+    const given = await call(run, work, { idempotencyKey: `${flow}/${key}`, signal: run.scope.call.signal })
+    const copy = checked(run, `ctx.step("${key}")`, given)
+    steps.set(key, { value: copy })
+    return copy
+  })
+  if (run.phase !== 'running') throw suspensionOf(run)
+  if (run.strict) return startAgain(run)
+  // A copy of what the work gave, which differs from it in nothing that JSON can say.
+  return value as T
+}
+
+/** Opens a checkpoint: its value is what an earlier run saved, or else where to begin. */
+export function checkpoint<T extends JsonValue>(run: Run, key: string, initial: T): Checkpoint<T> {
+  enter(run, { kind: 'checkpoint', called: 'ctx.checkpoint', key })
+  const { checkpoints } = journalOf(run)
+  const called = `ctx.checkpoint("${key}")`
+  // What stands in the journal is what this very checkpoint saved.
+  const saved = (checkpoints.get(key) as T | undefined) ?? (checked(run, called, initial) as T)
+  let current = saved
+  return {
+    get value() {
+      return current
+    },
+    async save(value) {
+      if (run.phase !== 'running') throw run.phase === 'ended' ? ended(run, called) : suspensionOf(run)
+      // The copy has the type of what it copies.
+      current = checked(run, called, value) as T
+      checkpoints.set(key, current)
+      if (run.strict) await startAgain(run)
+    },
+  }
+}
+
+/** When the call began, in milliseconds since 1970: the same in every run. */
+export function now(run: Run): number {
+  return journalOf(run).began
+}
+
+/** A random UUID that is the same in every run that follows. */
+export function uuid(run: Run, key: string): string {
+  const { uuids } = journalOf(run)
+  if (run.used?.has(`uuid ${key}`) !== true) enter(run, { kind: 'uuid', called: 'ctx.uuid', key })
+  const known = uuids.get(key)
+  if (known !== undefined) return known
+  const made = run.scope.settings.randomUuid()
+  uuids.set(key, made)
+  return made
+}
+
+/** Runs the work with a flag for what it does before its first await: it must not use the context. */
+function call<T>(run: Run, work: (context: StepContext) => Awaitable<T>, context: StepContext): Awaitable<T> {
+  run.inStep = true
+  try {
+    return work(context)
+  } finally {
+    run.inStep = false
+  }
+}
+
+function checked(run: Run, called: string, value: unknown): JsonValue | undefined {
+  if (value === undefined) return undefined
+  const copied = jsonCopy(value)
+  if ('reason' in copied)
+    throw fail(run, 'json', `${called} of ${quote(run.name)} must give JSON, but ${copied.reason}`)
+  return copied.value
+}
+
+function ended(run: Run, called: string): Error {
+  return fail(run, 'ended', `${called} was saved after the call had ended: await everything that the handler starts`)
+}

@@ -1,0 +1,228 @@
+import { type InputRequest, type InputResponse, isJsonObject, type JsonObject, onAbort } from '@x/schema'
+import type { Scope } from '../request/scope.ts'
+import { HandlerError, type HandlerProblem } from './handler-error.ts'
+import { emptyJournal, type Journal } from './journal.ts'
+import { refuseKey } from './keys.ts'
+import { suspensionFor } from './suspension.ts'
+
+/** One run of a handler, from the top. A call that asks has several, the last of which comes to its end. */
+export interface Run {
+  readonly scope: Scope
+  /** The tool, prompt or resource whose handler runs. */
+  readonly name: string
+  /** Made when it is first needed: most calls never need one. */
+  journal: Journal | undefined
+  /** What came for the questions of an explicit round. */
+  responses: ReadonlyMap<string, InputResponse> | undefined
+  /** Every use of the context so far, as `kind key`, with what was asked; undefined while the handler did without. */
+  used: Map<string, string> | undefined
+  /** What the client has to answer before the call can go on. */
+  asked: Map<string, Asked> | undefined
+  phase: 'running' | 'suspended' | 'ended'
+  /** Steps under way, and answers that are being looked at. */
+  pending: number
+  /** Whether the handler is to run again at once, because every step ends a run under strict replay. */
+  again: boolean
+  readonly strict: boolean
+  /** A step's function is on the stack. */
+  inStep: boolean
+  fault: HandlerError | undefined
+  stopped: Stopped | undefined
+  /** Told when the last pending work is done. */
+  onDrained: (() => void) | undefined
+  /** What `ctx.signal` is of, once somebody has looked at it. */
+  controller: AbortController | undefined
+}
+
+/** A question on its way to the client. */
+export interface Asked {
+  readonly request: InputRequest
+  /** The question as the author wrote it, without what is added when it is asked again. */
+  readonly text: string
+  readonly times: number
+  readonly misfits: number
+  readonly changes: number
+}
+
+interface Stopped {
+  readonly promise: Promise<never>
+  reject(error: Error): void
+}
+
+/** What a run begins with, when the call has been asked before. */
+export interface RunStart {
+  readonly journal?: Journal | undefined
+  readonly responses?: ReadonlyMap<string, InputResponse> | undefined
+  readonly strict?: boolean | undefined
+}
+
+// Taken when the module loads, so that a test's fake timers do not keep a call from suspending.
+const { setTimeout: later } = globalThis
+
+/** Begins a run; cheap, because every call of a handler is one. */
+export function beginRun(scope: Scope, name: string, start: RunStart = {}): Run {
+  return {
+    scope,
+    name,
+    journal: start.journal,
+    responses: start.responses,
+    used: undefined,
+    asked: undefined,
+    phase: 'running',
+    pending: 0,
+    again: false,
+    strict: start.strict ?? false,
+    inStep: false,
+    fault: undefined,
+    stopped: undefined,
+    onDrained: undefined,
+    controller: undefined,
+  }
+}
+
+/** The run's journal. */
+export function journalOf(run: Run): Journal {
+  const { randomUuid, wallClock } = run.scope.settings
+  run.journal ??= emptyJournal(randomUuid(), wallClock())
+  return run.journal
+}
+
+/** A use of the context: which function, for what key, and what else makes it the same in every run. */
+export interface Use {
+  /** Such as `step`; a key may stand once in each kind. */
+  readonly kind: string
+  readonly called: string
+  readonly key: string
+  readonly text?: string | undefined
+}
+
+/** Begins a use of the context, or throws: a misuse as a HandlerError, and once the run is suspended its suspension. */
+export function enter(run: Run, { kind, called, key, text = '' }: Use): void {
+  if (run.phase === 'ended') {
+    throw new HandlerError(
+      'ended',
+      `${called} was used after the call had ended: await everything that the handler starts`,
+    )
+  }
+  if (run.phase === 'suspended') throw suspensionOf(run)
+  if (run.inStep) throw fail(run, 'nested', `${called} was used inside a step: steps do work, the handler asks`)
+  try {
+    refuseKey(key, called)
+  } catch (error) {
+    if (error instanceof HandlerError) run.fault ??= error
+    throw error
+  }
+  run.used ??= new Map()
+  const use = `${kind} ${key}`
+  if (run.used.has(use)) {
+    throw fail(
+      run,
+      'duplicate',
+      `${called} was given the key "${key}" twice in one run: give each its own, such as "${key}/17"`,
+    )
+  }
+  run.used.set(use, text)
+}
+
+/** Notes a misuse that fails the call, whatever the handler does with the error. */
+export function fail(run: Run, code: HandlerProblem, message: string): HandlerError {
+  const error = new HandlerError(code, message)
+  run.fault ??= error
+  return error
+}
+
+/** Does work that the reply waits for, even when the run is suspended meanwhile. */
+export async function during<T>(run: Run, work: () => Promise<T>): Promise<T> {
+  run.pending++
+  try {
+    return await work()
+  } finally {
+    run.pending--
+    if (run.pending === 0) run.onDrained?.()
+  }
+}
+
+/** Resolves when no step is under way any more. */
+export function drained(run: Run): Promise<void> {
+  if (run.pending === 0) return Promise.resolve()
+  return new Promise((resolve) => {
+    run.onDrained = resolve
+  })
+}
+
+/**
+ * Asks, and never resolves: the run ends one turn of the event loop later. Branches that run beside this one and need
+ * nothing but what the journal has come to their own questions in that time, so that all go out in one round.
+ */
+export function ask(run: Run, key: string, asked: Asked): Promise<never> {
+  run.asked ??= new Map()
+  run.asked.set(key, asked)
+  return stop(run)
+}
+
+/** Ends the run for it to begin again at once. */
+export function startAgain(run: Run): Promise<never> {
+  run.again = true
+  return stop(run)
+}
+
+/** Suspends the run now: every `ctx` function rejects from here on, and `ctx.signal` is aborted. */
+export function suspend(run: Run): void {
+  if (run.phase !== 'running') return
+  run.phase = 'suspended'
+  const suspension = suspensionOf(run)
+  run.stopped?.reject(suspension)
+  run.controller?.abort(suspension)
+}
+
+/** The handler has come to its end: nothing may be asked or recorded for it any more. */
+export function endRun(run: Run): void {
+  if (run.asked !== undefined) suspend(run)
+  run.phase = 'ended'
+}
+
+/** Aborts when the call is cancelled, or when the run is suspended: nothing is to go on behind the reply. */
+export function signalOf(run: Run): AbortSignal {
+  if (run.controller !== undefined) return run.controller.signal
+  const controller = new AbortController()
+  run.controller = controller
+  const { scope } = run
+  const { signal } = scope.call
+  const follow = (): void => controller.abort(signal.reason)
+  if (signal.aborted) follow()
+  else if (run.phase === 'suspended') controller.abort(suspensionOf(run))
+  else if (scope.open) {
+    onAbort(signal, follow)
+    scope.followers ??= []
+    scope.followers.push(follow)
+  }
+  return controller.signal
+}
+
+/** The suspension of a run. */
+export function suspensionOf(run: Run): Error {
+  return suspensionFor([...(run.asked?.keys() ?? [])])
+}
+
+/** What the client sent for a key; own members only, because the keys are an author's and the object a client's. */
+export function responseFor(responses: JsonObject | undefined, key: string): JsonObject | undefined {
+  if (responses === undefined || !Object.hasOwn(responses, key)) return undefined
+  const response = responses[key]
+  return isJsonObject(response) ? response : undefined
+}
+
+function stop(run: Run): Promise<never> {
+  run.stopped ??= openStop(run)
+  return run.stopped.promise
+}
+
+function openStop(run: Run): Stopped {
+  let reject: Stopped['reject'] = () => {}
+  const promise = new Promise<never>((_, refuse) => {
+    reject = refuse
+  })
+  // A handler that asks and does not wait must not bring the process down.
+  promise.catch(() => {})
+  later(() => suspend(run), 0)
+  return { promise, reject }
+}

@@ -1,0 +1,56 @@
+import type { JsonObject } from '@x/schema'
+import type { Awaitable } from '../request/awaitable.ts'
+import type { Context } from '../request/context.ts'
+import { openContext } from '../request/open-context.ts'
+import { type InputRequired, isInputRequired } from './input-required.ts'
+import { drained, endRun, type Run } from './run.ts'
+import { suspendCall, suspendExplicitly } from './suspend-call.ts'
+import { isSuspension } from './suspension.ts'
+import { warn } from './warnings.ts'
+
+/** A handler, and what becomes of what it returns. */
+export interface Handler<T> {
+  /** The tool, prompt or resource. */
+  readonly name: string
+  readonly run: (ctx: Context) => Awaitable<T | InputRequired>
+  readonly finish: (returned: T) => Awaitable<JsonObject>
+}
+
+/** How a run of a handler ended. */
+export type Outcome<T> = { readonly returned: T | InputRequired } | { readonly thrown: unknown }
+
+/** Runs a handler once. */
+export async function attempt<T>(handler: Handler<T>, run: Run): Promise<Outcome<T>> {
+  try {
+    return { returned: await handler.run(openContext(run)) }
+  } catch (thrown) {
+    return { thrown }
+  }
+}
+
+/** What the end of a run means for the call. Whether the handler asked is not to be learned from how it ended. */
+export function settle<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
+  endRun(run)
+  if (run.asked !== undefined) return settleAsked(run, outcome)
+  if (run.fault !== undefined) throw run.fault
+  if ('thrown' in outcome) throw outcome.thrown
+  const { returned } = outcome
+  return isInputRequired(returned) ? suspendExplicitly(run, returned) : handler.finish(returned)
+}
+
+async function settleAsked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObject> {
+  // What a step has done by now is recorded, or it would be done twice.
+  await drained(run)
+  if (run.fault !== undefined) throw run.fault
+  reportSwallowed(run, outcome)
+  return suspendCall(run)
+}
+
+/** `catch {}` around a question hides a suspension, and code runs on that should not. */
+function reportSwallowed<T>(run: Run, outcome: Outcome<T>): void {
+  if ('thrown' in outcome && isSuspension(outcome.thrown)) return
+  const [key] = run.asked?.keys() ?? []
+  const ended = 'thrown' in outcome ? 'threw something else' : 'returned'
+  const advice = 'await every question, and let errors pass for which isSuspension(error) is true'
+  warn(run, { code: 'swallowed', problem: `asked "${key}" and then ${ended} as if it had not: ${advice}`, key })
+}

@@ -1,0 +1,72 @@
+import { errorCodes, type InputRequest, type JsonObject, McpError, metaKeys } from '@x/schema'
+import { resultMeta } from '../catalog.ts'
+import { HandlerError } from './handler-error.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import type { InputRequired } from './input-required.ts'
+import { missingFor } from './needs.ts'
+import type { Journal } from './journal.ts'
+import { refuseKey, wireKey } from './keys.ts'
+import { type Asked, journalOf, type Run } from './run.ts'
+import { sealState } from './request-state.ts'
+import { warn } from './warnings.ts'
+
+/** Most clients give up after ten rounds. */
+const manyRounds = 8
+
+/** The result that asks the client for everything that the run wants, with the journal as it stands. */
+export async function suspendCall(run: Run): Promise<JsonObject> {
+  const journal = journalOf(run)
+  const requests: [string, InputRequest][] = []
+  for (const [key, asked] of run.asked ?? []) requests.push(await record(journal, key, asked))
+  journal.explicit = undefined
+  return inputRequiredResult(run, requests)
+}
+
+/** The result of a handler that asked in the protocol's own terms. */
+export function suspendExplicitly(run: Run, { requests, state }: InputRequired): Promise<JsonObject> {
+  const entries = Object.entries(requests)
+  if (entries.length === 0 && state === undefined) {
+    throw new HandlerError('question', 'inputRequired was given neither requests nor state: give at least one of them')
+  }
+  for (const [key] of entries) refuseKey(key, 'inputRequired')
+  const { clientCapabilities } = metaKeys
+  const missing = missingFor(Object.values(requests), run.scope.meta[clientCapabilities])
+  if (missing !== undefined) {
+    const message = `The client must declare these capabilities for this request: ${Object.keys(missing).join(', ')}`
+    throw new McpError(errorCodes.missingRequiredClientCapability, message, { data: { requiredCapabilities: missing } })
+  }
+  const kinds = new Map(entries.map(([key, { method }]) => [key, method]))
+  journalOf(run).explicit = { kinds, state }
+  return inputRequiredResult(run, entries)
+}
+
+async function inputRequiredResult(run: Run, requests: readonly [string, InputRequest][]): Promise<JsonObject> {
+  const { scope } = run
+  const journal = journalOf(run)
+  journal.round++
+  if (journal.round === manyRounds) {
+    const advice = 'most clients stop at ten: ask several things at once'
+    warn(run, { code: 'rounds', problem: `has asked ${manyRounds} times in one call, and ${advice}` })
+  }
+  const requestState = await sealState(journal, scope)
+  const meta = resultMeta(undefined, scope.catalog)
+  const inputRequests = Object.fromEntries(requests)
+  return {
+    resultType: 'input_required',
+    ...(requests.length > 0 && { inputRequests }),
+    requestState,
+    ...(meta && { _meta: meta }),
+  }
+}
+
+/** Notes that a question is open, and gives it as the client sees it. */
+async function record(journal: Journal, key: string, asked: Asked): Promise<[string, InputRequest]> {
+  const fingerprint = await fingerprintOf(asked.text)
+  const known = journal.questions.get(key)
+  // An open question that reads another way now is another question, and must not be taken for the first.
+  const reworded = known !== undefined && known.response === undefined && known.fingerprint !== fingerprint
+  const times = reworded ? asked.times + 1 : asked.times
+  const changes = reworded ? asked.changes + 1 : asked.changes
+  journal.questions.set(key, { fingerprint, times, misfits: asked.misfits, changes })
+  return [wireKey(key, times), asked.request]
+}
