@@ -30,8 +30,8 @@ export function settleResult<M extends ClientMethod>(
 function unfinished(result: JsonObject, row: MethodRow | undefined, place: () => CallPlace): Asked {
   const { resultType: type } = result
   if (type !== 'input_required' || !row?.asks) {
-    const known = type === 'input_required' ? 'must not have here' : 'does not know'
-    const why = `resultType is ${JSON.stringify(type)?.slice(0, 100)}, which this client ${known}`
+    const wrong = type === 'input_required' ? 'no server may answer here' : 'this client does not know'
+    const why = `resultType is ${JSON.stringify(type)?.slice(0, 100)}, which ${wrong}`
     throw new ClientError('invalid_result', why, place())
   }
   const asked = parseAsked(result)

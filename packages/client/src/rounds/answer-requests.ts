@@ -3,8 +3,13 @@ import { type Asked, shownKey } from './asked.ts'
 import { checkAnswer } from './check-answer.ts'
 import { type CallPlace, ClientError } from '../client-error.ts'
 import { type Answerer, answererOf } from './input-kinds.ts'
-import type { InputContext, InputHandlers } from './input-handlers.ts'
+import type { ElicitAnswer, InputContext, InputHandlers } from './input-handlers.ts'
 import { openWait, whileOpen } from './wait.ts'
+
+/** Answers by the keys of a round's requests. */
+export interface InputAnswers {
+  readonly [key: string]: InputResponse | ElicitAnswer
+}
 
 /** What answering one round takes. */
 export interface Answering {
@@ -73,7 +78,7 @@ export function responseTo(
 /** Exactly one good answer for each request (basic/patterns/mrtr, client requirements). */
 export function checkAnswers(
   { requests }: Asked,
-  answers: InputResponses,
+  answers: InputAnswers,
   place: CallPlace,
 ): InputResponses | undefined {
   const extra = Object.keys(answers).find((key) => !requests.has(key))

@@ -7,7 +7,7 @@ import type { CompleteResults } from '../request/complete-results.ts'
 import { handlersOf, type InputHandlers } from './input-handlers.ts'
 import { pause, pauseOf } from './pause.ts'
 import { isStateRefused, retryParams } from './retry.ts'
-import type { RoundOptions } from './round-options.ts'
+import { type RoundOptions, roundRules } from './round-options.ts'
 import { clockOf, type RoundsContext, type RoundTrip, takeRound, watcherOf } from './round-trip.ts'
 import { openWait } from './wait.ts'
 
@@ -72,7 +72,7 @@ interface Walk<M extends AskingMethod> {
 function begin<M extends AskingMethod>(trip: RoundTrip<M>, context: RoundsContext): Walk<M> {
   const { options } = context
   const handlers = handlersOf(options, trip.how)
-  const rules = { ...options.rounds, ...trip.how.rounds }
+  const rules = roundRules(options.rounds, trip.how.rounds)
   return { trip, context, rules, handlers, sent: 0, pauses: 0, isRestarted: false }
 }
 

@@ -11,6 +11,18 @@ import type {
 /** A value, now or later. */
 export type Awaitable<T> = T | Promise<T>
 
+/**
+ * What the user did with a question. Fields of the content that are left out get the schema's default; one that is
+ * `undefined` stays empty (client/elicitation, response actions).
+ */
+export interface ElicitAnswer {
+  readonly action: ElicitResult['action']
+  /** Only for an accepted form; otherwise it is not sent. */
+  readonly content?:
+    | { readonly [field: string]: string | number | boolean | readonly string[] | undefined }
+    | undefined
+}
+
 /** Which request of which call a handler answers. */
 export interface InputContext {
   /** The server's name for this request within the round. */
@@ -32,16 +44,13 @@ export interface InputContext {
  * requests of one round come at once; what a handler throws fails the call.
  */
 export interface InputHandlers {
-  /**
-   * Shows a form, and declares `elicitation.form`. Fields that are left out get the schema's default; one that is
-   * `undefined` stays empty (client/elicitation, form mode).
-   */
-  readonly elicit?: ((question: ElicitRequestFormParams, context: InputContext) => Awaitable<ElicitResult>) | undefined
+  /** Shows a form, and declares `elicitation.form` (client/elicitation, form mode). */
+  readonly elicit?: ((question: ElicitRequestFormParams, context: InputContext) => Awaitable<ElicitAnswer>) | undefined
   /**
    * Shows a URL in full and opens it outside this program once the user agrees; declares `elicitation.url`. It is `https:`
    * or `http:`, without credentials; never fetch it (client/elicitation, safe URL handling).
    */
-  readonly openUrl?: ((question: ElicitRequestURLParams, context: InputContext) => Awaitable<ElicitResult>) | undefined
+  readonly openUrl?: ((question: ElicitRequestURLParams, context: InputContext) => Awaitable<ElicitAnswer>) | undefined
   /** Samples a model, and declares `sampling` (client/sampling). Deprecated by the specification. */
   readonly sample?:
     | ((params: CreateMessageRequestParams, context: InputContext) => Awaitable<CreateMessageResult>)

@@ -1,6 +1,6 @@
-import type { InputRequests, InputResponses, JsonObject } from '@x/schema'
+import type { InputRequests, JsonObject } from '@x/schema'
 import { admitRound } from './admit-round.ts'
-import { checkAnswers } from './answer-requests.ts'
+import { checkAnswers, type InputAnswers } from './answer-requests.ts'
 import { type Asked, type AskingMethod, isAsked } from './asked.ts'
 import type { CallOptions, ReadOptions } from '../call-options.ts'
 import { ClientError } from '../client-error.ts'
@@ -23,7 +23,7 @@ export interface AskedRound<M extends AskingMethod> {
   /** The call as plain JSON, for `client.manual.resume`, in this process or another. Nothing of the options is in it. */
   readonly pending: PendingCall<M>
   /** Sends the answers, one for each key, and goes on. Options are as for the call, and none are carried over. */
-  readonly resume: (answers: InputResponses, options?: CallOptions) => Promise<Round<M>>
+  readonly resume: (answers: InputAnswers, options?: CallOptions) => Promise<Round<M>>
 }
 
 /**
@@ -37,7 +37,7 @@ export interface Manual {
   /** Goes on with a call that was kept; rejects with `ClientError` `invalid_pending` for what is no pending call. */
   resume<M extends AskingMethod>(
     pending: PendingCall<M>,
-    answers: InputResponses,
+    answers: InputAnswers,
     options?: CallOptions,
   ): Promise<Round<M>>
 }
@@ -67,7 +67,7 @@ export function createManual(tripOf: TripOf, context: RoundsContext): Manual {
   const goOn = <M extends AskingMethod>(
     trip: RoundTrip<M>,
     { asked, round }: Pick<ParsedPending, 'asked' | 'round'>,
-    answers: InputResponses,
+    answers: InputAnswers,
   ): Promise<Round<M>> => {
     const responses = checkAnswers(asked, answers, context.placeOf(trip))
     return step(trip, { params: retryParams(trip.params, asked, responses), round: round + 1 })

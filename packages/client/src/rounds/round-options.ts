@@ -45,3 +45,15 @@ export interface RoundOptions {
   /** Told of each response; what it throws fails the call. */
   readonly onRound?: ((round: RoundView) => void) | undefined
 }
+
+/** What holds for one call: what it says itself, else what its client says. */
+export function roundRules(client: RoundOptions = {}, call: RoundOptions = {}): RoundOptions {
+  return {
+    limit: call.limit ?? client.limit,
+    pauseMs: call.pauseMs ?? client.pauseMs,
+    totalTimeoutMs: call.totalTimeoutMs ?? client.totalTimeoutMs,
+    answerTimeoutMs: call.answerTimeoutMs ?? client.answerTimeoutMs,
+    restart: call.restart ?? client.restart,
+    onRound: call.onRound ?? client.onRound,
+  }
+}
