@@ -76,11 +76,7 @@ export function responseTo(
 }
 
 /** Exactly one good answer for each request (basic/patterns/mrtr, client requirements). */
-export function checkAnswers(
-  { requests }: Asked,
-  answers: InputAnswers,
-  place: CallPlace,
-): InputResponses | undefined {
+export function checkAnswers({ requests }: Asked, answers: InputAnswers, place: CallPlace): InputResponses | undefined {
   const extra = Object.keys(answers).find((key) => !requests.has(key))
   if (extra !== undefined) throw new ClientError('invalid_answer', `nobody asked ${shownKey(extra)}`, place)
   if (requests.size === 0) return undefined

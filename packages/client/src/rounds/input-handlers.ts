@@ -18,9 +18,7 @@ export type Awaitable<T> = T | Promise<T>
 export interface ElicitAnswer {
   readonly action: ElicitResult['action']
   /** Only for an accepted form; otherwise it is not sent. */
-  readonly content?:
-    | { readonly [field: string]: string | number | boolean | readonly string[] | undefined }
-    | undefined
+  readonly content?: { readonly [field: string]: string | number | boolean | readonly string[] | undefined } | undefined
 }
 
 /** Which request of which call a handler answers. */

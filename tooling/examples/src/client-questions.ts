@@ -1,0 +1,58 @@
+import { type Client, createClient, type ElicitAnswer } from '@x/client'
+import type { ElicitRequestFormParams, Exchange } from '@x/schema'
+
+type ShowForm = (form: ElicitRequestFormParams, from: string) => Promise<ElicitAnswer['content']>
+type ConfirmUrl = (url: URL, why: string) => Promise<boolean>
+
+// #region answer
+export function createAskable(exchange: Exchange, show: { form: ShowForm; url: ConfirmUrl }): Client {
+  return createClient(exchange, {
+    name: 'host',
+    version: '1.0.0',
+    elicit: async (question, { server = 'a server' }) => {
+      const content = await show.form(question, server)
+      return content ? { action: 'accept', content } : { action: 'cancel' }
+    },
+    openUrl: async ({ url, message }) => {
+      const agreed = await show.url(new URL(url), message)
+      return { action: agreed ? 'accept' : 'decline' }
+    },
+  })
+}
+// #endregion
+
+// #region watch
+export async function resolveItem(client: Client, id: number): Promise<readonly string[]> {
+  const timeline: string[] = []
+  await client.callTool(
+    'resolve',
+    { id },
+    {
+      signal: AbortSignal.timeout(600_000),
+      rounds: {
+        limit: 5,
+        onRound: ({ round, status, requests, stateBytes }) => {
+          timeline.push(`${round}: ${status} [${Object.keys(requests).join()}], ${stateBytes} bytes of state`)
+        },
+      },
+    },
+  )
+  return timeline
+}
+// #endregion
+
+// #region manual
+export async function start(exchange: Exchange, keep: (pending: string) => Promise<void>): Promise<string> {
+  const client = createClient(exchange, { name: 'host', version: '1.0.0', capabilities: { elicitation: { form: {} } } })
+  const round = await client.manual.callTool('resolve', { id: 4522 })
+  if (round.status === 'complete') return 'done at once'
+  await keep(JSON.stringify(round.pending))
+  return `wants ${Object.keys(round.requests).join()}`
+}
+
+export async function goOn(exchange: Exchange, kept: string, content: ElicitAnswer['content']): Promise<string> {
+  const client = createClient(exchange, { name: 'host', version: '1.0.0', capabilities: { elicitation: { form: {} } } })
+  const round = await client.manual.resume(JSON.parse(kept), { resolution: { action: 'accept', content } })
+  return round.status
+}
+// #endregion

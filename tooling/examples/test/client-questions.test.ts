@@ -1,0 +1,74 @@
+import { isClientError } from '@x/client'
+import type { Exchange, JsonObject } from '@x/schema'
+import { expect, test } from 'vitest'
+import { createAskable, goOn, resolveItem, start } from '../src/client-questions.ts'
+
+const question: JsonObject = {
+  resolution: {
+    method: 'elicitation/create',
+    params: {
+      message: 'How was it resolved?',
+      requestedSchema: {
+        type: 'object',
+        properties: { resolution: { type: 'string', enum: ['Fixed', 'Duplicate'] } },
+        required: ['resolution'],
+      },
+    },
+  },
+  login: {
+    method: 'elicitation/create',
+    params: { mode: 'url', message: 'Log in first', url: 'https://example.com/login' },
+  },
+}
+
+/** Asks for the given keys, then says what it was answered. */
+const asking = (...keys: readonly string[]): Exchange => {
+  return async ({ id, params }) => {
+    const responses = params?.['inputResponses']
+    const result =
+      responses === undefined
+        ? {
+            resultType: 'input_required',
+            requestState: 'opaque',
+            inputRequests: Object.fromEntries(keys.map((key) => [key, question[key]])),
+          }
+        : { resultType: 'complete', content: [{ type: 'text', text: JSON.stringify(responses) }] }
+    return { jsonrpc: '2.0', id, result }
+  }
+}
+
+test('forms and URLs are answered by whoever shows them', async () => {
+  const client = createAskable(asking('resolution', 'login'), {
+    form: async ({ message }) => (message === 'How was it resolved?' ? { resolution: 'Fixed' } : undefined),
+    url: async ({ host }) => host === 'example.com',
+  })
+  const { content } = await client.callTool('resolve', { id: 1 })
+  const answers = { resolution: { action: 'accept', content: { resolution: 'Fixed' } }, login: { action: 'accept' } }
+  expect(content).toEqual([{ type: 'text', text: JSON.stringify(answers) }])
+})
+
+test('an answer that is not on the form is not sent', async () => {
+  const client = createAskable(asking('resolution'), {
+    form: async () => ({ resolution: 'Whatever' }),
+    url: async () => false,
+  })
+  const failure: unknown = await client.callTool('resolve', { id: 1 }).catch((error: unknown) => error)
+  expect(isClientError(failure) && failure.code).toBe('invalid_answer')
+})
+
+test('a timeline shows the rounds', async () => {
+  const client = createAskable(asking('login'), { form: async () => undefined, url: async () => true })
+  expect(await resolveItem(client, 1)).toEqual([
+    '1: input_required [login], 6 bytes of state',
+    '2: complete [], 0 bytes of state',
+  ])
+})
+
+test('a call that was kept goes on somewhere else', async () => {
+  let kept = ''
+  const keep = async (pending: string): Promise<void> => {
+    kept = pending
+  }
+  expect(await start(asking('resolution'), keep)).toBe('wants resolution')
+  expect(await goOn(asking('resolution'), kept, { resolution: 'Duplicate' })).toBe('complete')
+})
