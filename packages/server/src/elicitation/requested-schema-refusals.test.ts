@@ -42,6 +42,14 @@ describe('what no form can carry is refused', () => {
     ['a default that is no choice', z.enum(['a']).default('b' as 'a'), /default is "b".*one of the values/],
     ['a default twice', z.array(z.enum(['a'])).default(['a', 'a']), /default is \["a","a"\].*each once/],
     [
+      'a default of too few',
+      z
+        .array(z.enum(['a', 'b']))
+        .min(2)
+        .default(['a']),
+      /as many as are allowed/,
+    ],
+    [
       'a default of too many',
       z
         .array(z.enum(['a', 'b']))

@@ -39,6 +39,8 @@ describe('a property of a form', () => {
     ['an integer in bounds', z.int().min(18).max(120), { type: 'integer', minimum: 18, maximum: 120 }],
     ['an integer between bounds', z.int().gt(2).lt(7), { type: 'integer', minimum: 3, maximum: 6 }],
     ['an integer above a fraction', z.int().gt(2.5).max(6.5), { type: 'integer', minimum: 3, maximum: 6 }],
+    ['an integer below a fraction', z.int().lt(7.5), { type: 'integer', maximum: 7 }],
+    ['an integer from a fraction', z.int().min(0.5).lt(2), { type: 'integer', minimum: 1, maximum: 1 }],
     ['a positive integer', z.number().int().positive(), { type: 'integer', minimum: 1 }],
     ['a boolean', z.boolean(), { type: 'boolean' }],
     ['a choice of one', z.enum(['a', 'b']), { type: 'string', enum: ['a', 'b'] }],
