@@ -1,5 +1,7 @@
-import { createServer, type Server } from '@x/server'
+import { randomBytes } from 'node:crypto'
+import { createServer, type Server, sealedState } from '@x/server'
 import { compileJsonSchema } from '@x/schema/json-schema'
+import { askingPrompts, askingTools } from './asking-tools.ts'
 import { contentTools } from './content-tools.ts'
 import { prompts } from './prompts.ts'
 import { protocolTools } from './protocol-tools.ts'
@@ -12,10 +14,11 @@ export function createFixture(): Server {
     name: 'conformance-fixture',
     version: '1.0.0',
     // The suite calls the first tool with no arguments and reads the first resource.
-    tools: [...contentTools, ...protocolTools, ...schemaTools],
+    tools: [...contentTools, ...protocolTools, ...schemaTools, ...askingTools],
     resources,
     resourceTemplates,
-    prompts,
+    prompts: [...prompts, ...askingPrompts],
+    state: sealedState({ keys: [randomBytes(32)] }),
     compileSchema: compileJsonSchema,
   })
 }

@@ -33,8 +33,4 @@ export const protocolTools = [
     requires: { sampling: {} },
     run: () => 'The client declares sampling.',
   }),
-  tool('test_streaming_elicitation', {
-    description: 'Answers at once: a server sends no request of its own',
-    run: () => 'No request was sent to the client.',
-  }),
 ]

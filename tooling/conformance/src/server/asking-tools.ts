@@ -1,0 +1,114 @@
+import { inputRequired, prompt, tool } from '@x/server'
+import { z } from 'zod'
+
+// Outside the handlers, so that each is turned into a form once.
+const named = z.object({ name: z.string().meta({ title: 'Name' }) })
+const confirmed = z.object({ ok: z.boolean().meta({ title: 'OK' }) })
+const coloured = z.object({ color: z.string().meta({ title: 'Color' }) })
+const contextual = z.object({ context: z.string().meta({ title: 'Context' }) })
+
+const capital = {
+  messages: [{ role: 'user', content: { type: 'text', text: 'What is the capital of France?' } }],
+  maxTokens: 100,
+} as const
+
+/** Tools that need something of the client before they can answer (basic/patterns/mrtr). */
+export const askingTools = [
+  tool('test_input_required_result_elicitation', {
+    description: 'Asks the user for a name',
+    run: async (_, ctx) => {
+      const { name } = await ctx.elicit('user_name', { message: 'What is your name?', schema: named })
+      return `Hello, ${name}!`
+    },
+  }),
+  tool('test_input_required_result_sampling', {
+    description: 'Asks the model for a capital',
+    run: async (_, ctx) => `The model says: ${textOf((await ctx.sample('capital', capital)).content)}`,
+  }),
+  tool('test_input_required_result_list_roots', {
+    description: 'Asks for the roots',
+    run: async (_, ctx) => `The client has ${(await ctx.roots('client_roots')).length} roots.`,
+  }),
+  tool('test_input_required_result_request_state', {
+    description: 'Asks for a confirmation, and remembers what it was for',
+    run: async (_, ctx) => {
+      const ticket = ctx.uuid('ticket')
+      const { ok } = await ctx.elicit('confirm', { message: 'Please confirm', schema: confirmed })
+      return `state-ok: ticket ${ticket} is ${ok ? 'confirmed' : 'refused'}.`
+    },
+  }),
+  tool('test_input_required_result_multiple_inputs', {
+    description: 'Asks the user, the model and the client at once',
+    run: async (_, ctx) => {
+      const [{ name }, said, roots] = await Promise.all([
+        ctx.elicit('user_name', { message: 'What is your name?', schema: named }),
+        ctx.sample('greeting', capital),
+        ctx.roots('client_roots'),
+      ])
+      return `${name} has ${roots.length} roots, and the model says: ${textOf(said.content)}`
+    },
+  }),
+  tool('test_input_required_result_multi_round', {
+    description: 'Asks for a name, and then for a color',
+    run: async (_, ctx) => {
+      const { name } = await ctx.elicit('step1', { message: 'Step 1: What is your name?', schema: named })
+      const { color } = await ctx.elicit('step2', { message: 'Step 2: Which color do you like?', schema: coloured })
+      return `${name} likes ${color}.`
+    },
+  }),
+  tool('test_input_required_result_tampered_state', {
+    description: 'Asks in the terms of the protocol, with a state of its own',
+    run: (_, ctx) => {
+      if (!ctx.responses.has('confirm')) return askInFull
+      return `The state came back as ${JSON.stringify(ctx.state)}.`
+    },
+  }),
+  tool('test_input_required_result_capabilities', {
+    description: 'Asks of the client what it can do, and nothing else',
+    run: async (_, ctx) => {
+      if (ctx.can('sampling')) return `The model says: ${textOf((await ctx.sample('capital', capital)).content)}`
+      if (!ctx.can('elicitation')) return 'The client can be asked nothing.'
+      return `Hello, ${(await ctx.elicit('user_name', { message: 'What is your name?', schema: named })).name}!`
+    },
+  }),
+  tool('test_streaming_elicitation', {
+    description: 'Asks in its result: a server sends no request of its own',
+    run: async (_, ctx) => {
+      const { ok } = await ctx.elicit('confirm', { message: 'Please confirm', schema: confirmed })
+      return ok ? 'Confirmed.' : 'Not confirmed.'
+    },
+  }),
+]
+
+/** A prompt that needs something of the client. */
+export const askingPrompts = [
+  prompt('test_input_required_result_prompt', {
+    description: 'Asks the user for a context',
+    run: async (_, ctx) => {
+      const { context } = await ctx.elicit('user_context', {
+        message: 'Which context should the prompt use?',
+        schema: contextual,
+      })
+      return `Answer within this context: ${context}`
+    },
+  }),
+]
+
+const askInFull = inputRequired({
+  requests: {
+    confirm: {
+      method: 'elicitation/create',
+      params: {
+        mode: 'form',
+        message: 'Please confirm',
+        requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] },
+      },
+    },
+  },
+  state: { since: 'round 1' },
+})
+
+/** What a model said; whatever else it gave is left out. */
+function textOf(content: unknown): string {
+  return z.looseObject({ type: z.literal('text'), text: z.string() }).safeParse(content).data?.text ?? 'no text'
+}
