@@ -19,7 +19,7 @@ export { type Client, type CompletionOptions, createClient } from './create-clie
 export type { CallOptions, LogMessage, Progress, ReadOptions } from './call-options.ts'
 export type { ClientOptions, ClientWarning } from './options.ts'
 export type { AskingCalls } from './rounds/asking-calls.ts'
-export type { AskingMethod } from './rounds/asked.ts'
+export type { AskingMethod, AskingResults } from './rounds/asked.ts'
 export type { InputAnswers } from './rounds/answer-requests.ts'
 export type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from './rounds/input-handlers.ts'
 export type { AskedRound, Manual, Round } from './rounds/manual.ts'

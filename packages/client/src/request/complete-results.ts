@@ -1,27 +1,22 @@
 import type {
-  CallToolResult,
   CompleteResult,
   DiscoverResult,
-  GetPromptResult,
   JsonObject,
   ListPromptsResult,
   ListResourcesResult,
   ListResourceTemplatesResult,
   ListToolsResult,
-  ReadResourceResult,
 } from '@x/schema'
 import * as validators from '@x/schema/zod'
+import type { AskingResults } from '../rounds/asked.ts'
 
 /** What each method that this client calls answers when it is complete. */
-export interface CompleteResults {
+export interface CompleteResults extends AskingResults {
   'server/discover': DiscoverResult
   'tools/list': ListToolsResult
-  'tools/call': CallToolResult
   'prompts/list': ListPromptsResult
-  'prompts/get': GetPromptResult
   'resources/list': ListResourcesResult
   'resources/templates/list': ListResourceTemplatesResult
-  'resources/read': ReadResourceResult
   'completion/complete': CompleteResult
 }
 

@@ -1,14 +1,27 @@
-import { type InputRequest, isJsonObject, type JsonObject } from '@x/schema'
+import {
+  type CallToolResult,
+  type GetPromptResult,
+  type InputRequest,
+  isJsonObject,
+  type JsonObject,
+  type ReadResourceResult,
+} from '@x/schema'
 import {
   createMessageRequestParams,
   elicitRequestFormParams,
   elicitRequestURLParams,
   listRootsRequest,
 } from '@x/schema/zod'
-import type { ClientMethod } from '../request/complete-results.ts'
+
+/** What the methods answer at last whose calls may be answered with `input_required` (basic/patterns/mrtr). */
+export interface AskingResults {
+  'tools/call': CallToolResult
+  'prompts/get': GetPromptResult
+  'resources/read': ReadResourceResult
+}
 
 /** A method whose call may be answered with `input_required`. */
-export type AskingMethod = Extract<ClientMethod, 'tools/call' | 'prompts/get' | 'resources/read'>
+export type AskingMethod = keyof AskingResults
 
 /** What a server wants before it goes on with a call: at least one request, or a state. */
 export interface Asked {

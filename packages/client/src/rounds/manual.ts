@@ -1,10 +1,9 @@
 import type { InputRequests, JsonObject } from '@x/schema'
 import { admitRound } from './admit-round.ts'
 import { checkAnswers, type InputAnswers } from './answer-requests.ts'
-import { type Asked, type AskingMethod, isAsked } from './asked.ts'
+import { type Asked, type AskingMethod, type AskingResults, isAsked } from './asked.ts'
 import type { CallOptions, ReadOptions } from '../call-options.ts'
 import { ClientError } from '../client-error.ts'
-import type { CompleteResults } from '../request/complete-results.ts'
 import { type ParsedPending, parsePending, type PendingCall } from './pending-call.ts'
 import { retryParams } from './retry.ts'
 import { type RoundsContext, type RoundTrip, takeRound } from './round-trip.ts'
@@ -12,7 +11,7 @@ import type { TripOf } from './trips.ts'
 
 /** What came of one request of a call: its result, or what the server wants first. */
 export type Round<M extends AskingMethod> =
-  | { readonly status: 'complete'; readonly result: CompleteResults[M] }
+  | { readonly status: 'complete'; readonly result: AskingResults[M] }
   | AskedRound<M>
 
 /** A call that waits for its caller. */
