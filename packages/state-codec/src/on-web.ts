@@ -1,4 +1,9 @@
 import type { StateCodec } from './state-codec.ts'
+import { createMigrating, type MigratingCodec, type MigratingOptions } from './store/migrating.ts'
+import { createSingleUse } from './store/single-use.ts'
+import type { StateStore } from './store/state-store.ts'
+import { createStored, type StoredOptions } from './store/stored.ts'
+import { createPlain, type PlainOptions } from './token/plain.ts'
 import { webPlatform } from './token/platform-web.ts'
 import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
 
@@ -18,4 +23,41 @@ export function sealed(options: KeyedOptions): StateCodec {
  */
 export function signed(options: KeyedOptions): StateCodec {
   return createTokenCodec('signed', options, webPlatform)
+}
+
+/**
+ * The value travels readable, and anybody can alter it. The claims are checked as everywhere, but a forger writes them. For development.
+ *
+ * @throws StateUsageError unless the options say `insecure: true`.
+ */
+export function plain(options: PlainOptions): StateCodec {
+  return createPlain(options, webPlatform)
+}
+
+/**
+ * The value stays in a store, and a random handle travels: for values too large for a token.
+ *
+ * @throws StateUsageError for options that are mistaken.
+ */
+export function stored(options: StoredOptions): StateCodec {
+  return createStored(options, webPlatform)
+}
+
+/**
+ * Leads from `stored` to another codec without losing a token, phase by phase, forwards and back; a rolling deployment may have instances of two
+ * neighbouring phases. `report()` says when it is time for the next.
+ *
+ * @throws StateUsageError for options that are mistaken.
+ */
+export function migrating(options: MigratingOptions): MigratingCodec {
+  return createMigrating(options, webPlatform)
+}
+
+/**
+ * The same codec, but each of its tokens opens once, over all instances that share the store. A peer that lost the answer cannot try again.
+ *
+ * @throws StateUsageError for a codec that does not say how long its tokens live.
+ */
+export function singleUse(codec: StateCodec, store: StateStore): StateCodec {
+  return createSingleUse(codec, store, webPlatform)
 }

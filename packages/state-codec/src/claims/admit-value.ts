@@ -1,36 +1,59 @@
 import { StateUsageError } from '../state-error.ts'
 import { deepest } from './canonical-json.ts'
 
+/** What JSON cannot carry, and where; the path is filled in from the end. */
+interface Fault {
+  readonly path: string[]
+  readonly found: string
+}
+
 /**
  * Refuses what `JSON.stringify` would alter without a word: a `Date`, a `Map`, `NaN`, a function.
  *
  * @throws StateUsageError with `not_json`, naming the place.
  */
-export function admitValue(value: unknown, path: readonly string[] = []): void {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return
-  if (typeof value === 'number' && Number.isFinite(value)) return
-  if (typeof value !== 'object') throw refusal(path, typeof value === 'number' ? String(value) : typeof value)
-  if (path.length >= deepest) throw refusal(path.slice(0, 3), `nesting deeper than ${deepest} levels`)
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) admitValue(item, [...path, String(index)])
-    return
-  }
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== null && prototype !== Object.prototype && !isForeignPlain(prototype)) {
-    throw refusal(path, `a ${value.constructor?.name ?? 'class instance'}`)
-  }
-  for (const [key, member] of Object.entries(value)) if (member !== undefined) admitValue(member, [...path, key])
-}
-
-/** Test runners and workers have an `Object` of their own. */
-function isForeignPlain(prototype: unknown): boolean {
-  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype ?? {}, 'hasOwnProperty')
-}
-
-function refusal(path: readonly string[], found: string): StateUsageError {
-  const place = path.length === 0 ? 'The value' : `"${path.join('.').slice(0, 200)}"`
-  return new StateUsageError(
+export function admitValue(value: unknown): void {
+  const fault = findFault(value, 0)
+  if (fault === undefined) return
+  const place = fault.path.length === 0 ? 'The value' : `"${fault.path.slice(0, 8).join('.').slice(0, 200)}"`
+  throw new StateUsageError(
     'not_json',
-    `${place} holds ${found}, which JSON cannot carry: turn it into a string first`,
+    `${place} is ${fault.found}, which a state cannot carry: turn it into plain JSON`,
   )
+}
+
+function findFault(value: unknown, depth: number): Fault | undefined {
+  if (depth > deepest) return { path: [], found: `nested deeper than ${deepest} levels` }
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return undefined
+    case 'number':
+      return Number.isFinite(value) ? undefined : { path: [], found: String(value) }
+    case 'object':
+      return value === null ? undefined : objectFault(value, depth)
+    default:
+      return { path: [], found: typeof value }
+  }
+}
+
+function objectFault(value: object, depth: number): Fault | undefined {
+  const isArray = Array.isArray(value)
+  if (!isArray && !isPlain(value)) return { path: [], found: `a ${value.constructor?.name ?? 'class instance'}` }
+  // `entries` of an array gives its holes too, which JSON would turn into null.
+  for (const [key, member] of isArray ? value.entries() : Object.entries(value)) {
+    const fault = member === undefined && !isArray ? undefined : findFault(member, depth + 1)
+    if (fault === undefined) continue
+    fault.path.unshift(String(key))
+    return fault
+  }
+  return undefined
+}
+
+/** Objects from another realm (a worker, a test runner) have an `Object.prototype` of their own. */
+function isPlain(value: object): boolean {
+  // `getPrototypeOf` is typed as any.
+  const prototype: object | null = Object.getPrototypeOf(value)
+  if (prototype === null || prototype === Object.prototype) return true
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'hasOwnProperty')
 }

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
 import { StateUsageError } from '../state-error.ts'
 
 /** Deeper values are refused: the walk must not exhaust the stack. */
@@ -13,11 +13,26 @@ const loneSurrogate = /\p{Surrogate}/u
  */
 export function canonicalJson(value: JsonValue, depth = 0): string {
   if (depth > deepest) throw new StateUsageError('not_json', `A value is nested deeper than ${deepest} levels`)
-  if (typeof value === 'string') return canonicalString(value)
-  if (value === null || typeof value === 'boolean') return String(value)
-  if (typeof value === 'number') return canonicalNumber(value)
-  if (isArray(value)) return `[${value.map((item) => canonicalJson(item, depth + 1)).join(',')}]`
-  if (typeof value !== 'object') throw new StateUsageError('not_json', `JSON cannot carry ${typeof value}`)
+  switch (typeof value) {
+    case 'string':
+      return canonicalString(value)
+    case 'number':
+      return canonicalNumber(value)
+    case 'boolean':
+      return String(value)
+    case 'object':
+      if (value === null) return 'null'
+      return isArray(value) ? canonicalArray(value, depth) : canonicalObject(value, depth)
+    default:
+      throw new StateUsageError('not_json', `JSON cannot carry ${typeof value}`)
+  }
+}
+
+function canonicalArray(items: readonly JsonValue[], depth: number): string {
+  return `[${items.map((item) => canonicalJson(item, depth + 1)).join(',')}]`
+}
+
+function canonicalObject(value: JsonObject, depth: number): string {
   const members: string[] = []
   // RFC 8785, 3.2.3: keys are ordered by UTF-16 code units, which is how `sort` orders strings.
   for (const key of Object.keys(value).sort()) {
@@ -40,6 +55,6 @@ function canonicalString(value: string): string {
   return JSON.stringify(value)
 }
 
-function isArray(value: unknown): value is readonly JsonValue[] {
+function isArray(value: object): value is readonly JsonValue[] {
   return Array.isArray(value)
 }

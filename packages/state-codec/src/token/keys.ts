@@ -44,20 +44,20 @@ export function randomKey(): string {
 
 // What comes from the environment may be anything, whatever its type says.
 function parseKey(input: unknown, name: string): RingKey {
-  if (input === undefined || input === null || input === '') {
-    throw mistake(
-      `${name} is ${input === '' ? 'empty' : String(input)}: is the environment variable set? If you need a key, ${recipe}`,
-    )
-  }
-  if (typeof input === 'string') return { id: undefined, secret: decodeText(input, name) }
-  if (input instanceof Uint8Array) return { id: undefined, secret: checkBytes(input, name) }
-  if (typeof input === 'object' && 'key' in input) {
+  if (typeof input === 'object' && input !== null && 'key' in input) {
     const id = 'id' in input && input.id !== undefined ? parseId(input.id, name) : undefined
-    const { key } = input
-    if (typeof key === 'string' || key instanceof Uint8Array || key === undefined) {
-      return { ...parseKey(key, `${name}.key`), id }
-    }
+    return { id, secret: parseSecret(input.key, `${name}.key`) }
   }
+  return { id: undefined, secret: parseSecret(input, name) }
+}
+
+function parseSecret(input: unknown, name: string): Uint8Array {
+  if (input === undefined || input === null || input === '') {
+    const found = input === '' ? 'empty' : String(input)
+    throw mistake(`${name} is ${found}: is the environment variable set? If you need a key, ${recipe}`)
+  }
+  if (typeof input === 'string') return decodeText(input, name)
+  if (input instanceof Uint8Array) return checkBytes(input, name)
   throw mistake(`${name} is no key: give bytes, a string of hex or Base64, or { id, key }`)
 }
 
@@ -70,7 +70,8 @@ function parseId(id: unknown, name: string): string {
 
 function decodeText(text: string, name: string): Uint8Array {
   const trimmed = text.trim()
-  if (/^(?:[0-9a-f]{2}){32,}$/i.test(trimmed)) return checkBytes(fromHex(trimmed), name)
+  // Base64 of 32 random bytes is never hex by chance, so what is all hex is hex, and is measured as such.
+  if (/^(?:[0-9a-f]{2})+$/i.test(trimmed)) return checkBytes(fromHex(trimmed), name)
   const bytes = decodeBase64url(
     trimmed
       .replaceAll('+', '-')
@@ -97,13 +98,15 @@ function checkBytes(bytes: Uint8Array, name: string): Uint8Array {
 
 /**
  * Whether Base64 was typed rather than drawn. In 43 random characters, capitals, small letters and the rest change places about 26 times; in words
- * they seldom do. A random key is taken for words once in 300,000, and another one is made at once.
+ * they seldom do. A random key is taken for words once in 100,000, and another one is made at once.
  */
 function looksWritten(text: string): boolean {
   const kinds = Array.from(text.slice(0, 43), (character) =>
     /[a-z]/.test(character) ? 0 : /[A-Z]/.test(character) ? 1 : 2,
   )
-  return kinds.filter((kind, index) => index > 0 && kind !== kinds[index - 1]).length < 12
+  const changes = kinds.filter((kind, index) => index > 0 && kind !== kinds[index - 1]).length
+  const onlyLetters = !kinds.includes(2)
+  return changes < (onlyLetters ? 16 : 12) || !kinds.includes(0) || !kinds.includes(1)
 }
 
 function isSequence(bytes: Uint8Array): boolean {

@@ -1,0 +1,50 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { JsonValue } from '../json.ts'
+import { canonicalJson } from './canonical-json.ts'
+
+test('the example of RFC 8785, 3.2.2 and 3.2.3, has the text that is given there', () => {
+  // As text: written as literals, the numbers would be shortened before the test sees them.
+  const value: JsonValue = JSON.parse(`{
+    "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+    "string": "\\u20ac$\\u000F\\u000aA'\\u0042\\u0022\\u005c\\\\\\"\\/",
+    "literals": [null, true, false]
+  }`)
+  expect(canonicalJson(value)).toBe(
+    '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
+  )
+})
+
+test('keys are ordered by UTF-16 code units, as RFC 8785, 3.2.3, shows', () => {
+  const value = { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\ud83d\ude00': 5, '\u0080': 6, '\u00f6': 7 }
+  expect(Object.keys(JSON.parse(canonicalJson(value)))).toEqual([
+    '1',
+    '\r',
+    '\u0080',
+    '\u00f6',
+    '\u20ac',
+    '\ud83d\ude00',
+    '\ufb33',
+  ])
+})
+
+test('it is JSON of the same value, and the order of members does not matter', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ stringUnit: 'grapheme' })), (members) => {
+      const value: JsonValue = JSON.parse(JSON.stringify(members))
+      const reversed: JsonValue = Object.fromEntries(Object.entries(Object(value)).reverse()) as JsonValue
+      expect(JSON.parse(canonicalJson(value))).toEqual(value)
+      expect(canonicalJson(reversed)).toBe(canonicalJson(value))
+    }),
+  )
+})
+
+test.each([
+  ['infinity', Infinity],
+  ['half a surrogate pair', '\udead'],
+  ['half a surrogate pair in a key', { '\ud800': 1 }],
+  ['a function', (() => 1) as unknown as JsonValue],
+  ['too many levels', JSON.parse(`${'['.repeat(202)}${']'.repeat(202)}`)],
+])('%s has no canonical form', (_, value: JsonValue) => {
+  expect(() => canonicalJson(value)).toThrow(expect.objectContaining({ code: 'not_json' }))
+})

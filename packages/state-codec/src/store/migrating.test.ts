@@ -1,0 +1,260 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonValue } from '../json.ts'
+import {
+  memoryStore,
+  migrating,
+  type MigratingCodec,
+  type MigratingOptions,
+  type MigrationEvent,
+  type MigrationPhase,
+  randomKey,
+  sealed,
+  singleUse,
+  type StateStore,
+  stored,
+} from '../node.ts'
+import { StateError } from '../state-error.ts'
+
+const claims = { purpose: 'tools/call', binding: { principal: 'ada' } }
+const hour = 3_600_000
+const phases: readonly MigrationPhase[] = ['store', 'dual', 'state-first', 'state']
+const key = randomKey()
+
+/** A fleet shares a store, keys and a clock; its instances may be in different phases. */
+function createFleet() {
+  let now = 1_800_000_000_000
+  const clock = { now: () => now }
+  const store = memoryStore({ clock })
+  const events: MigrationEvent[] = []
+  const onEvent = (event: MigrationEvent): void => void events.push(event)
+  return {
+    clock,
+    store,
+    events,
+    state: sealed({ keys: [key], clock }),
+    advance: (ms: number): void => void (now += ms),
+    instance(phase: MigrationPhase, options: Partial<MigratingOptions> = {}): MigratingCodec {
+      return migrating({ phase, state: sealed({ keys: [key], clock }), store, clock, onEvent, ...options })
+    },
+  }
+}
+
+const codeOf = (opening: Promise<JsonValue>): Promise<unknown> => opening.catch(({ code }: StateError) => code)
+
+describe('a migration from a store to none [STA-009]', () => {
+  test.each([
+    ['store', 'dual'],
+    ['dual', 'state-first'],
+    ['state-first', 'state'],
+  ] as const)(
+    'while instances move from %s to %s, and back, every token opens on all of them',
+    async (before, after) => {
+      const { instance, events } = createFleet()
+      for (let moved = 0; moved <= 3; moved++) {
+        const instances = [0, 1, 2].map((at) => instance(at < moved ? after : before))
+        for (const maker of instances) {
+          const token = await maker.seal({ moved }, claims)
+          for (const reader of instances) expect(await reader.open(token, claims)).toEqual({ moved })
+        }
+      }
+      expect(events.filter(({ type }) => type !== 'handle_only')).toEqual([])
+    },
+  )
+
+  test('it begins with the handles of stored(), and ends with tokens that sealed() opens', async () => {
+    const { instance, store, clock, state } = createFleet()
+    const handle = await stored({ store, clock }).seal('before', claims)
+    for (const phase of ['store', 'dual', 'state-first'] as const)
+      expect(await instance(phase).open(handle, claims)).toBe('before')
+    expect(await state.open(await instance('state').seal('after', claims), claims)).toBe('after')
+    expect(await stored({ store, clock }).open(await instance('store').seal('back', claims), claims)).toBe('back')
+  })
+
+  test('the phase "state" needs no store, the others say that they do', async () => {
+    const { state, clock } = createFleet()
+    const codec = migrating({ phase: 'state', state, clock })
+    expect(await codec.open(await codec.seal(1, claims), claims)).toBe(1)
+    expect(() => migrating({ phase: 'dual', state })).toThrow('The phase "dual" needs a store')
+    expect(() => migrating({ phase: 'phase-1' as never, state })).toThrow('give store, dual, state-first, state')
+  })
+
+  test('a handle that comes when the store is no longer asked is refused and counted', async () => {
+    const { instance } = createFleet()
+    const handle = await instance('store').seal(1, claims)
+    const codec = instance('state', { store: undefined })
+    expect(await codeOf(codec.open(handle, claims))).toBe('missing')
+    expect(codec.report()).toMatchObject({ refused: 1, handlesOnly: 1, mayMoveOn: false })
+  })
+})
+
+describe('in the phase "dual"', () => {
+  test('the store decides, and both outcomes are compared', async () => {
+    const { instance } = createFleet()
+    const codec = instance('dual')
+    const token = await codec.seal({ answer: 42 }, claims)
+    expect(await codec.open(token, claims)).toEqual({ answer: 42 })
+    expect(await codeOf(codec.open(token, { ...claims, binding: 'eve' }))).toBe('binding')
+    expect(codec.report()).toMatchObject({ sealed: 1, opened: 1, refused: 1, agreed: 2, mismatched: 0 })
+  })
+
+  test('a state that does not open where the store does is a mismatch, with its code and without its value', async () => {
+    const { instance, events } = createFleet()
+    const token = await instance('dual').seal({ secret: 'hunter2' }, claims)
+    const other = instance('dual', { state: sealed({ keys: [randomKey()] }) })
+    expect(await other.open(token, claims)).toEqual({ secret: 'hunter2' })
+    expect(other.report()).toMatchObject({ opened: 1, agreed: 0, mismatched: 1 })
+    expect(events).toMatchObject([{ type: 'mismatch', phase: 'dual', purpose: 'tools/call', code: 'unknown_key' }])
+    expect(JSON.stringify(events)).not.toContain('hunter2')
+  })
+
+  test('a state that opens to another value is a mismatch, and the store is believed', async () => {
+    const { instance, state } = createFleet()
+    const lossy = { ...state, open: async (): Promise<JsonValue> => 'something else' }
+    const codec = instance('dual', { state: lossy })
+    expect(await codec.open(await codec.seal('right', claims), claims)).toBe('right')
+    expect(codec.report().mismatched).toBe(1)
+  })
+
+  test('a state too large to travel stays in the store alone, and is counted', async () => {
+    const { instance, events } = createFleet()
+    const codec = instance('dual')
+    const value = 'x'.repeat(40_000)
+    const token = await codec.seal(value, claims)
+    expect(token).toHaveLength(43)
+    expect(await codec.open(token, claims)).toBe(value)
+    expect(codec.report()).toMatchObject({ unsealable: 1, handlesOnly: 1 })
+    expect(events[0]?.cause).toMatchObject({ code: 'too_large' })
+  })
+
+  test('without the store nothing opens, and that is not taken for a mismatch', async () => {
+    const { instance } = createFleet()
+    const token = await instance('dual').seal(1, claims)
+    const codec = instance('dual', { store: brokenStore() })
+    expect(await codeOf(codec.open(token, claims))).toBe('unavailable')
+    expect(codec.report()).toMatchObject({ mismatched: 0, agreed: 0, refused: 1 })
+    await expect(codec.seal(1, claims)).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})
+
+describe('in the phase "state-first"', () => {
+  test('the store is not asked while states open', async () => {
+    const { instance } = createFleet()
+    const token = await instance('state-first').seal('value', claims)
+    const codec = instance('state-first', { store: brokenStore() })
+    expect(await codec.open(token, claims)).toBe('value')
+    expect(codec.report()).toMatchObject({ opened: 1, fallbacks: 0 })
+  })
+
+  test('a state that does not open falls back to the store, and is counted [STA-007]', async () => {
+    const { instance, events } = createFleet()
+    const token = await instance('state-first').seal('value', claims)
+    const codec = instance('state-first', { state: sealed({ keys: [randomKey()] }) })
+    expect(await codec.open(token, claims)).toBe('value')
+    expect(codec.report()).toMatchObject({ opened: 1, fallbacks: 1, mayMoveOn: false })
+    expect(events).toMatchObject([{ type: 'fallback', code: 'unknown_key' }])
+  })
+
+  test('a store that cannot be written is counted, and the state travels alone', async () => {
+    const { instance, state } = createFleet()
+    const codec = instance('state-first', { store: brokenStore() })
+    const token = await codec.seal('value', claims)
+    expect(await state.open(token, claims)).toBe('value')
+    expect(codec.report()).toMatchObject({ sealed: 1, storeFailures: 1 })
+  })
+
+  test.each([
+    ['another principal', { ...claims, binding: { principal: 'eve' } }, 'binding'],
+    ['another purpose', { ...claims, purpose: 'prompts/get' }, 'purpose'],
+  ] as const)('the store helps nobody with %s', async (_, other, code) => {
+    const { instance } = createFleet()
+    const codec = instance('state-first')
+    expect(await codeOf(codec.open(await codec.seal(1, claims), other))).toBe(code)
+  })
+
+  test('what has expired falls back to nothing', async () => {
+    const { instance, advance } = createFleet()
+    const codec = instance('state-first')
+    const token = await codec.seal(1, claims)
+    advance(hour)
+    expect(await codeOf(codec.open(token, claims))).toBe('expired')
+  })
+})
+
+describe('the two parts of a token belong together', () => {
+  test.each(phases.slice(1, 3))(
+    'in the phase %s neither opens alone, altered, or with the part of another',
+    async (phase) => {
+      const { instance, state } = createFleet()
+      const codec = instance(phase)
+      const [one, other] = [await codec.seal('one', claims), await codec.seal('other', claims)]
+      const [handle = '', token = ''] = one.split('~')
+      const [otherHandle = '', otherToken = ''] = other.split('~')
+      const altered = token.slice(0, -1) + (token.endsWith('A') ? 'Q' : 'A')
+      const forged = [
+        handle,
+        token,
+        `${otherHandle}~${token}`,
+        `${handle}~${otherToken}`,
+        `${handle}~${altered}`,
+        `${handle}~`,
+        `~${token}`,
+      ]
+      for (const each of forged) {
+        for (const reader of phases.map((at) => instance(at)))
+          await expect(reader.open(each, claims)).rejects.toBeInstanceOf(StateError)
+      }
+      await expect(state.open(token, claims)).rejects.toMatchObject({ code: 'binding' })
+    },
+  )
+
+  test('so a single use stays single', async () => {
+    const { instance, store } = createFleet()
+    const codec = singleUse(instance('state-first'), store)
+    const token = await codec.seal(1, claims)
+    expect(await codec.open(token, claims)).toBe(1)
+    const [handle = '', state = ''] = token.split('~')
+    expect(await codeOf(codec.open(token, claims))).toBe('used')
+    for (const part of [handle, state]) expect(await codeOf(codec.open(part, claims))).not.toBe(1)
+  })
+})
+
+describe('the report', () => {
+  test('says to move on when a lifetime of tokens has passed without trouble', async () => {
+    const { instance, advance } = createFleet()
+    const codec = instance('dual')
+    await codec.open(await codec.seal(1, claims), claims)
+    expect(codec.report()).toMatchObject({ mayMoveOn: false, advice: expect.stringMatching(/^Stay, and wait/) })
+    advance(25 * hour)
+    expect(codec.report()).toMatchObject({ mayMoveOn: true, advice: 'Move to "state-first"' })
+  })
+
+  test('says to stay for a lifetime after the last trouble', async () => {
+    const { instance, advance, clock } = createFleet()
+    const token = await instance('dual').seal(1, claims)
+    const codec = instance('dual', { state: sealed({ keys: [randomKey()], clock }) })
+    await codec.open(token, claims)
+    const at = clock.now()
+    advance(24 * hour)
+    expect(codec.report()).toMatchObject({
+      lastTroubleAt: at,
+      mayMoveOn: false,
+      advice: expect.stringMatching(/^Find out/),
+    })
+    advance(hour)
+    expect(codec.report().mayMoveOn).toBe(true)
+  })
+
+  test('an idle instance does not say that all is well', () => {
+    const { instance, advance } = createFleet()
+    const codec = instance('state-first')
+    advance(100 * hour)
+    expect(codec.report().mayMoveOn).toBe(false)
+  })
+})
+
+function brokenStore(): StateStore {
+  const fail = async (): Promise<never> => {
+    throw new Error('connect ECONNREFUSED')
+  }
+  return { add: fail, get: fail, delete: fail }
+}

