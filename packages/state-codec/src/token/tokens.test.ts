@@ -265,7 +265,7 @@ test.each([
   ['a bigint', 1n, 'The value is bigint'],
   ['a function', { run() {} }, '"run" is function'],
   ['undefined', undefined, 'The value is undefined'],
-  ['a hole', new Array(2), '"0" is undefined'],
+  ['a hole', [1, undefined], '"1" is undefined'],
   ['too many levels', JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`), 'nested deeper than 200 levels'],
 ])('%s is not sealed, with a message that says where it is', async (_, value, message) => {
   const sealing = onNode.sealed({ keys: [oldKey] }).seal(value as JsonValue, claims)

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { KeyInput, OpenClaims, SealClaims, StateErrorCode } from '../src/index.ts'
+import type { JsonValue } from '../src/index.ts'
+import * as portable from '../src/index.ts'
+import * as onNode from '../src/node.ts'
+
+interface Opening {
+  readonly name: string
+  readonly kind: 'sealed' | 'signed'
+  readonly keys: readonly KeyInput[]
+  readonly now: number
+  readonly audience?: string
+  readonly claims: OpenClaims
+  readonly token: string
+}
+type Vector = Opening & { readonly claims: SealClaims; readonly nonce?: string; readonly value: JsonValue }
+type Forgery = Opening & { readonly code: StateErrorCode }
+
+const platforms = [
+  ['node:crypto', onNode],
+  ['Web Crypto', portable],
+] as const
+
+describe.each(platforms)('with %s', (_, platform) => {
+  const codecOf = ({ kind, keys, now, audience }: Opening, nonce = '') =>
+    platform[kind]({ keys, audience, clock: { now: () => now }, random: () => Buffer.from(nonce, 'hex') })
+
+  test.each(read<Vector>('tokens'))('$name: the token is made and opened ($kind)', async (vector) => {
+    const codec = codecOf(vector, vector.nonce)
+    expect(await codec.seal(vector.value, vector.claims)).toBe(vector.token)
+    expect(await codec.open(vector.token, vector.claims)).toEqual(vector.value)
+  })
+
+  test.each(read<Forgery>('forgeries'))('$name: the token is refused as $code ($kind) [MRT-009]', async (forgery) => {
+    const opening = codecOf(forgery).open(forgery.token, forgery.claims)
+    await expect(opening).rejects.toMatchObject({ name: 'StateError', code: forgery.code, message: 'Invalid or expired state' })
+  })
+})
+
+// The files are ours, and every member of an entry is used by the test that reads it.
+function read<T>(name: string): readonly T[] {
+  return JSON.parse(readFileSync(new URL(`./vectors/${name}.json`, import.meta.url), 'utf8'))
+}
