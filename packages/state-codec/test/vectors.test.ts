@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { KeyInput, OpenClaims, SealClaims, StateErrorCode } from '../src/index.ts'
-import type { JsonValue } from '../src/index.ts'
+import type { JsonValue, KeyInput, OpenClaims, SealClaims, StateErrorCode } from '../src/index.ts'
 import * as portable from '../src/index.ts'
 import * as onNode from '../src/node.ts'
 
@@ -34,7 +33,11 @@ describe.each(platforms)('with %s', (_, platform) => {
 
   test.each(read<Forgery>('forgeries'))('$name: the token is refused as $code ($kind) [MRT-009]', async (forgery) => {
     const opening = codecOf(forgery).open(forgery.token, forgery.claims)
-    await expect(opening).rejects.toMatchObject({ name: 'StateError', code: forgery.code, message: 'Invalid or expired state' })
+    await expect(opening).rejects.toMatchObject({
+      name: 'StateError',
+      code: forgery.code,
+      message: 'Invalid or expired state',
+    })
   })
 })
 

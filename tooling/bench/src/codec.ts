@@ -35,7 +35,7 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   }
 }
 
-type Entry = Pick<typeof import('@x/state-codec'), 'sealed'>
+type Entry = { readonly sealed: typeof sealedOnNode }
 
 /** The entry for everywhere but Node, which Node itself would never be given. */
 async function portableEntry(): Promise<Entry> {

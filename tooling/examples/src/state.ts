@@ -1,0 +1,69 @@
+import {
+  isStateError,
+  type KeyInput,
+  memoryStore,
+  migrating,
+  type MigratingCodec,
+  type MigrationPhase,
+  sealed,
+  singleUse,
+  type StateCodec,
+  type StateStore,
+  stored,
+} from '@x/state-codec'
+
+// #region sealed
+export function createCodec(keys: readonly KeyInput[]): StateCodec {
+  return sealed({ keys, audience: 'tickets', ttlMs: 15 * 60_000, maxAgeMs: 2 * 60 * 60_000 })
+}
+// #endregion sealed
+
+// #region keys
+// STATE_KEYS holds one key, or two during a rotation, with a comma between them.
+export const keysFromEnvironment = (): readonly string[] => (process.env['STATE_KEYS'] ?? '').split(',')
+// #endregion keys
+
+// #region binding
+export async function carry(codec: StateCodec, principal: string): Promise<unknown> {
+  const claims = { purpose: 'update_work_item', binding: { principal, arguments: { id: 4522 } } }
+  const token = await codec.seal({ resolution: 'Duplicate' }, claims)
+  return codec.open(token, claims)
+}
+// #endregion binding
+
+// #region refused
+export async function openOrExplain(codec: StateCodec, token: string, log: (line: string) => void): Promise<unknown> {
+  try {
+    return await codec.open(token, { purpose: 'update_work_item' })
+  } catch (error) {
+    if (!isStateError(error)) throw error
+    log(`${error.code}: ${error.detail}`)
+    return error.message
+  }
+}
+// #endregion refused
+
+// #region stored
+export function createStoredCodec(store: StateStore = memoryStore()): StateCodec {
+  return stored({ store, audience: 'tickets' })
+}
+// #endregion stored
+
+// #region single-use
+export function createPaymentCodec(keys: readonly KeyInput[], store: StateStore): StateCodec {
+  return singleUse(sealed({ keys, audience: 'payments' }), store)
+}
+// #endregion single-use
+
+// #region migrating
+export function createMovingCodec(phase: MigrationPhase, store: StateStore, keys: readonly KeyInput[]): MigratingCodec {
+  const claims = { audience: 'tickets', ttlMs: 15 * 60_000, maxAgeMs: 2 * 60 * 60_000 }
+  return migrating({
+    ...claims,
+    phase,
+    store,
+    state: sealed({ ...claims, keys }),
+    onEvent: ({ type, purpose, code }) => console.warn('state migration', { type, purpose, code }),
+  })
+}
+// #endregion migrating

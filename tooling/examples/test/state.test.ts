@@ -1,0 +1,29 @@
+import { memoryStore, randomKey } from '@x/state-codec'
+import { expect, test } from 'vitest'
+import {
+  carry,
+  createCodec,
+  createMovingCodec,
+  createPaymentCodec,
+  createStoredCodec,
+  openOrExplain,
+} from '../src/state.ts'
+
+const keys = [randomKey()]
+const claims = { purpose: 'update_work_item' }
+
+test.each([
+  ['sealed', createCodec(keys)],
+  ['stored', createStoredCodec()],
+  ['single-use', createPaymentCodec(keys, memoryStore())],
+  ['migrating', createMovingCodec('dual', memoryStore(), keys)],
+])('the %s codec of the guide carries a state', async (_, codec) => {
+  expect(await carry(codec, 'ada')).toEqual({ resolution: 'Duplicate' })
+})
+
+test('the client reads one sentence, the log the reason', async () => {
+  const lines: string[] = []
+  const token = await createCodec([randomKey()]).seal(1, claims)
+  expect(await openOrExplain(createCodec(keys), token, (line) => lines.push(line))).toBe('Invalid or expired state')
+  expect(lines).toEqual([expect.stringMatching(/^unknown_key: /)])
+})
