@@ -117,7 +117,7 @@ describe.each(carriers)('%s, a client', (_, connect) => {
     const result = await update(fixture, { workItemId: 4522, fields: { ...fields, [duplicateOf]: 4301 } })
     expect(result.isError ?? false).toBe(false)
     expect(textOf(result)).toBe(
-      `Bug #4522 was changed: System.State is Resolved (was Active); ${resolution} is Duplicate (was empty); ${duplicateOf} is 4301 (was empty); linked as Duplicate Of #4301. It is now at revision 8.`,
+      'Bug #4522 resolved as Duplicate of Bug #4301. State set to Resolved and duplicate link created. It is now at revision 8.',
     )
     expect(result.structuredContent).toMatchObject({
       rev: 8,

@@ -1,4 +1,4 @@
-import { createServer, type ErrorPlace, type Server } from '@x/server'
+import { createServer, type ErrorPlace, type Server, type ServerDefinition } from '@x/server'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { getWorkItem } from './get-work-item.ts'
 import { icons } from './icon.ts'
@@ -10,8 +10,15 @@ import { workItemResource } from './work-item-resource.ts'
 /** What went wrong, and where, when it is nothing that a client may see. */
 export type OnError = (error: unknown, where: ErrorPlace) => void
 
+/** What the server takes from whoever runs it. */
+export interface WorkItemsOptions {
+  /** Seals what a call that asks leaves with its client; the same at every instance. Default: for this process alone. */
+  readonly state?: ServerDefinition['state']
+  readonly onError?: OnError | undefined
+}
+
 /** The MCP server for the work items of one project. It keeps nothing between two requests. */
-export function createWorkItemsServer(azureDevOps: AzureDevOps, options: { onError?: OnError } = {}): Server {
+export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkItemsOptions = {}): Server {
   return createServer({
     name: 'ado-work-items',
     title: 'Azure DevOps work items',
@@ -19,10 +26,11 @@ export function createWorkItemsServer(azureDevOps: AzureDevOps, options: { onErr
     description: `Work items of ${azureDevOps.organization}/${azureDevOps.project}`,
     icons,
     instructions:
-      'Read a work item before you change it, and give its rev when you do. When a rule of the process requires a field, the answer names it: call again with that field.',
+      'Read a work item before you change it, and give its rev when you do. When a rule of the process requires a field, the user is asked for it; where that is not possible the answer names it: call again with that field.',
     tools: [listWorkItems(azureDevOps), getWorkItem(azureDevOps), updateWorkItem(azureDevOps)],
     prompts: [triagePrompt(azureDevOps)],
     resourceTemplates: [workItemResource(azureDevOps)],
+    state: options.state,
     onError: options.onError,
     // What is not a failure that we worded ourselves may say things that are nobody's business.
     describeError: () => 'The tool failed; the server has written down why.',

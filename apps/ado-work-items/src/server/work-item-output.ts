@@ -55,14 +55,17 @@ export function toOutput(item: WorkItem, azureDevOps: AzureDevOps): WorkItemOutp
   return { ...toSummary(item, azureDevOps), fields: { ...item.fields }, links }
 }
 
+/** What a line about a work item says. */
+type Headline = Pick<WorkItem, 'id' | 'type' | 'state' | 'title'>
+
 /** A work item in one line: `Bug #4522 (Active): Discount code lost …`. */
-export function toLine(item: WorkItem): string {
+export function toLine(item: Headline): string {
   return `${item.type} #${item.id} (${item.state}): ${item.title}`
 }
 
 /** A work item as a block that names its resource. */
 export function toResourceLink(
-  item: WorkItem,
+  item: Headline,
   azureDevOps: AzureDevOps,
 ): { type: 'resource_link'; uri: string; name: string; title: string; mimeType: string } {
   return {

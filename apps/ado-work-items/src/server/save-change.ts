@@ -1,0 +1,129 @@
+import { AzureDevOpsError } from '../azure-devops/azure-devops-error.ts'
+import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
+import type { Fields, WorkItem } from '../azure-devops/work-item.ts'
+import type { WorkItemType } from '../azure-devops/work-item-type.ts'
+import { type Basis, changedSince } from './basis.ts'
+import { hasLink, linksOf, type NewLink } from './link-fields.ts'
+import { ToolFailure } from './tool-failure.ts'
+
+/** A change that has everything which the rules require. */
+export interface CompleteChange {
+  readonly basis: Basis
+  readonly type: WorkItemType
+  readonly fields: Fields
+  /** The revision that the caller ties the change to; otherwise it is tied to that of the basis. */
+  readonly rev?: number | undefined
+}
+
+/** What came of a change. */
+export interface Outcome {
+  readonly after: WorkItem
+  /** The fields that have another value than at the beginning. */
+  readonly changed: readonly string[]
+  /** The links that came with them, each with the work item at its other end. */
+  readonly links: readonly (NewLink & { readonly other: WorkItem })[]
+}
+
+/**
+ * Writes a change, once however often it is called. The service has no keys for repeated calls, so what it needs is
+ * asked of the work item itself: a change that is there already, because the answer about it was lost, is told and not
+ * made again, and any other one is made only if the work item is still as it was (`test /rev`).
+ *
+ * Rejects with `AzureDevOpsError`, and with {@link ToolFailure} when a rule refuses the change.
+ */
+export async function saveChange(
+  change: CompleteChange,
+  azureDevOps: AzureDevOps,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { basis, fields, rev = basis.rev } = change
+  const current = await azureDevOps.getWorkItem(basis.id, signal)
+  const links = await findOthers(linksOf(fields, azureDevOps), current, { azureDevOps, signal })
+  const left = { fields: differing(fields, current), links: links.filter((link) => !hasLink(current, link)) }
+  if (isEmpty(left)) {
+    const changed = changedSince(basis, current, fields)
+    return { after: current, changed, links: links.filter(({ field }) => changed.includes(field)) }
+  }
+  try {
+    checkRevision(current, rev)
+    const after = await azureDevOps.updateWorkItem(basis.id, { ...left, rev }, signal)
+    return { after, changed: Object.keys(left.fields), links: left.links }
+  } catch (error) {
+    throw refusal(error, change)
+  }
+}
+
+/**
+ * Refuses a change that is tied to an earlier revision, unless there is nothing left of it to do: a caller that lost the
+ * answer to a change is not told of a conflict with itself. Throws `AzureDevOpsError`.
+ */
+export function refuseStale(
+  item: WorkItem,
+  { fields, rev = item.rev }: { readonly fields: Fields; readonly rev?: number | undefined },
+  azureDevOps: AzureDevOps,
+): void {
+  const links = linksOf(fields, azureDevOps).filter((link) => !hasLink(item, link))
+  if (isEmpty({ fields: differing(fields, item), links })) return
+  try {
+    checkRevision(item, rev)
+  } catch (error) {
+    throw named(error, item)
+  }
+}
+
+function checkRevision(item: WorkItem, rev: number): void {
+  if (item.rev === rev) return
+  const which = `it is at revision ${item.rev}, not ${rev}`
+  throw new AzureDevOpsError('conflict', `Somebody else changed the work item in the meantime: ${which}.`)
+}
+
+function isEmpty({ fields, links }: { readonly fields: Fields; readonly links: readonly unknown[] }): boolean {
+  return Object.keys(fields).length === 0 && links.length === 0
+}
+
+/** The work items at the other ends, before anything is written: a link to nowhere must not cost half of the change. */
+function findOthers(
+  links: readonly NewLink[],
+  item: WorkItem,
+  { azureDevOps, signal }: { readonly azureDevOps: AzureDevOps; readonly signal: AbortSignal },
+): Promise<Outcome['links']> {
+  const subject = `${item.type} #${item.id}`
+  return Promise.all(
+    links.map(async (link) => {
+      if (link.workItemId === item.id) {
+        throw new ToolFailure(`${subject} was not changed: it cannot be linked as ${link.label} to itself.`)
+      }
+      try {
+        return { ...link, other: await azureDevOps.getWorkItem(link.workItemId, signal) }
+      } catch (error) {
+        throw named(error, item)
+      }
+    }),
+  )
+}
+
+function differing(fields: Fields, item: WorkItem): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => !has(item, name, String(value))))
+}
+
+function has(item: WorkItem, name: string, value: string): boolean {
+  const people = item.people.get(name)
+  if (people !== undefined) return people.some((way) => way.toLowerCase() === value.toLowerCase())
+  return value === (Object.hasOwn(item.fields, name) ? String(item.fields[name]) : '')
+}
+
+/** Adds to the service's own refusal which work item was meant and which values would be right. */
+function refusal(error: unknown, { basis, type }: CompleteChange): unknown {
+  if (!(error instanceof AzureDevOpsError) || error.code !== 'rule') return named(error, basis)
+  const reasons = error.violations.map(({ field, message }) => {
+    const allowed = type.fields.get(field)?.allowedValues ?? []
+    return `${field} was refused (${message}${allowed.length === 0 ? '' : ` Allowed: ${allowed.join(', ')}.`})`
+  })
+  const why = reasons.join('; ') || error.message
+  return new ToolFailure(`${basis.type} #${basis.id} was not changed: ${why}. Correct the values and call again.`)
+}
+
+function named(error: unknown, { type, id }: Pick<WorkItem, 'type' | 'id'>): unknown {
+  if (!(error instanceof AzureDevOpsError)) return error
+  return new AzureDevOpsError(error.code, `${type} #${id} was not changed. ${error.message}`, { cause: error })
+}
