@@ -3,7 +3,7 @@ import type { Awaitable } from '../request/awaitable.ts'
 import { quote, requireCapabilities } from '../request/scope.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { QuestionRecord } from './journal.ts'
-import { type Asked, ask, during, enter, fail, journalOf, type Run, suspensionOf } from './run.ts'
+import { type Asked, ask, enter, fail, journalOf, type Run, tooLate, whileReading } from './run.ts'
 
 /** Something that only the client can answer. */
 export interface Question<T> {
@@ -38,8 +38,8 @@ export async function answerTo<T>(run: Run, key: string, question: Question<T>):
   const known = journalOf(run).questions.get(key)
   const response = known?.response
   if (known === undefined || response === undefined) return askClient(run, key, { question, text, known })
-  const outcome = await during(run, () => judge(known, { response, question, text }))
-  if (run.phase !== 'running') throw suspensionOf(run)
+  const outcome = await whileReading(run, () => judge(known, { response, question, text }))
+  if (run.phase !== 'running') throw tooLate(run, question.called)
   if ('value' in outcome) return outcome.value
   if ('changes' in outcome && outcome.changes > changesAllowed) {
     const reason = `asks "${key}" another way in every run: keep times and random values out of messages and schemas`
@@ -83,7 +83,8 @@ async function judge<T>(
 ): Promise<{ readonly value: T } | Again> {
   // The user answered another question: that of an earlier version, or one whose text is not repeatable.
   if ((await fingerprintOf(text)) !== fingerprint) return { changes: changes + 1 }
-  const reading = await question.read(response)
+  // A copy: what a handler does to an answer must not change the journal.
+  const reading = await question.read(structuredClone(response))
   return 'misfit' in reading ? { misfits: misfits + 1, reason: reading.misfit } : reading
 }
 

@@ -29,6 +29,9 @@ export class HandlerError extends Error {
   }
 }
 
+/** Why nothing can be asked of a server's client. */
+export const withoutState = 'createServer was given state: false, so nothing can wait for an answer'
+
 /** Whether an error is a {@link HandlerError}. */
 export function isHandlerError(error: unknown): error is HandlerError {
   return error instanceof HandlerError

@@ -97,15 +97,9 @@ export function readJournal(value: JsonValue): Journal | undefined {
   }
 }
 
-/** A copy whose records may be changed without touching the original's; the values in it are never changed. */
+/** A copy that shares nothing with the original. */
 export function copyJournal(journal: Journal): Journal {
-  return {
-    ...journal,
-    questions: new Map(journal.questions),
-    steps: new Map(journal.steps),
-    checkpoints: new Map(journal.checkpoints),
-    uuids: new Map(journal.uuids),
-  }
+  return structuredClone(journal)
 }
 
 function writeQuestion({ fingerprint, times, misfits, changes, response }: QuestionRecord): JsonValue {

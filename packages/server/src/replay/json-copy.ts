@@ -39,8 +39,11 @@ function finite(value: number, path: string): number {
 
 function refuseInstance(value: object, path: string): void {
   const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype === Object.prototype || prototype === null) return
-  throw new NotJson(`${at(path)} is a ${value.constructor.name || 'class instance'}, not a plain object`)
+  // The prototype of plain objects stands at the top; that of another realm is another object.
+  if (prototype === null || Object.getPrototypeOf(prototype) === null) return
+  const { constructor }: { constructor?: unknown } = value
+  const name = typeof constructor === 'function' ? constructor.name : ''
+  throw new NotJson(`${at(path)} is a ${name || 'class instance'}, not a plain object`)
 }
 
 function at(path: string): string {

@@ -33,5 +33,22 @@ export function missingFor(
   capabilities: ClientCapabilities,
 ): ClientCapabilities | undefined {
   const missing = requests.flatMap((request) => supports(capabilities, neededFor(request)) ?? [])
-  return missing.length === 0 ? undefined : Object.assign({}, ...missing)
+  if (missing.length === 0) return undefined
+  const { elicitation, sampling, roots } = merged(missing)
+  return { ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots }) }
+}
+
+/** One request may lack the form and another the page: both are named. */
+function merged(
+  several: readonly ClientCapabilities[],
+): Pick<ClientCapabilities, 'elicitation' | 'sampling' | 'roots'> {
+  let all: ClientCapabilities = {}
+  for (const one of several) {
+    all = {
+      elicitation: one.elicitation ? { ...all.elicitation, ...one.elicitation } : all.elicitation,
+      sampling: one.sampling ? { ...all.sampling, ...one.sampling } : all.sampling,
+      roots: one.roots ?? all.roots,
+    }
+  }
+  return all
 }

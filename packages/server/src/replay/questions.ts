@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type Root,
 } from '@x/schema'
+import { DefinitionError } from '../definition-error.ts'
 import { type AnsweredBy, type Form, formOf } from '../elicitation/form.ts'
 import type { AnySchema } from '../json-schema/schemas.ts'
 import { issueLines } from '../json-schema/issues.ts'
@@ -14,7 +15,7 @@ import { answerTo, type Question, type Reading } from './ask-client.ts'
 import { InputDeclined } from './input-declined.ts'
 import { samplingNeeds } from './needs.ts'
 import type { FormAnswer, FormQuestion, UrlQuestion } from './question.ts'
-import type { Run } from './run.ts'
+import { fail, type Run } from './run.ts'
 
 /** What the user did, whatever it was. */
 export async function askForm<S extends AnySchema | Form<unknown>>(
@@ -22,7 +23,7 @@ export async function askForm<S extends AnySchema | Form<unknown>>(
   key: string,
   { message, schema }: FormQuestion<S>,
 ): Promise<FormAnswer<AnsweredBy<S>>> {
-  const { requestedSchema, check } = formOf(schema)
+  const { requestedSchema, check } = askable(run, key, schema)
   const answer = await answerTo<FormAnswer<unknown>>(run, key, {
     called: 'ctx.elicit or ctx.ask',
     request: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
@@ -39,6 +40,15 @@ export async function askForm<S extends AnySchema | Form<unknown>>(
   })
   // The form's own schema has accepted the content.
   return answer as FormAnswer<AnsweredBy<S>>
+}
+
+/** A schema that no form can carry is the author's fault, and no failure that a model could do something about. */
+function askable(run: Run, key: string, schema: AnySchema | Form<unknown>): Form<unknown> {
+  try {
+    return formOf(schema)
+  } catch (error) {
+    throw error instanceof DefinitionError ? fail(run, 'question', `The question "${key}": ${error.message}`) : error
+  }
 }
 
 /** What the user filled in; an {@link InputDeclined} when they did not. */

@@ -3,7 +3,7 @@ import type { Awaitable } from '../request/awaitable.ts'
 import { quote } from '../request/scope.ts'
 import type { Checkpoint, StepContext, StepResult } from './recorded.ts'
 import { jsonCopy } from './json-copy.ts'
-import { during, enter, fail, journalOf, type Run, startAgain, suspensionOf } from './run.ts'
+import { during, enter, fail, journalOf, type Run, startAgain, tooLate } from './run.ts'
 
 /** Does a piece of work whose result is recorded, so that later runs have it without the work. */
 export async function step<T extends StepResult>(
@@ -14,18 +14,18 @@ export async function step<T extends StepResult>(
   enter(run, { kind: 'step', called: 'ctx.step', key })
   const { steps, flow } = journalOf(run)
   const known = steps.get(key)
-  // What stands in the journal is what this very step gave.
-  if (known !== undefined) return known.value as T
+  // What stands in the journal is what this very step gave. A copy of it, which the handler may change as it likes.
+  if (known !== undefined) return structuredClone(known.value) as T
   const value = await during(run, async () => {
     const given = await call(run, work, { idempotencyKey: `${flow}/${key}`, signal: run.scope.call.signal })
-    const copy = checked(run, `ctx.step("${key}")`, given)
+    const copy = given === undefined ? undefined : checked(run, `ctx.step("${key}")`, given)
     steps.set(key, { value: copy })
     return copy
   })
-  if (run.phase !== 'running') throw suspensionOf(run)
+  if (run.phase !== 'running') throw tooLate(run, 'ctx.step')
   if (run.strict) return startAgain(run)
   // A copy of what the work gave, which differs from it in nothing that JSON can say.
-  return value as T
+  return structuredClone(value) as T
 }
 
 /** Opens a checkpoint: its value is what an earlier run saved, or else where to begin. */
@@ -33,18 +33,18 @@ export function checkpoint<T extends JsonValue>(run: Run, key: string, initial: 
   enter(run, { kind: 'checkpoint', called: 'ctx.checkpoint', key })
   const { checkpoints } = journalOf(run)
   const called = `ctx.checkpoint("${key}")`
-  // What stands in the journal is what this very checkpoint saved.
-  const saved = (checkpoints.get(key) as T | undefined) ?? (checked(run, called, initial) as T)
-  let current = saved
+  // What stands in the journal is what this very checkpoint saved, and a copy has the type of what it copies.
+  let current = checked(run, called, checkpoints.has(key) ? checkpoints.get(key) : initial) as T
   return {
     get value() {
       return current
     },
     async save(value) {
-      if (run.phase !== 'running') throw run.phase === 'ended' ? ended(run, called) : suspensionOf(run)
-      // The copy has the type of what it copies.
-      current = checked(run, called, value) as T
-      checkpoints.set(key, current)
+      if (run.phase !== 'running') throw tooLate(run, called)
+      const saved = checked(run, called, value)
+      checkpoints.set(key, saved)
+      // As above; and a copy of its own, so that nothing is recorded that was not saved.
+      current = structuredClone(saved) as T
       if (run.strict) await startAgain(run)
     },
   }
@@ -76,14 +76,9 @@ function call<T>(run: Run, work: (context: StepContext) => Awaitable<T>, context
   }
 }
 
-function checked(run: Run, called: string, value: unknown): JsonValue | undefined {
-  if (value === undefined) return undefined
+function checked(run: Run, called: string, value: unknown): JsonValue {
   const copied = jsonCopy(value)
   if ('reason' in copied)
     throw fail(run, 'json', `${called} of ${quote(run.name)} must give JSON, but ${copied.reason}`)
   return copied.value
-}
-
-function ended(run: Run, called: string): Error {
-  return fail(run, 'ended', `${called} was saved after the call had ended: await everything that the handler starts`)
 }

@@ -1,5 +1,7 @@
 import { errorCodes, type InputResponse, isJsonObject, type JsonObject, type JsonValue, McpError } from '@x/schema'
+import { isStateError } from '@x/state-codec'
 import { report, type Scope } from '../request/scope.ts'
+import { HandlerError, withoutState } from './handler-error.ts'
 import { answersKind } from './needs.ts'
 import { type Journal, readJournal, writeJournal } from './journal.ts'
 import { wireKey } from './keys.ts'
@@ -14,33 +16,47 @@ const purpose = 'requestState'
  * reason goes to the author.
  */
 export async function openState(token: string, scope: Scope, name: string): Promise<RunStart> {
-  const value = await opened(token, scope, name)
-  const journal = value === undefined ? undefined : readJournal(value)
+  const { state } = scope.settings
+  if (state === undefined) throw refusal()
+  const tell = (error: unknown): void => report(error, { method: scope.method, name }, scope.settings)
+  let value: JsonValue
+  try {
+    value = await state.open(token, { purpose, binding: bindingOf(scope) })
+  } catch (error) {
+    tell(error)
+    // A store that cannot be reached says nothing of the state: the client may try again.
+    throw isStateError(error) && error.code === 'unavailable' ? failure() : refusal()
+  }
+  const journal = readJournal(value)
   if (journal === undefined) {
-    const data = { reason: 'requestState' }
-    throw new McpError(errorCodes.invalidParams, 'Invalid or expired requestState', { data })
+    tell(new Error('requestState holds a journal of a format that this version does not know'))
+    throw refusal()
   }
   return { journal, responses: takeResponses(journal, scope.params) }
 }
 
-/** Seals a journal for the way through the client. */
-export function sealState(journal: Journal, scope: Scope): Promise<string> {
+/**
+ * Seals a journal for the way through the client. Why one cannot be sealed, such as that it is too large, is for the author;
+ * for the client it matters only whether the call has lasted too long.
+ */
+export async function sealState(journal: Journal, scope: Scope, name: string): Promise<string> {
   const { state } = scope.settings
-  if (state === undefined) throw new Error('createServer was given state: false, so no call can wait for an answer')
-  return state.seal(writeJournal(journal), { purpose, binding: bindingOf(scope), since: journal.began })
+  if (state === undefined) throw new HandlerError('state', withoutState)
+  try {
+    return await state.seal(writeJournal(journal), { purpose, binding: bindingOf(scope), since: journal.began })
+  } catch (error) {
+    report(error, { method: scope.method, name }, scope.settings)
+    throw isStateError(error) && error.code === 'too_old' ? refusal() : failure()
+  }
 }
 
-async function opened(token: string, scope: Scope, name: string): Promise<JsonValue | undefined> {
-  const { state } = scope.settings
-  if (state === undefined) return undefined
-  try {
-    return await state.open(token, { purpose, binding: bindingOf(scope) })
-  } catch (error) {
-    // A store that cannot be reached says nothing of the state: the client may try again.
-    if (error instanceof Error && 'code' in error && error.code === 'unavailable') throw error
-    report(error, { method: scope.method, name }, scope.settings)
-    return undefined
-  }
+function failure(): McpError {
+  return new McpError(errorCodes.internal, 'Internal error')
+}
+
+function refusal(): McpError {
+  const data = { reason: 'requestState' }
+  return new McpError(errorCodes.invalidParams, 'Invalid or expired requestState', { data })
 }
 
 /** A state is good for one caller and one request alone: method, target and arguments. */

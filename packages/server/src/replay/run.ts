@@ -1,6 +1,6 @@
 import { type InputRequest, type InputResponse, isJsonObject, type JsonObject, onAbort } from '@x/schema'
 import type { Scope } from '../request/scope.ts'
-import { HandlerError, type HandlerProblem } from './handler-error.ts'
+import { HandlerError, type HandlerProblem, withoutState } from './handler-error.ts'
 import { emptyJournal, type Journal } from './journal.ts'
 import { refuseKey } from './keys.ts'
 import { suspensionFor } from './suspension.ts'
@@ -21,6 +21,8 @@ export interface Run {
   phase: 'running' | 'suspended' | 'ended'
   /** Steps under way, and answers that are being looked at. */
   pending: number
+  /** Those of them that are answers being looked at. */
+  reading: number
   /** Whether the handler is to run again at once, because every step ends a run under strict replay. */
   again: boolean
   readonly strict: boolean
@@ -28,6 +30,8 @@ export interface Run {
   inStep: boolean
   fault: HandlerError | undefined
   stopped: Stopped | undefined
+  /** The handler came to its end before its suspension could reach it. */
+  unheard: boolean
   /** Told when the last pending work is done. */
   onDrained: (() => void) | undefined
   /** What `ctx.signal` is of, once somebody has looked at it. */
@@ -70,11 +74,13 @@ export function beginRun(scope: Scope, name: string, start: RunStart = {}): Run 
     asked: undefined,
     phase: 'running',
     pending: 0,
+    reading: 0,
     again: false,
     strict: start.strict ?? false,
     inStep: false,
     fault: undefined,
     stopped: undefined,
+    unheard: false,
     onDrained: undefined,
     controller: undefined,
   }
@@ -98,13 +104,7 @@ export interface Use {
 
 /** Begins a use of the context, or throws: a misuse as a HandlerError, and once the run is suspended its suspension. */
 export function enter(run: Run, { kind, called, key, text = '' }: Use): void {
-  if (run.phase === 'ended') {
-    throw new HandlerError(
-      'ended',
-      `${called} was used after the call had ended: await everything that the handler starts`,
-    )
-  }
-  if (run.phase === 'suspended') throw suspensionOf(run)
+  if (run.phase !== 'running') throw tooLate(run, called)
   if (run.inStep) throw fail(run, 'nested', `${called} was used inside a step: steps do work, the handler asks`)
   try {
     refuseKey(key, called)
@@ -122,6 +122,15 @@ export function enter(run: Run, { kind, called, key, text = '' }: Use): void {
     )
   }
   run.used.set(use, text)
+}
+
+/** Why nothing can be had of a run any more: it waits for answers, or its call has ended. */
+export function tooLate(run: Run, called: string): Error {
+  if (run.phase === 'suspended') return suspensionOf(run)
+  return new HandlerError(
+    'ended',
+    `${called} was used after the call had ended: await everything that the handler starts`,
+  )
 }
 
 /** Notes a misuse that fails the call, whatever the handler does with the error. */
@@ -142,6 +151,20 @@ export async function during<T>(run: Run, work: () => Promise<T>): Promise<T> {
   }
 }
 
+/**
+ * Looks at an answer. The run is not suspended meanwhile, nor in the turn after it: the branch that has its answer now may be
+ * about to ask, and belongs into the same round.
+ */
+export async function whileReading<T>(run: Run, read: () => Promise<T>): Promise<T> {
+  run.reading++
+  try {
+    return await during(run, read)
+  } finally {
+    run.reading--
+    if (run.stopped !== undefined) suspendSoon(run)
+  }
+}
+
 /** Resolves when no step is under way any more. */
 export function drained(run: Run): Promise<void> {
   if (run.pending === 0) return Promise.resolve()
@@ -155,6 +178,7 @@ export function drained(run: Run): Promise<void> {
  * nothing but what the journal has come to their own questions in that time, so that all go out in one round.
  */
 export function ask(run: Run, key: string, asked: Asked): Promise<never> {
+  if (run.scope.settings.state === undefined) throw fail(run, 'state', withoutState)
   run.asked ??= new Map()
   run.asked.set(key, asked)
   return stop(run)
@@ -175,10 +199,15 @@ export function suspend(run: Run): void {
   run.controller?.abort(suspension)
 }
 
-/** The handler has come to its end: nothing may be asked or recorded for it any more. */
+/**
+ * The handler has come to its end: nothing may be asked or recorded for it any more. A run that is stopped stays suspended,
+ * so that what goes on behind it takes that for no failure.
+ */
 export function endRun(run: Run): void {
-  if (run.asked !== undefined) suspend(run)
-  run.phase = 'ended'
+  if (run.phase !== 'running') return
+  run.unheard = run.stopped !== undefined
+  if (run.unheard) suspend(run)
+  else run.phase = 'ended'
 }
 
 /** Aborts when the call is cancelled, or when the run is suspended: nothing is to go on behind the reply. */
@@ -223,6 +252,12 @@ function openStop(run: Run): Stopped {
   })
   // A handler that asks and does not wait must not bring the process down.
   promise.catch(() => {})
-  later(() => suspend(run), 0)
+  suspendSoon(run)
   return { promise, reject }
+}
+
+function suspendSoon(run: Run): void {
+  later(() => {
+    if (run.reading === 0) suspend(run)
+  }, 0)
 }

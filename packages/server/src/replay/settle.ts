@@ -48,7 +48,8 @@ async function settleAsked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObject
 
 /** `catch {}` around a question hides a suspension, and code runs on that should not. */
 function reportSwallowed<T>(run: Run, outcome: Outcome<T>): void {
-  if ('thrown' in outcome && isSuspension(outcome.thrown)) return
+  // One that failed by itself before the suspension was there has hidden nothing.
+  if ('thrown' in outcome && (run.unheard || isSuspension(outcome.thrown))) return
   const [key] = run.asked?.keys() ?? []
   const ended = 'thrown' in outcome ? 'threw something else' : 'returned'
   const advice = 'await every question, and let errors pass for which isSuspension(error) is true'

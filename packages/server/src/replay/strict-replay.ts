@@ -1,6 +1,6 @@
 import type { JsonObject } from '@x/schema'
 import type { Scope } from '../request/scope.ts'
-import { copyJournal, type Journal } from './journal.ts'
+import { copyJournal } from './journal.ts'
 import { attempt, type Handler, settle } from './settle.ts'
 import { beginRun, drained, endRun, journalOf, type Run, type RunStart } from './run.ts'
 import { warn } from './warnings.ts'
@@ -13,34 +13,48 @@ const mostRuns = 1000
  * and warns of everything that is not the same in every run. Slow by design: for tests.
  */
 export async function runStrictly<T>(start: RunStart, handler: Handler<T>, scope: Scope): Promise<JsonObject> {
-  let journal: Journal | undefined = start.journal
+  const given = JSON.stringify(scope.params)
+  let next: RunStart = { ...start, strict: true }
   let before: Run | undefined
   for (let runs = 1; ; runs++) {
-    const strict = runs < mostRuns
-    const run: Run = beginRun(scope, handler.name, { ...start, journal: journal && copyJournal(journal), strict })
+    const run: Run = beginRun(scope, handler.name, copyStart(next))
     const outcome = await attempt(handler, run)
     endRun(run)
-    await drained(run)
-    if (before !== undefined) compare(before, run)
-    // A run that asks is made twice as well, because what it asks must not differ either.
-    const confirmed = !run.again && (run.asked === undefined || before?.asked !== undefined)
-    if (confirmed || run.fault !== undefined || !strict) return settle(run, outcome, handler)
-    journal = journalOf(run)
+    if (run.stopped !== undefined) await drained(run)
+    const repeatable = before === undefined || compare(before, run)
+    if (JSON.stringify(scope.params) !== given) notRepeatable(run, 'changes its arguments: work on a copy of them')
+    if (isLast(run, before)) return settle(run, outcome, handler)
+    // A handler that is another one in every run would go on for ever: it runs once more, to its end.
+    next = { ...start, journal: journalOf(run), strict: repeatable && runs < mostRuns }
     before = run
   }
 }
 
-/** Everything that a run did before it was stopped, the next one must do as well, and ask in the same words. */
-function compare(before: Run, run: Run): void {
-  for (const [use, text] of before.used ?? []) {
-    const [kind, key = ''] = use.split(' ')
-    const again = run.used?.get(use)
-    const called = `its ${kind === 'ask' ? 'question' : kind} "${key}"`
-    if (again === undefined) notRepeatable(run, `did not come to ${called} when it ran again`, key)
-    else if (again !== text) notRepeatable(run, `wrote ${called} another way when it ran again`, key)
-  }
+/** A run that asks is made twice as well, because what it asks must not differ either. */
+function isLast(run: Run, before: Run | undefined): boolean {
+  if (run.fault !== undefined || !run.strict) return true
+  return !run.again && (run.asked === undefined || before?.asked !== undefined)
 }
 
-function notRepeatable(run: Run, problem: string, key: string): void {
+/** What a run begins with is its own: what a handler does to it must not reach the next run. */
+function copyStart({ journal, responses, strict }: RunStart): RunStart {
+  return { journal: journal && copyJournal(journal), responses: responses && structuredClone(responses), strict }
+}
+
+/** Everything that a run did before it was stopped, the next one must do as well, and ask in the same words. */
+function compare(before: Run, run: Run): boolean {
+  let same = true
+  for (const [use, text] of before.used ?? []) {
+    if (run.used?.get(use) === text) continue
+    same = false
+    const [kind, key = ''] = use.split(' ')
+    const called = `its ${kind === 'ask' ? 'question' : kind} "${key}"`
+    if (run.used?.has(use) === true) notRepeatable(run, `wrote ${called} another way when it ran again`, key)
+    else notRepeatable(run, `did not come to ${called} when it ran again`, key)
+  }
+  return same
+}
+
+function notRepeatable(run: Run, problem: string, key?: string): void {
   warn(run, { code: 'not-repeatable', problem, key })
 }

@@ -3,6 +3,7 @@ import { resultMeta } from '../catalog.ts'
 import { HandlerError } from './handler-error.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { InputRequired } from './input-required.ts'
+import { jsonCopy } from './json-copy.ts'
 import { missingFor } from './needs.ts'
 import type { Journal } from './journal.ts'
 import { refuseKey, wireKey } from './keys.ts'
@@ -29,6 +30,9 @@ export function suspendExplicitly(run: Run, { requests, state }: InputRequired):
     throw new HandlerError('question', 'inputRequired was given neither requests nor state: give at least one of them')
   }
   for (const [key] of entries) refuseKey(key, 'inputRequired')
+  const kept = state === undefined ? { value: undefined } : jsonCopy(state)
+  if ('reason' in kept)
+    throw new HandlerError('json', `The state given to inputRequired must be JSON, but ${kept.reason}`)
   const { clientCapabilities } = metaKeys
   const missing = missingFor(Object.values(requests), run.scope.meta[clientCapabilities])
   if (missing !== undefined) {
@@ -36,7 +40,7 @@ export function suspendExplicitly(run: Run, { requests, state }: InputRequired):
     throw new McpError(errorCodes.missingRequiredClientCapability, message, { data: { requiredCapabilities: missing } })
   }
   const kinds = new Map(entries.map(([key, { method }]) => [key, method]))
-  journalOf(run).explicit = { kinds, state }
+  journalOf(run).explicit = { kinds, state: kept.value }
   return inputRequiredResult(run, entries)
 }
 
@@ -48,7 +52,7 @@ async function inputRequiredResult(run: Run, requests: readonly [string, InputRe
     const advice = 'most clients stop at ten: ask several things at once'
     warn(run, { code: 'rounds', problem: `has asked ${manyRounds} times in one call, and ${advice}` })
   }
-  const requestState = await sealState(journal, scope)
+  const requestState = await sealState(journal, scope, run.name)
   const meta = resultMeta(undefined, scope.catalog)
   const inputRequests = Object.fromEntries(requests)
   return {

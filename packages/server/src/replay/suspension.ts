@@ -8,6 +8,7 @@ class Suspension extends Error {
 
 /** A suspension, which says what the call waits for. */
 export function suspensionFor(keys: readonly string[]): Error {
+  if (keys.length === 0) return new Suspension('The handler runs again from the top; let this error pass')
   return new Suspension(`The call waits for ${keys.map((key) => JSON.stringify(key)).join(', ')}; let this error pass`)
 }
 

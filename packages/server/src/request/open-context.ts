@@ -36,13 +36,13 @@ export function openRequestContext(scope: Scope): RequestContext {
 export function openContext(run: Run): Context {
   const context: Omit<Context, 'signal'> = {
     ...knownOf(run.scope),
-    elicit: (key, question) => elicit(run, key, question),
-    elicitAll: (questions) => elicitAll(run, questions),
-    ask: (key, question) => askForm(run, key, question),
-    elicitUrl: (key, question) => elicitUrl(run, key, question),
-    sample: (key, params) => sample(run, key, params),
-    roots: (key) => roots(run, key),
-    step: (key, work) => step(run, key, work),
+    elicit: (key, question) => unattended(elicit(run, key, question)),
+    elicitAll: (questions) => unattended(elicitAll(run, questions)),
+    ask: (key, question) => unattended(askForm(run, key, question)),
+    elicitUrl: (key, question) => unattended(elicitUrl(run, key, question)),
+    sample: (key, params) => unattended(sample(run, key, params)),
+    roots: (key) => unattended(roots(run, key)),
+    step: (key, work) => unattended(step(run, key, work)),
     checkpoint: (key, initial) => checkpoint(run, key, initial),
     now: () => now(run),
     uuid: (key) => uuid(run, key),
@@ -50,6 +50,12 @@ export function openContext(run: Run): Context {
     state: run.journal?.explicit?.state,
   }
   return deferSignal(context, () => signalOf(run))
+}
+
+/** A handler that does not wait for what it started must not bring down the process, and with it the calls of others. */
+function unattended<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {})
+  return promise
 }
 
 const noResponses: Context['responses'] = new Map()

@@ -1,0 +1,321 @@
+import { describe, expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { type Context, HandlerError, isSuspension } from '../index.ts'
+import { accept, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+
+const name = { message: 'Who are you?', schema: z.object({ name: z.string() }) }
+const ada = { name: accept({ name: 'Ada' }) }
+const greet = async (ctx: Context) => `Hello, ${(await ctx.elicit('name', name)).name}`
+
+/** Collects rejections that nobody handles while the work runs, which would end a server's process. */
+async function unhandledDuring(work: () => Promise<unknown>): Promise<unknown[]> {
+  const unhandled: unknown[] = []
+  const note = (reason: unknown) => void unhandled.push(reason)
+  const others = process.listeners('unhandledRejection')
+  process.removeAllListeners('unhandledRejection')
+  process.on('unhandledRejection', note)
+  try {
+    await work()
+    // Two turns of the event loop: Node tells of a rejection after the microtasks of the turn in which it happened.
+    for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setTimeout(resolve, 5))
+  } finally {
+    process.off('unhandledRejection', note)
+    for (const listener of others) process.on('unhandledRejection', listener)
+  }
+  return unhandled
+}
+
+describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+  describe.each(kinds)('a $kind', (kind) => {
+    test('asks with its own key and a state, and ends when it is answered [MRT-001 MRT-005 MRT-006 MRT-014]', async () => {
+      const { rounds, text } = await play(serve(greet, mode, kind), ada)
+      expect(rounds).toHaveLength(1)
+      expect(rounds[0]?.requests).toEqual({
+        name: {
+          method: 'elicitation/create',
+          params: {
+            mode: 'form',
+            message: 'Who are you?',
+            requestedSchema: expect.objectContaining({ type: 'object', required: ['name'] }),
+          },
+        },
+      })
+      expect(rounds[0]?.state).toMatch(/^[\w.-]+$/)
+      expect(text).toBe('Hello, Ada')
+    })
+
+    const other = (options?: ErrorOptions) => Promise.reject(new Error('other', options))
+    const ways: [string, (ctx: Context) => Promise<string>][] = [
+      ['lets the suspension pass', greet],
+      ['swallows the suspension and returns', (ctx) => greet(ctx).catch(() => 'anyway')],
+      ['throws another error in its place', (ctx) => greet(ctx).catch(() => other())],
+      ['wraps the suspension', (ctx) => greet(ctx).catch((cause) => other({ cause }))],
+      [
+        'fails while it cleans up',
+        (ctx) => greet(ctx).finally(() => (ctx.signal.aborted ? Promise.reject(new Error('cleaning up')) : undefined)),
+      ],
+    ]
+    test.each(ways)('that %s asks all the same [MRT-014]', async (_, run) => {
+      const { asked, text } = await play(serve(run, mode, kind), ada)
+      expect([asked, text]).toEqual([[['name']], 'Hello, Ada'])
+    })
+
+    test('that returns or throws without waiting for its question asks, for what was asked wins', async () => {
+      for (const end of [() => 'done', () => Promise.reject(new Error('no'))]) {
+        const run: Run = (ctx) => {
+          void ctx.elicit('name', name)
+          return end()
+        }
+        const round = await send(serve(run, mode, kind))
+        expect(Object.keys(round.requests)).toEqual(['name'])
+      }
+    })
+  })
+
+  test('a suspension can be told from errors, also as their cause', async () => {
+    const seen: boolean[] = []
+    const run: Run = async (ctx) => {
+      try {
+        return await greet(ctx)
+      } catch (error) {
+        seen.push(
+          isSuspension(error),
+          isSuspension(new Error('outer', { cause: error })),
+          isSuspension(new Error('no')),
+        )
+        throw error
+      }
+    }
+    await send(serve(run, mode))
+    expect(seen.slice(0, 3)).toEqual([true, true, false])
+  })
+
+  test('finally and using run before the reply', async () => {
+    const closed: string[] = []
+    const run: Run = async (ctx) => {
+      await using lock = { [Symbol.asyncDispose]: async () => void closed.push('lock') }
+      try {
+        return await greet(ctx)
+      } finally {
+        closed.push(lock === undefined ? '' : 'finally')
+      }
+    }
+    const served = serve(run, { ...mode })
+    const round = await send(served)
+    expect(closed.slice(0, 2)).toEqual(['finally', 'lock'])
+    const before = closed.length
+    await send(served, { state: round.state, responses: ada })
+    expect(closed.slice(before, before + 2)).toEqual(['finally', 'lock'])
+  })
+
+  test('a swallowed suspension is told once, by tool and key', async () => {
+    const served = serve((ctx) => greet(ctx).catch(() => 'anyway'), mode)
+    await play(served, ada)
+    await play(served, ada)
+    expect(served.warnings).toEqual([
+      {
+        code: 'swallowed',
+        where: { method: 'tools/call', name: 'do' },
+        key: 'name',
+        message: expect.stringMatching(/tools\/call "do" asked "name".*isSuspension/),
+      },
+    ])
+  })
+
+  test('a suspension that arrives, or comes as a cause, is told nobody', async () => {
+    const wrap = (ctx: Context) => greet(ctx).catch((cause) => Promise.reject(new Error('other', { cause })))
+    for (const run of [greet, wrap]) {
+      const served = serve(run, mode)
+      await play(served, ada)
+      expect([served.warnings, served.reported]).toEqual([[], []])
+    }
+  })
+
+  test('a branch that fails beside a question swallows nothing, and the failure is what the call ends with', async () => {
+    const run: Run = async (ctx) => {
+      const fails = async () => Promise.reject(new Error('no such item'))
+      await Promise.all([greet(ctx), fails()])
+      return 'never'
+    }
+    const served = serve(run, mode)
+    const { text, isError } = await play(served, ada)
+    expect([text, isError, served.warnings]).toEqual(['no such item', true, []])
+  })
+
+  test('after a suspension every further function of the context suspends too, and ctx.signal is aborted', async () => {
+    const seen: unknown[] = []
+    const run: Run = async (ctx) => {
+      const { signal } = ctx
+      try {
+        return await greet(ctx)
+      } catch (error) {
+        const tries = [
+          () => ctx.elicit('b', name),
+          () => ctx.ask('c', name),
+          () => ctx.elicitAll({ d: name }),
+          () => ctx.elicitUrl('e', { message: 'm', url: 'https://example.com' }),
+          () => ctx.sample('f', { messages: [], maxTokens: 1 }),
+          () => ctx.roots('g'),
+          () => ctx.step('h', () => void seen.push('the step ran')),
+          async () => ctx.checkpoint('i', 0),
+          async () => ctx.uuid('j'),
+        ]
+        for (const attempt of tries) await attempt().catch((late) => seen.push(isSuspension(late)))
+        seen.push(signal.aborted, isSuspension(signal.reason))
+        throw error
+      }
+    }
+    const round = await send(serve(run, mode))
+    expect(Object.keys(round.requests)).toEqual(['name'])
+    expect(new Set(seen)).toEqual(new Set([true]))
+    expect(seen.length).toBeGreaterThanOrEqual(11)
+  })
+
+  test('a branch that outlives the reply cannot record, ask or take its suspension for a failure', async () => {
+    const seen: unknown[] = []
+    let release: () => void = () => {}
+    const replied = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const zombies: Promise<void>[] = []
+    const zombie = async (ctx: Context) => {
+      await replied
+      seen.push(ctx.signal.aborted)
+      await ctx.step('late', () => void seen.push('the step ran')).catch((error) => seen.push(isSuspension(error)))
+    }
+    const run: Run = async (ctx) => {
+      const going = zombie(ctx)
+      zombies.push(going)
+      await Promise.all([greet(ctx), going])
+      return 'never'
+    }
+    await send(serve(run, mode))
+    release()
+    await Promise.all(zombies)
+    expect(new Set(seen)).toEqual(new Set([true]))
+  })
+
+  test('using the context after the end of the call is a HandlerError that says so', async () => {
+    const kept: Context[] = []
+    const served = serve(async (ctx) => {
+      kept.push(ctx)
+      return 'done'
+    }, mode)
+    expect((await send(served)).text).toBe('done')
+    const [ctx] = kept
+    const late = [
+      ctx?.elicit('a', name),
+      ctx?.elicitAll({ b: name }),
+      ctx?.step('c', () => 1),
+      ctx?.sample('d', { messages: [], maxTokens: 1 }),
+      ctx?.roots('e'),
+    ]
+    for (const promise of late) {
+      await expect(promise).rejects.toMatchObject({ name: 'HandlerError', code: 'ended' })
+    }
+    expect(() => ctx?.checkpoint('f', 0)).toThrow(HandlerError)
+    expect(() => ctx?.uuid('g')).toThrow(HandlerError)
+  })
+
+  test('a step or an answer that nobody waits for cannot bring the process down [MRT-016]', async () => {
+    let finish: (value: number) => void = () => {}
+    const slow = new Promise<number>((resolve) => {
+      finish = resolve
+    })
+    const runs: Run[] = [
+      (ctx) => {
+        void ctx.elicit('name', name)
+        throw new Error('at once')
+      },
+      (ctx) => {
+        void ctx.elicit('name', name)
+        void ctx.ask('b', name)
+        void ctx.elicitAll({ c: name, d: name })
+        void ctx.elicitUrl('e', { message: 'm', url: 'https://example.com' })
+        void ctx.sample('f', { messages: [], maxTokens: 1 })
+        void ctx.roots('g')
+        return 'done'
+      },
+      (ctx) => {
+        void ctx.step('slow', () => slow)
+        return 'done'
+      },
+      async (ctx) => {
+        void ctx.step('fails', () => Promise.reject(new Error('no')))
+        void ctx.step('bad key!', () => 1)
+        return 'done'
+      },
+    ]
+    const unhandled = await unhandledDuring(async () => {
+      for (const run of runs) {
+        const served = serve(run, mode)
+        const round = await send(served)
+        if (round.state !== undefined) await send(served, { state: round.state, responses: ada })
+      }
+      finish(1)
+    })
+    expect(unhandled).toEqual([])
+  })
+
+  test("a client that never comes back leaves nothing behind at the caller's signal [MRT-016]", async () => {
+    const controller = new AbortController()
+    const add = vi.spyOn(controller.signal, 'addEventListener')
+    const kept: AbortSignal[] = []
+    const run: Run = async (ctx) => {
+      kept.push(ctx.signal)
+      return greet(ctx)
+    }
+    const served = serve(run, mode)
+    for (let call = 0; call < 5; call++) await send(served, {}, { signal: controller.signal })
+    expect(add.mock.calls.length).toBeLessThanOrEqual(1)
+    controller.abort('much later')
+    expect(kept.every(({ reason }) => isSuspension(reason))).toBe(true)
+  })
+
+  test("a call suspends though a test's timers stand still", async () => {
+    vi.useFakeTimers()
+    try {
+      expect((await play(serve(greet, mode), ada)).text).toBe('Hello, Ada')
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('ctx.signal follows the call while nothing is asked', async () => {
+    const controller = new AbortController()
+    const seen: unknown[] = []
+    const run: Run = async (ctx) => {
+      const { signal } = ctx
+      controller.abort('enough')
+      seen.push(signal.reason)
+      throw signal.reason
+    }
+    await expect(send(serve(run, mode), {}, { signal: controller.signal })).rejects.toBe('enough')
+    expect(seen[0]).toBe('enough')
+  })
+
+  const nested: [string, (ctx: Context) => unknown][] = [
+    ['elicit', (ctx) => ctx.elicit('inner', name)],
+    ['step', (ctx) => ctx.step('inner', () => 1)],
+    ['sample', (ctx) => ctx.sample('inner', { messages: [], maxTokens: 1 })],
+    ['checkpoint', (ctx) => ctx.checkpoint('inner', 0)],
+    ['uuid', (ctx) => ctx.uuid('inner')],
+  ]
+  test.each(nested)('ctx.%s inside a step fails the call, also when it is swallowed', async (called, use) => {
+    const run: Run = async (ctx) => {
+      await ctx.step('outer', async () => {
+        try {
+          await use(ctx)
+        } catch {
+          return 'swallowed'
+        }
+        return 'fine'
+      })
+      return 'done'
+    }
+    const served = serve(run, mode)
+    const { text, isError } = await send(served)
+    expect([text, isError]).toEqual(['Tool "do" failed', true])
+    expect(served.reported[0]?.error).toMatchObject({ code: 'nested', message: expect.stringContaining(called) })
+  })
+})
