@@ -1,0 +1,62 @@
+import { createClient, type PendingCall, type Round } from '@x/client'
+import { isJsonObject } from '@x/schema'
+import { createServer } from '@x/server'
+import { connectHttp } from '@x/transport-http/client'
+import { serveHttp } from '@x/transport-http/node'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { keys, resolveTool, stateWith } from './asking.ts'
+import { type ChildProgram, childProgram } from './child-program.ts'
+
+const answers = {
+  resolution: { resolution: { action: 'accept', content: { resolution: 'Duplicate' } } },
+  original: { original: { action: 'accept', content: { original: 17 } } },
+} as const
+
+describe('a call that waits, written down as JSON', () => {
+  let program: ChildProgram
+  beforeAll(async () => {
+    program = await childProgram('resume-call')
+  })
+  afterAll(() => program?.[Symbol.asyncDispose]())
+
+  test('is gone on with by another process, and by a third one, at servers that never saw it', async () => {
+    const work = { saved: [] as string[], runs: [] }
+    const serve = () =>
+      serveHttp(
+        createServer({ name: 'e2e', version: '1.0.0', tools: [resolveTool(work)], state: stateWith(keys.first) }),
+      )
+    await using first = await serve()
+    await using second = await serve()
+    await using third = await serve()
+    const pending = await begin(first.url)
+    const asked = await program.run({ url: second.url, pending, answers: answers.resolution })
+    expect(asked).toMatchObject({ status: 'input_required', pending: { requests: { original: {} }, round: 2 } })
+    const next = isJsonObject(asked) ? asked['pending'] : undefined
+    const done = await program.run({ url: third.url, pending: next, answers: answers.original })
+    expect(done).toMatchObject({ status: 'complete', result: { content: [{ text: '#1 duplicates #17 (save 1)' }] } })
+    expect(work.saved).toEqual(['#1 duplicates #17'])
+  })
+
+  test('holds the call and what was asked, and nothing of the one who began it', async () => {
+    const server = createServer({ name: 'e2e', version: '1.0.0', tools: [resolveTool()], state: stateWith(keys.first) })
+    await using http = await serveHttp(server)
+    const pending = await begin(http.url)
+    expect(Object.keys(pending).toSorted()).toEqual(['method', 'params', 'requests', 'round', 'state'])
+    expect(pending.params).toEqual({ name: 'resolve', arguments: { id: 1 } })
+    expect(JSON.stringify(pending)).not.toContain('first-host')
+  })
+})
+
+/** Asks once, and gives the call as whoever keeps it would. */
+async function begin(url: string): Promise<PendingCall> {
+  const connection = connectHttp(url, { headers: { authorization: 'Bearer first-host' } })
+  try {
+    const options = { name: 'first-host', version: '1.0.0', capabilities: { elicitation: {} } }
+    const round: Round<'tools/call'> = await createClient(connection, options).manual.callTool('resolve', { id: 1 })
+    if (round.status === 'complete') throw new Error('the server asked nothing')
+    const kept: PendingCall = JSON.parse(JSON.stringify(round.pending))
+    return kept
+  } finally {
+    await connection.close()
+  }
+}

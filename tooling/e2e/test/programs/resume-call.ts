@@ -1,0 +1,39 @@
+import { createClient, type PendingCall } from '@x/client'
+import { isJsonObject } from '@x/schema'
+import { connectHttp } from '@x/transport-http/client'
+
+/** Goes on with a call that another process began: its pending form comes as one line of JSON, and the next one goes out so. */
+async function resumeCall(): Promise<void> {
+  const { url, pending, answers } = parse(await readInput())
+  const connection = connectHttp(url)
+  try {
+    const client = createClient(connection, { name: 'second', version: '1.0.0', capabilities: { elicitation: {} } })
+    const round = await client.manual.resume(pending, answers)
+    const { status } = round
+    const said = status === 'complete' ? { status, result: round.result } : { status, pending: round.pending }
+    process.stdout.write(JSON.stringify(said))
+  } finally {
+    await connection.close()
+  }
+}
+
+async function readInput(): Promise<string> {
+  let text = ''
+  for await (const chunk of process.stdin) text += String(chunk)
+  return text
+}
+
+interface Input {
+  readonly url: string
+  readonly pending: PendingCall
+  readonly answers: Parameters<ReturnType<typeof createClient>['manual']['resume']>[1]
+}
+
+function parse(text: string): Input {
+  const input: unknown = JSON.parse(text)
+  if (!isJsonObject(input) || typeof input['url'] !== 'string') throw new Error('expected url, pending and answers')
+  // The client checks what it is to resume, and what it is to answer with.
+  return input as unknown as Input
+}
+
+void resumeCall()
