@@ -1,7 +1,7 @@
 import type { JsonValue } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import { quote } from '../request/scope.ts'
-import type { Checkpoint, StepContext, StepResult } from './recorded.ts'
+import type { Checkpoint, StepContext, StepResult, Widened } from './recorded.ts'
 import { jsonCopy } from './json-copy.ts'
 import { during, enter, fail, journalOf, type Run, startAgain, tooLate } from './run.ts'
 
@@ -29,12 +29,12 @@ export async function step<T extends StepResult>(
 }
 
 /** Opens a checkpoint: its value is what an earlier run saved, or else where to begin. */
-export function checkpoint<T extends JsonValue>(run: Run, key: string, initial: T): Checkpoint<T> {
+export function checkpoint<T extends JsonValue>(run: Run, key: string, initial: T): Checkpoint<Widened<T>> {
   enter(run, { kind: 'checkpoint', called: 'ctx.checkpoint', key })
   const { checkpoints } = journalOf(run)
   const called = `ctx.checkpoint("${key}")`
   // What stands in the journal is what this very checkpoint saved, and a copy has the type of what it copies.
-  let current = checked(run, called, checkpoints.has(key) ? checkpoints.get(key) : initial) as T
+  let current = checked(run, called, checkpoints.has(key) ? checkpoints.get(key) : initial) as Widened<T>
   return {
     get value() {
       return current
@@ -44,7 +44,7 @@ export function checkpoint<T extends JsonValue>(run: Run, key: string, initial: 
       const saved = checked(run, called, value)
       checkpoints.set(key, saved)
       // As above; and a copy of its own, so that nothing is recorded that was not saved.
-      current = structuredClone(saved) as T
+      current = structuredClone(saved) as Widened<T>
       if (run.strict) await startAgain(run)
     },
   }

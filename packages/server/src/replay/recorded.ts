@@ -21,3 +21,12 @@ export interface Checkpoint<T extends JsonValue> {
   /** Records how far the loop is: a later run begins from here. */
   save(value: T): Promise<void>
 }
+
+/** The type that a checkpoint goes on with: one that begins with 0 may save any number. */
+export type Widened<T extends JsonValue> = T extends number
+  ? number
+  : T extends string
+    ? string
+    : T extends boolean
+      ? boolean
+      : T

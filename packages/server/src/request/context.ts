@@ -13,7 +13,7 @@ import type {
 import type { AnsweredBy, Form } from '../elicitation/form.ts'
 import type { AnySchema } from '../json-schema/schemas.ts'
 import type { FormAnswer, FormQuestion, UrlQuestion } from '../replay/question.ts'
-import type { Checkpoint, StepContext, StepResult } from '../replay/recorded.ts'
+import type { Checkpoint, StepContext, StepResult, Widened } from '../replay/recorded.ts'
 import type { Awaitable } from './awaitable.ts'
 
 /** What is known of a request while it is served. It may be taken apart: its functions need no `this`. */
@@ -73,7 +73,7 @@ export interface Context extends RequestContext {
    */
   step<T extends StepResult>(key: string, work: (context: StepContext) => Awaitable<T>): Promise<T>
   /** Opens a record of how far a loop has come: a later run begins from its value. */
-  checkpoint<T extends JsonValue>(key: string, initial: T): Checkpoint<T>
+  checkpoint<T extends JsonValue>(key: string, initial: T): Checkpoint<Widened<T>>
   /** When the call began, in milliseconds since 1970: the same in every run. */
   now(): number
   /** A random UUID by key: the same in every run. */

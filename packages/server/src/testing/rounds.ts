@@ -9,7 +9,7 @@ import {
   type RpcResponse,
   type WireError,
 } from '@x/schema'
-import { inputRequiredResult } from '@x/schema/zod'
+import { inputRequest, inputRequiredResult } from '@x/schema/zod'
 import type { StateCodec } from '@x/state-codec'
 import type { Awaitable, Context, InputRequired, Server, ServerDefinition, ServerWarning } from '../index.ts'
 import { createServer, prompt, resource, sealedState, tool } from '../index.ts'
@@ -131,8 +131,11 @@ function roundOf(response: RpcResponse, kind: Kind): Round {
   if (result['resultType'] !== 'input_required') {
     return { ...ended, text: kind.text(result), isError: result['isError'] === true }
   }
-  const { inputRequests = {}, requestState } = inputRequiredResult.parse(result)
-  return { ...ended, requests: inputRequests, state: requestState }
+  const { requestState } = inputRequiredResult.parse(result)
+  // One by one, because zod leaves out a member whose name is __proto__.
+  const asked = Object.entries(result['inputRequests'] ?? {})
+  const requests = Object.fromEntries(asked.map(([key, request]) => [key, inputRequest.parse(request)]))
+  return { ...ended, requests, state: requestState }
 }
 
 /** What a test's client answers to a wire key; undefined leaves it out. */

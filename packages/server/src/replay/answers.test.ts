@@ -1,0 +1,204 @@
+import { errorCodes, type JsonObject } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { InputDeclined } from '../index.ts'
+import { accept, kinds, modes, play, type Run, send, serve, toolKind } from '../testing/rounds.ts'
+
+const age = {
+  message: 'How old are you?',
+  schema: z.object({ age: z.number().int().min(18), nick: z.string().default('nobody') }),
+}
+const doubled = {
+  message: 'Which number?',
+  schema: z.object({ n: z.number() }).transform(({ n }) => ({ twice: n * 2 })),
+}
+const actions = ['decline', 'cancel'] as const
+const sentence = {
+  decline: 'The user declined to answer the question "age"',
+  cancel: 'The user dismissed the question "age"',
+}
+
+describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+  describe.each(kinds)('an answer for a $kind', (kind) => {
+    const run: Run = async (ctx) => JSON.stringify(await ctx.elicit('age', age))
+
+    test('is checked, and what the schema makes of it is what the handler gets', async () => {
+      expect((await play(serve(run, mode, kind), { age: accept({ age: 20 }) })).text).toBe('{"age":20,"nick":"nobody"}')
+      const twice: Run = async (ctx) => String((await ctx.elicit('n', doubled)).twice)
+      expect((await play(serve(twice, mode, kind), { n: accept({ n: 21 }) })).text).toBe('42')
+    })
+
+    test.each(actions)('that is %s ends the call and is never asked for again', async (action) => {
+      const served = serve(run, mode, kind)
+      const { asked, text, isError, error } = await play(served, { age: { action } })
+      expect(asked).toEqual([['age']])
+      if (kind.kind === 'tool') expect([text, isError]).toEqual([sentence[action], true])
+      else {
+        const data = { key: 'age', action }
+        expect(error).toEqual({ code: errorCodes.invalidParams, message: sentence[action], data })
+      }
+      expect(served.reported).toEqual([])
+    })
+
+    test.each(actions)('that is %s is what ctx.ask returns, in every later run too', async (action) => {
+      const asks: Run = async (ctx) => {
+        const first = await ctx.ask('age', age)
+        const second = await ctx.elicit('n', doubled)
+        return JSON.stringify([first, second])
+      }
+      const { asked, text } = await play(serve(asks, mode, kind), { age: { action }, n: accept({ n: 1 }) })
+      expect([asked, text]).toEqual([[['age'], ['n']], `[{"action":"${action}"},{"twice":2}]`])
+    })
+
+    test('that is missing is asked for again under the very key, with the same question [MRT-025]', async () => {
+      const late = (_: unknown, round: number) => (round < 2 ? undefined : accept({ age: 30 }))
+      const other = (_: unknown, round: number) => (round === 0 ? accept({ n: 1 }) : undefined)
+      const both: Run = async (ctx) => {
+        const [{ age: years }, { twice }] = await Promise.all([ctx.elicit('age', age), ctx.elicit('n', doubled)])
+        return `${years} ${twice}`
+      }
+      const { rounds, asked, text } = await play(serve(both, mode, kind), { age: late, n: other })
+      expect([asked, text]).toEqual([[['age', 'n'], ['age'], ['age']], '30 2'])
+      expect(rounds[1]?.requests['age']).toEqual(rounds[0]?.requests['age'])
+      expect(rounds[2]?.requests['age']).toEqual(rounds[0]?.requests['age'])
+    })
+
+    test('that does not fit is asked for twice more under new keys, with the reason, and then refused', async () => {
+      const { rounds, asked, error } = await play(serve(run, mode, kind), {
+        age: accept({ age: 5 }),
+        'age~2': accept({ age: 'x' }),
+        'age~3': accept({}),
+        'age~4': accept({ age: 20 }),
+      })
+      expect(asked).toEqual([['age'], ['age~2'], ['age~3']])
+      const messages = rounds.flatMap(({ requests }) => Object.values(requests).map(({ params }) => params))
+      expect(messages).toMatchObject([
+        { message: 'How old are you?' },
+        { message: expect.stringMatching(/^How old are you\?\n\nThe last answer did not fit:\n- age: .*18/) },
+        { message: expect.stringMatching(/^How old are you\?\n\nThe last answer did not fit:\n- age: .*number/) },
+      ])
+      expect(error).toMatchObject({ code: errorCodes.invalidParams, message: expect.stringContaining('"age"') })
+    })
+
+    test('that fits after one that does not ends the call well, and an answer to the old key is ignored', async () => {
+      const { asked, text } = await play(serve(run, mode, kind), {
+        age: accept({ age: 5 }),
+        'age~2': accept({ age: 6 }),
+        'age~3': accept({ age: 44 }),
+      })
+      expect([asked, text]).toEqual([[['age'], ['age~2'], ['age~3']], '{"age":44,"nick":"nobody"}'])
+      const served = serve(run, mode, kind)
+      const first = await send(served)
+      const second = await send(served, { state: first.state, responses: { age: accept({ age: 5 }) } })
+      const third = await send(served, { state: second.state, responses: { age: accept({ age: 20 }) } })
+      expect(Object.keys(third.requests)).toEqual(['age~2'])
+    })
+
+    test('that nobody asked for is ignored [MRT-024]', async () => {
+      const served = serve(run, mode, kind)
+      const { state } = await send(served)
+      const responses = Object.fromEntries([
+        ['age', accept({ age: 20 })],
+        ['age~2', accept({ age: 99 })],
+        ['other', accept({})],
+        ['__proto__', accept({ age: 99 })],
+        ['constructor', { roots: [] }],
+        ['', { action: 'decline' }],
+      ])
+      expect((await send(served, { state, responses })).text).toBe('{"age":20,"nick":"nobody"}')
+    })
+
+    test('that comes without our state is ignored, for nothing was asked', async () => {
+      const round = await send(serve(run, mode, kind), { responses: { age: accept({ age: 20 }) } })
+      expect(Object.keys(round.requests)).toEqual(['age'])
+    })
+
+    const malformed: [string, unknown][] = [
+      ['null', null],
+      ['a list', []],
+      ['text', 'age'],
+      ['an answer that is null', { age: null }],
+      ['an answer of no kind', { age: { yes: true } }],
+      ['an action that does not exist', { age: { action: 'maybe' } }],
+      ['content that is not an object', { age: { action: 'accept', content: [1] } }],
+    ]
+    test.each(malformed)('that is %s is refused as invalid params [MRT-022 MRT-023]', async (_, responses) => {
+      const served = serve(run, mode, kind)
+      const { state } = await send(served)
+      const given: JsonObject = JSON.parse(JSON.stringify({ responses }))
+      const { error } = await send(served, { state, responses: given['responses'] })
+      expect(error?.code).toBe(errorCodes.invalidParams)
+    })
+  })
+
+  test('an accepted answer without content is checked as an empty one', async () => {
+    const run: Run = async (ctx) => JSON.stringify(await ctx.elicit('age', { message: 'm', schema: z.object({}) }))
+    expect((await play(serve(run, mode), { age: { action: 'accept' } })).text).toBe('{}')
+  })
+
+  test('the first answer wins: one that comes again with a later round changes nothing', async () => {
+    const run: Run = async (ctx) => {
+      const { twice } = await ctx.elicit('n', doubled)
+      return `${twice} ${(await ctx.elicit('m', doubled)).twice}`
+    }
+    const served = serve(run, mode)
+    const first = await send(served)
+    const second = await send(served, { state: first.state, responses: { n: accept({ n: 1 }) } })
+    const last = await send(served, {
+      state: second.state,
+      responses: { n: accept({ n: 100 }), m: accept({ n: 2 }) },
+    })
+    expect(last.text).toBe('2 4')
+  })
+
+  test('a handler may catch that its user declined, and go on', async () => {
+    const run: Run = async (ctx) => {
+      try {
+        return JSON.stringify(await ctx.elicit('age', age))
+      } catch (error) {
+        if (!(error instanceof InputDeclined)) throw error
+        return `${error.key} ${error.action}`
+      }
+    }
+    expect((await play(serve(run, mode), { age: { action: 'cancel' } })).text).toBe('age cancel')
+  })
+
+  test('an answer of another kind than the form is asked for again', async () => {
+    const run: Run = async (ctx) => String((await ctx.elicit('n', doubled)).twice)
+    const roots = { roots: [] }
+    const said = { role: 'assistant', content: { type: 'text', text: 'x' }, model: 'm' }
+    const { asked, text } = await play(serve(run, mode), { n: roots, 'n~2': said, 'n~3': accept({ n: 3 }) })
+    expect([asked, text]).toEqual([[['n'], ['n~2'], ['n~3']], '6'])
+  })
+
+  test('what a handler does to an answer does not reach the runs after it', async () => {
+    const run: Run = async (ctx) => {
+      const { content } = await ctx.ask('n', { message: 'm', schema: z.looseObject({ tags: z.string() }) })
+      if (content) content.tags += '!'
+      await ctx.elicit('next', doubled)
+      return String(content?.tags)
+    }
+    const answers = { n: accept({ tags: 'a' }), next: accept({ n: 1 }) }
+    expect((await play(serve(run, mode), answers)).text).toBe('a!')
+  })
+
+  test('a schema that no form can carry fails the call and tells the author, also when it is swallowed', async () => {
+    const schema = z.object({ deep: z.object({ no: z.string() }) })
+    const run: Run = (ctx) => ctx.elicit('bad', { message: 'm', schema }).then(String, () => 'swallowed')
+    const served = serve(run, mode)
+    const { text, isError } = await send(served)
+    expect([text, isError]).toEqual(['Tool "do" failed', true])
+    expect(served.reported[0]?.error).toMatchObject({
+      code: 'question',
+      message: expect.stringMatching(/"bad".*deep/s),
+    })
+  })
+
+  test('a server with state: false fails what asks, and tells its author alone why', async () => {
+    const run: Run = async (ctx) => ctx.elicit('n', doubled).then(String, () => 'swallowed')
+    const served = serve(run, { ...mode, state: false }, toolKind)
+    const { text, isError } = await send(served)
+    expect([text, isError]).toEqual(['Tool "do" failed', true])
+    expect(served.reported[0]?.error).toMatchObject({ code: 'state', message: expect.stringContaining('state: false') })
+  })
+})
