@@ -15,6 +15,8 @@ async function main(args: readonly string[]): Promise<number> {
       environment: process.env,
       stop: stopOnSignals(),
       print: (text) => process.stdout.write(`${text}\n`),
+      terminal:
+        process.stdin.isTTY && process.stdout.isTTY ? { input: process.stdin, output: process.stdout } : undefined,
     })
   } catch (error) {
     const known = error instanceof UsageError || error instanceof ConfigurationError

@@ -5,8 +5,11 @@ test.each([
   [[], { once: false, help: false, port: 4522, instances: 3 }],
   [['--once', '--port', '0', '--instances=1'], { once: true, help: false, port: 0, instances: 1 }],
   [['-h'], { once: false, help: true, port: 4522, instances: 3 }],
+  [['--ask', '--once'], { ask: true, once: true }],
+  [['--no-ask'], { ask: false, once: false }],
+  [['--answers', 'a.json'], { ask: undefined, answers: 'a.json' }],
 ])('the arguments %j are understood', (args, expected) => {
-  expect(parseOptions(args)).toEqual(expected)
+  expect(parseOptions(args)).toMatchObject(expected)
 })
 
 test.each([
@@ -15,6 +18,7 @@ test.each([
   [['--instances', '0'], '--instances is "0"; it should be a whole number from 1 to 16'],
   [['--instances', '17'], '--instances is "17"'],
   [['--twice'], "Unknown option '--twice'"],
+  [['--answers', 'a.json', '--ask'], '--answers answers in the place of a person: leave out --ask'],
   [['extra'], 'Unexpected argument'],
 ])('the arguments %j are refused', (args, message) => {
   expect(() => parseOptions(args)).toThrow(UsageError)

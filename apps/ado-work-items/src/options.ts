@@ -7,6 +7,10 @@ export interface Options {
   /** 0 picks a free one. */
   readonly port: number
   readonly instances: number
+  /** Whether to ask the person at the terminal; when absent, in a terminal, unless it ends at once. */
+  readonly ask?: boolean | undefined
+  /** The file that answers in the place of a person. */
+  readonly answers?: string | undefined
   readonly help: boolean
 }
 
@@ -18,11 +22,15 @@ export class UsageError extends Error {
 /** What `--help` prints. */
 export const usage = `Usage: npm start -- [options]
 
-Starts the reference server for work items of Azure DevOps, walks through it, and goes on serving.
+Starts the reference server for work items of Azure DevOps, walks through it, and goes on serving. In a terminal it then
+asks you to resolve a bug yourself.
 
   --once             end after the walk-through; the exit code says whether it went as expected
   --port <number>    the port of the server (4522); 0 picks a free one
   --instances <n>    how many processes share the port, 1 to 16 (3)
+  --ask              ask in the terminal, also with --once; --no-ask never does
+  --answers <file>   answer from a JSON file instead, such as {"work_item": {"workItemId": 4533},
+                     "resolution": {"resolution": "Fixed"}}; null declines to answer
   --help             show this
 
 Without AZURE_DEVOPS_ORG, AZURE_DEVOPS_PROJECT and AZURE_DEVOPS_TOKEN it starts an emulator of Azure DevOps, with
@@ -32,7 +40,12 @@ work items to play with. With them it talks to the real one, and its walk-throug
 /** The options in the arguments of a command line. Throws {@link UsageError}. */
 export function parseOptions(args: readonly string[]): Options {
   const { values } = parse(args)
+  if (values.ask !== undefined && values.answers !== undefined) {
+    throw new UsageError('--answers answers in the place of a person: leave out --ask and --no-ask')
+  }
   return {
+    ask: values.ask,
+    answers: values.answers,
     once: values.once ?? false,
     help: values.help ?? false,
     port: readNumber('--port', values.port ?? '4522', [0, 65_535]),
@@ -44,9 +57,12 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
+      allowNegative: true,
       options: {
         once: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
+        ask: { type: 'boolean' },
+        answers: { type: 'string' },
         port: { type: 'string' },
         instances: { type: 'string' },
       },

@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import pc from 'picocolors'
 import { type Fleet, startFleet } from './fleet/start-fleet.ts'
+import { shareStateKey } from './fleet/state-key.ts'
 import type { Options } from './options.ts'
 import { openService, type Service } from './service.ts'
+import type { Terminal } from './terminal/terminal.ts'
 import { curlCommand, exampleRequest } from './walk-through/curl-example.ts'
 import { walkThrough } from './walk-through/walk-through.ts'
+import { takeTurns, whoAnswers } from './your-turn/take-turns.ts'
 
 /** What a run takes from its process. */
 export interface RunContext {
@@ -12,25 +15,31 @@ export interface RunContext {
   /** Ends the run. */
   readonly stop: AbortController
   readonly print: (text: string) => void
+  /** Where a person can be asked, if there is one. */
+  readonly terminal: Omit<Terminal, 'signal'> | undefined
 }
 
 /** Starts everything, walks through it, and serves until it is stopped. Resolves to the exit code. */
 export async function run(options: Options, context: RunContext): Promise<number> {
   const { signal } = context.stop
+  const person = whoAnswers(options, context)
+  const key = shareStateKey(context.environment)
   const service = await openService(context.environment)
   let fleet: Fleet | undefined
   try {
     fleet = await startFleet({
       count: options.instances,
       port: options.port,
-      environment: service.environment,
+      environment: { ...service.environment, ...key },
       onFailure: (error) => context.stop.abort(error),
     })
     signal.throwIfAborted()
     context.print(formatGreeting(options, fleet, service))
-    const good = await walk(fleet, service, context)
-    if (!options.once) await serve(fleet, context)
-    return good ? 0 : 1
+    const walked = await walk(fleet, service, context)
+    if (!options.once) announce(fleet, context)
+    const turns = await takeTurns(person, fleet, context)
+    if (!options.once) await untilStopped(signal)
+    return walked && turns ? 0 : 1
   } catch (error) {
     return endedBy(error, signal)
   } finally {
@@ -56,12 +65,15 @@ async function walk(fleet: Fleet, service: Service, { stop, print }: RunContext)
   })
 }
 
-async function serve(fleet: Fleet, { stop, print }: RunContext): Promise<void> {
+function announce(fleet: Fleet, { print }: RunContext): void {
   print(
     `\nServing on ${pc.bold(fleet.url)} until Ctrl-C. Try it from another terminal:\n\n${curlCommand(exampleRequest(fleet.url))}\n`,
   )
-  if (!stop.signal.aborted) await once(stop.signal, 'abort')
-  stop.signal.throwIfAborted()
+}
+
+async function untilStopped(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
+  signal.throwIfAborted()
 }
 
 /** Being stopped is a good end; its reason is then a `DOMException`, or else the error that ended the run. */

@@ -12,6 +12,17 @@ test('connections go to the targets by turns, and bytes both ways', async () => 
   expect(answers).toEqual(['a: hello 0', 'b: hello 1', 'c: hello 2', 'a: hello 3'])
 })
 
+test('two connections in a row never go to the same target, though one target leaves and another one comes', async () => {
+  await using fixture = await balanced(['a', 'b', 'c', 'd'])
+  fixture.offer(['a', 'b', 'c'])
+  const before = [await fixture.ask('1'), await fixture.ask('2')]
+  fixture.offer(['a', 'c'])
+  const meanwhile = await fixture.ask('3')
+  fixture.offer(['a', 'c', 'd'])
+  const after = [await fixture.ask('4'), await fixture.ask('5'), await fixture.ask('6')]
+  expect([...before, meanwhile, ...after]).toEqual(['a: 1', 'b: 2', 'c: 3', 'd: 4', 'a: 5', 'c: 6'])
+})
+
 test('a target that is gone is passed over', async () => {
   await using fixture = await balanced(['a', 'b'])
   fixture.stop('a')
@@ -42,10 +53,13 @@ test('a port that somebody listens on is refused with what to do', async () => {
 
 async function balanced(names: readonly string[]) {
   const servers = new Map(await Promise.all(names.map(async (name) => [name, await echo(name)] as const)))
-  const ports = [...servers.values()].map((server) => server.port)
+  let ports = [...servers.values()].map((server) => server.port)
   const balancer = await startBalancer(0, () => ports)
   return {
     port: balancer.port,
+    offer: (offered: readonly string[]) => {
+      ports = offered.flatMap((name) => servers.get(name)?.port ?? [])
+    },
     ask: (question: string) => ask(question, balancer.port),
     stop: (name: string) => servers.get(name)?.close(),
     [Symbol.asyncDispose]: async () => {

@@ -9,8 +9,8 @@ export interface Balancer {
 }
 
 /**
- * Listens on one port of this machine and passes each connection on, byte by byte, to the next of the ports that
- * `targets` gives. One that cannot be reached is passed over, so an instance that has just died costs nobody anything.
+ * Listens on one port of this machine and passes each connection on, byte by byte, to that of the ports which
+ * `targets` gives whose last turn is longest ago. One that cannot be reached is passed over, so an instance that has just died costs nobody anything.
  *
  * Node's own cluster hands connections to its workers instead. One that is on its way to a worker which is being killed
  * is then neither answered nor closed, and its client waits in vain.
@@ -19,13 +19,16 @@ export interface Balancer {
  */
 export async function startBalancer(wanted: number, targets: () => readonly number[]): Promise<Balancer> {
   const open = new Set<Socket>()
+  const lastTurns = new Map<number, number>()
   let turn = 0
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
-    const ports = targets()
-    const first = turn++ % Math.max(ports.length, 1)
-    passOn(socket, [...ports.slice(first), ...ports.slice(0, first)])
+    const lastTurn = (port: number) => lastTurns.get(port) ?? 0
+    const ports = targets().toSorted((a, b) => lastTurn(a) - lastTurn(b))
+    const [first] = ports
+    if (first !== undefined) lastTurns.set(first, ++turn)
+    passOn(socket, ports)
   })
   const port = await listen(server, wanted)
   const close = async (): Promise<void> => {

@@ -26,7 +26,12 @@ export function signResults(exchange: Exchange, instance: Instance): Exchange {
 export function readInstance(response: RpcResponse): Instance | undefined {
   if (!('result' in response)) return undefined
   const meta = response.result['_meta']
-  const instance = isJsonObject(meta) ? meta[instanceKey] : undefined
+  return isJsonObject(meta) ? instanceIn(meta) : undefined
+}
+
+/** Which instance a result's `_meta` names. */
+export function instanceIn(meta: JsonObject): Instance | undefined {
+  const instance = meta[instanceKey]
   if (!isJsonObject(instance)) return undefined
   const { id, pid } = instance
   return typeof id === 'number' && typeof pid === 'number' ? { id, pid } : undefined

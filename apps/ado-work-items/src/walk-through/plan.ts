@@ -1,11 +1,10 @@
 import { complete, discover, getPrompt, listTools, readResource, search, surviveKill, update } from './questions.ts'
+import { resolveInRounds } from './resolve-in-rounds.ts'
 import type { Step } from './step.ts'
 
 const state = 'System.State'
 const resolution = 'Microsoft.VSTS.Common.ResolvedReason'
-const duplicateOf = 'Custom.DuplicateOf'
 const stateRule = 'rule "Resolved needs a resolution" requires the field'
-const duplicateRule = 'rule "A duplicate names its original" requires the field'
 
 /** The walk-through on the emulator, whose work items are known. */
 export const emulatorPlan: readonly Step[] = [
@@ -15,20 +14,44 @@ export const emulatorPlan: readonly Step[] = [
   search("Search for o'brien: the quote stays part of the search.", { text: "o'brien" }, [4517]),
   readResource('Read bug 4522 as a resource.', 4522),
   update(
-    'Resolve it. A rule of the process wants to know how.',
+    'Resolve it, as a client that has nobody to ask.',
     { workItemId: 4522, fields: { [state]: 'Resolved' } },
     { refused: true, say: [stateRule, "Fixed, Won't Fix, Duplicate, By Design"] },
   ),
-  update(
-    'It is a duplicate. That brings the next rule.',
-    { workItemId: 4522, fields: { [state]: 'Resolved', [resolution]: 'Duplicate' } },
-    { refused: true, say: [duplicateRule, duplicateOf] },
-  ),
-  update(
-    'It is a duplicate of 4301.',
-    { workItemId: 4522, fields: { [state]: 'Resolved', [resolution]: 'Duplicate', [duplicateOf]: 4301 } },
-    { refused: false, say: ['Bug #4522 was changed', 'linked as Duplicate Of #4301', 'revision 8'] },
-  ),
+  resolveInRounds({
+    title: 'Resolve it, and be asked: every round on another instance.',
+    workItemId: 4522,
+    questions: [
+      {
+        key: 'resolution',
+        message: 'Resolving Bug #4522 requires a resolution. How was this bug resolved?',
+        answer: { action: 'accept', content: { resolution: 'Duplicate' } },
+      },
+      {
+        key: 'duplicate_of',
+        message: 'Since this is a duplicate, which work item is the original?',
+        answer: { action: 'accept', content: { duplicateOfId: 4301 } },
+      },
+    ],
+    say: [
+      'Bug #4522 resolved as Duplicate of Bug #4301. State set to Resolved and duplicate link created.',
+      'revision 8',
+    ],
+    kill: true,
+  }),
+  resolveInRounds({
+    title: 'Resolve the original too, but the user declines.',
+    workItemId: 4301,
+    questions: [
+      {
+        key: 'resolution',
+        message: 'Resolving Bug #4301 requires a resolution. How was this bug resolved?',
+        answer: { action: 'decline' },
+      },
+    ],
+    say: ['Bug #4301 was not changed: the user declined to answer "resolution". It stays at revision 5.'],
+    kill: false,
+  }),
   update(
     'Resolve 4517 as fixed, provided that it is still at revision 3.',
     { workItemId: 4517, fields: { [state]: 'Resolved', [resolution]: 'Fixed' }, rev: 3 },
@@ -41,7 +64,6 @@ export const emulatorPlan: readonly Step[] = [
   ),
   complete('Which ids begin with 45?', '45'),
   getPrompt('Get the prompt that triages bug 4533.', 4533),
-  surviveKill('Kill an instance, and ask on.', 4522),
 ]
 
 /** The walk-through on a real organization: it only reads, beginning with a work item that was found. */

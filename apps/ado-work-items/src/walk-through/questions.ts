@@ -1,6 +1,6 @@
-import type { CallToolResult } from '@x/schema'
 import { z } from 'zod'
 import { expect, type Step, type StepScope } from './step.ts'
+import { textOf } from './text-of.ts'
 
 const listed = z.object({ workItems: z.array(z.object({ id: z.number() })) })
 
@@ -137,8 +137,4 @@ export function surviveKill(title: string, workItemId: number): Step {
 /** JSON with room to wrap. */
 function json(value: unknown): string {
   return JSON.stringify(value, null, 1).replace(/\n\s*/g, ' ')
-}
-
-function textOf(result: CallToolResult): string[] {
-  return result.content.flatMap((block) => (block.type === 'text' ? block.text.split('\n') : []))
 }

@@ -14,13 +14,16 @@ export interface StepScope {
   untilComplete(): Promise<void>
 }
 
+/** A line of the transcript; one with a mark says what went which way: `→` sent, `←` received. */
+export type Line = string | { readonly mark: string; readonly text: string }
+
 /** One thing that the walk-through does. */
 export interface Step {
   readonly title: string
   /** What is sent: the method, and its interesting parameters. */
   readonly ask: string
   /** Resolves to what came back, in lines; throws `Unexpected` when it is not what should come. */
-  readonly run: (scope: StepScope) => Promise<readonly string[]>
+  readonly run: (scope: StepScope) => Promise<readonly Line[]>
 }
 
 /** An answer was not what the walk-through expects. */

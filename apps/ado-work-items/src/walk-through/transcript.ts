@@ -1,11 +1,12 @@
 import pc from 'picocolors'
+import type { Line } from './step.ts'
 
 /** What happened in one step. */
 export interface StepReport {
   readonly number: number
   readonly title: string
   readonly ask: string
-  readonly lines: readonly string[]
+  readonly lines: readonly Line[]
   /** What was not as expected. */
   readonly problem?: string | undefined
   /** The numbers of the instances that answered, in order. */
@@ -16,6 +17,10 @@ export interface StepReport {
 const width = 100
 const indent = 4
 const mostLines = 9
+const colours: ReadonlyMap<string, (text: string) => string> = new Map([
+  ['→', pc.cyan],
+  ['☠', pc.yellow],
+])
 
 /** A step as people read it, at most a hundred columns wide. */
 export function formatStep(report: StepReport): string {
@@ -23,7 +28,7 @@ export function formatStep(report: StepReport): string {
   return [
     ...heading(report, mark),
     ...block(report.ask, '→ ').map((line) => pc.cyan(line)),
-    ...shorten(report.lines).flatMap((line, index) => block(line, index === 0 ? '← ' : '  ')),
+    ...shorten(report.lines).flatMap(formatLine),
     ...(report.problem === undefined ? [] : block(report.problem, '✘ ').map((line) => pc.red(line))),
     '',
   ].join('\n')
@@ -49,7 +54,14 @@ function answeredBy(instances: readonly number[]): string {
   return `instance ${instances.join(', ')}`
 }
 
-function shorten(lines: readonly string[]): readonly string[] {
+/** The first line of an answer has a mark of its own; that of a line that brings one tells its colour. */
+function formatLine(line: Line, index: number): string[] {
+  if (typeof line === 'string') return block(line, index === 0 ? '← ' : '  ')
+  const colour = colours.get(line.mark) ?? ((text: string) => text)
+  return block(line.text, `${line.mark} `).map((text) => colour(text))
+}
+
+function shorten(lines: readonly Line[]): readonly Line[] {
   return lines.length <= mostLines
     ? lines
     : [...lines.slice(0, mostLines - 1), `… ${lines.length - mostLines + 1} more lines`]

@@ -1,0 +1,99 @@
+import type { ElicitAnswer, RoundView } from '@x/client'
+import { instanceIn } from '../fleet/instance-meta.ts'
+import { expect, type Line, type Step, type StepScope } from './step.ts'
+import { textOf } from './text-of.ts'
+
+/** What the user is asked in the walk-through, in order, and what they answer. */
+export interface Expected {
+  readonly key: string
+  readonly message: string
+  readonly answer: ElicitAnswer
+}
+
+/** A call of a tool that asks in the middle. */
+export interface RoundsPlan {
+  readonly title: string
+  readonly workItemId: number
+  readonly questions: readonly Expected[]
+  /** The answer should say all of them. */
+  readonly say: readonly string[]
+  /** Whether the instance that asked first is ended while the user thinks. */
+  readonly kill: boolean
+}
+
+/** Resolves a work item, is asked, and answers. */
+export function resolveInRounds(plan: RoundsPlan): Step {
+  const args = { workItemId: plan.workItemId, fields: { 'System.State': 'Resolved' } }
+  return {
+    title: plan.title,
+    ask: `tools/call update_work_item { "workItemId": ${plan.workItemId}, "fields": { "System.State": "Resolved" } }`,
+    run: async (scope) => {
+      const story = createStory(plan, scope)
+      const result = await scope.client.callTool('update_work_item', args, {
+        signal: scope.signal,
+        elicit: story.answer,
+        rounds: { onRound: story.watch },
+      })
+      const lines = textOf(result)
+      expect(result.isError !== true, `it should not fail: ${lines.join(' ')}`)
+      for (const words of plan.say)
+        expect(lines.join(' ').includes(words), `it should say "${words}": ${lines.join(' ')}`)
+      story.check()
+      return [...story.lines, ...lines]
+    },
+  }
+}
+
+function createStory({ questions, kill }: RoundsPlan, scope: StepScope) {
+  const lines: Line[] = []
+  const instances: number[] = []
+  const count = scope.instances().length
+  let answered = 0
+
+  const watch = ({ round, status, requests, stateBytes, durationMs, meta }: RoundView): void => {
+    const instance = meta === undefined ? undefined : instanceIn(meta)
+    expect(instance !== undefined, 'every instance should say who it is')
+    instances.push(instance.id)
+    const what =
+      status === 'complete'
+        ? 'answers:'
+        : `asks ${Object.keys(requests).join(', ')}, with ${stateBytes} bytes of state:`
+    lines.push({ mark: '←', text: `round ${round}, instance ${instance.id}, ${durationMs.toFixed(0)} ms, ${what}` })
+  }
+  const answer = async (
+    question: { readonly message: string },
+    context: { readonly key: string },
+  ): Promise<ElicitAnswer> => {
+    const expected = questions[answered++]
+    expect(expected?.key === context.key, `it should not ask ${context.key} now`)
+    expect(question.message === expected.message, `it should ask "${expected.message}", not "${question.message}"`)
+    lines.push(question.message)
+    if (kill && answered === 1) lines.push(await killFirst(scope, instances))
+    lines.push({ mark: '→', text: describeAnswer(expected) })
+    return expected.answer
+  }
+  const check = (): void => {
+    expect(answered === questions.length, `it should ask ${questions.length} questions, not ${answered}`)
+    // With two instances of which one is killed, the other one may have to answer twice.
+    if (count > 2)
+      expect(
+        new Set(instances).size === instances.length,
+        `every round should go to another instance: ${instances.join(', ')}`,
+      )
+  }
+  return { lines, watch, answer, check }
+}
+
+async function killFirst(scope: StepScope, [victim]: readonly number[]): Promise<Line> {
+  expect(victim !== undefined, 'an instance should have asked')
+  await scope.killInstance(victim)
+  if (scope.instances().length === 0) await scope.untilComplete()
+  return { mark: '☠', text: `instance ${victim} is killed with SIGKILL. The call goes on: nothing of it was there.` }
+}
+
+function describeAnswer({ key, answer: { action, content } }: Expected): string {
+  const fields = Object.values(content ?? {}).join(', ')
+  return action === 'accept'
+    ? `${key}: ${fields}. The same call again, with the answer and the state.`
+    : `${key}: ${action}`
+}

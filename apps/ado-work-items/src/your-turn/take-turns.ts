@@ -1,0 +1,66 @@
+import pc from 'picocolors'
+import { connectionFrom } from '../azure-devops/connection.ts'
+import type { Fleet } from '../fleet/start-fleet.ts'
+import { type Options, UsageError } from '../options.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { atTerminal } from './at-terminal.ts'
+import type { Person } from './person.ts'
+import { readAnswers } from './written-answers.ts'
+import { takeTurn } from './your-turn.ts'
+
+/** What turns take from the run that they are a part of. */
+export interface TurnsContext {
+  readonly environment: NodeJS.ProcessEnv
+  readonly terminal: Omit<Terminal, 'signal'> | undefined
+  readonly stop: AbortController
+  readonly print: (text: string) => void
+}
+
+/** Who is asked in a run, and how often. */
+export interface Turns {
+  readonly person: Person
+  /** Whether they may go on with another bug until they have had enough. */
+  readonly again: boolean
+}
+
+/**
+ * Who answers: a file, the person at the terminal, or nobody. Nobody is asked where nobody can answer, so that a run in a
+ * script never waits. Throws {@link UsageError}.
+ */
+export function whoAnswers(
+  { ask, answers, once }: Options,
+  { environment, terminal, stop }: TurnsContext,
+): Turns | undefined {
+  const isWanted = ask === true || answers !== undefined
+  const isReal = connectionFrom(environment) !== undefined
+  if (isWanted && isReal) {
+    throw new UsageError(
+      '--ask and --answers resolve a bug, so they work with the emulator only: unset AZURE_DEVOPS_ORG',
+    )
+  }
+  if (answers !== undefined) return { person: readAnswers(answers), again: false }
+  if (ask === true && terminal === undefined) {
+    throw new UsageError('--ask needs a terminal, and there is none: give --answers with a file instead')
+  }
+  if (terminal === undefined || isReal || !(ask ?? !once)) return undefined
+  return { person: atTerminal({ ...terminal, signal: stop.signal }), again: !once }
+}
+
+/** Lets whoever answers resolve bugs. Resolves to whether that went well; rejects when the run is stopped. */
+export async function takeTurns(
+  turns: Turns | undefined,
+  { url }: Pick<Fleet, 'url'>,
+  { stop: { signal }, print }: TurnsContext,
+): Promise<boolean> {
+  if (turns === undefined) return true
+  const { person, again } = turns
+  try {
+    let end = await takeTurn({ url, person, signal, print })
+    while (again && end !== 'left') end = await takeTurn({ url, person, signal, print })
+    return true
+  } catch (error) {
+    signal.throwIfAborted()
+    print(pc.red(`✘  ${error instanceof Error ? error.message : String(error)}`))
+    return false
+  }
+}

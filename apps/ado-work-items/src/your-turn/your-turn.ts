@@ -1,0 +1,89 @@
+import { type Client, createClient, type RoundView } from '@x/client'
+import type { CallToolResult, ElicitRequestFormParams } from '@x/schema'
+import pc from 'picocolors'
+import { z } from 'zod'
+import { instanceIn } from '../fleet/instance-meta.ts'
+import { shownText } from '../terminal/shown-text.ts'
+import { watchedExchange } from '../walk-through/watched-exchange.ts'
+import type { Person } from './person.ts'
+
+/** What a turn takes. */
+export interface TurnOptions {
+  readonly url: string
+  readonly person: Person
+  readonly signal: AbortSignal
+  readonly print: (text: string) => void
+}
+
+/** How a turn ended. */
+export type TurnEnd = 'changed' | 'unchanged' | 'left'
+
+const found = z.object({
+  workItems: z.array(z.object({ id: z.number(), type: z.string(), title: z.string(), state: z.string() })),
+})
+const isOpen = new Set(['New', 'Active'])
+
+/**
+ * Lets a person resolve a bug: which one is asked here, everything else by the server. Gives `left` when the person chose
+ * none. Rejects with what made the call fail, or with the signal's reason.
+ */
+export async function takeTurn({ url, person, signal, print }: TurnOptions): Promise<TurnEnd> {
+  const exchange = watchedExchange(url, () => {})
+  const client = createClient(exchange, { name: 'your-turn', version: '0.1.0', cache: false })
+  const workItemId = await chooseBug(client, person, signal)
+  if (workItemId === undefined) return 'left'
+  const result = await client.callTool(
+    'update_work_item',
+    { workItemId, fields: { 'System.State': 'Resolved' } },
+    {
+      signal,
+      elicit: (question, { key }) => person.answer(key, question),
+      rounds: { onRound: (round) => print(pc.dim(formatRound(round))) },
+    },
+  )
+  const leftOver = person.leftOver()
+  print(formatResult(result))
+  if (leftOver !== undefined) throw new Error(leftOver)
+  return wasChanged(result) ? 'changed' : 'unchanged'
+}
+
+/** Asks which bug is meant, with a form like those of the server. */
+async function chooseBug(client: Client, person: Person, signal: AbortSignal): Promise<number | undefined> {
+  const listed = await client.callTool('list_work_items', { type: 'Bug' }, { signal })
+  const bugs = found.parse(listed.structuredContent).workItems.filter(({ state }) => isOpen.has(state))
+  if (bugs.length === 0) return undefined
+  const options = bugs.map(({ id, title, state }) => ({ const: String(id), title: `#${id} (${state}): ${title}` }))
+  const question: ElicitRequestFormParams = {
+    message: 'Your turn: which bug is resolved?',
+    requestedSchema: {
+      type: 'object',
+      properties: { workItemId: { type: 'string', title: 'Bug', oneOf: options } },
+      required: ['workItemId'],
+    },
+  }
+  const { action, content } = await person.answer('work_item', question)
+  if (action !== 'accept') return undefined
+  const chosen = Number(content?.['workItemId'])
+  if (bugs.some(({ id }) => id === chosen)) return chosen
+  const ids = bugs.map(({ id }) => id).join(', ')
+  throw new Error(`the answer to "work_item" should have a "workItemId" of an open bug, one of ${ids}`)
+}
+
+function formatRound({ round, status, stateBytes, durationMs, meta }: RoundView): string {
+  const instance = meta === undefined ? undefined : instanceIn(meta)
+  const who = `instance ${instance?.id ?? '?'}`
+  const what = status === 'complete' ? 'answers' : `asks, and leaves ${stateBytes} bytes of state with the client`
+  return `   round ${round}: ${who} ${what} (${durationMs.toFixed(0)} ms)`
+}
+
+function formatResult(result: CallToolResult): string {
+  const text = result.content.flatMap((block) => (block.type === 'text' ? [shownText(block.text)] : [])).join('\n')
+  return `${result.isError === true ? pc.red('✘') : pc.green('✔')}  ${text}\n`
+}
+
+const changes = z.object({ changed: z.array(z.string()) })
+
+function wasChanged({ isError, structuredContent }: CallToolResult): boolean {
+  const parsed = changes.safeParse(structuredContent)
+  return isError !== true && parsed.success && parsed.data.changed.length > 0
+}
