@@ -15,7 +15,7 @@ export interface StateCodec {
    * @throws StateError for every token that is not to be believed; its `code` is for the operator alone.
    */
   open(token: string, claims: OpenClaims): Promise<JsonValue>
-  /** How long after its making a token may still open, in milliseconds; {@link singleUse} remembers for so long. */
+  /** How long after its making a token may still open, in milliseconds; `singleUse` remembers for so long. */
   readonly lifetimeMs?: number | undefined
 }
 

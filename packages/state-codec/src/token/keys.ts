@@ -21,7 +21,7 @@ const mostKeys = 32
  *
  * @throws StateUsageError with `key`: the message names the key by its place, and how to make one.
  */
-export function parseKeys(inputs: readonly KeyInput[]): readonly RingKey[] {
+export function parseKeys(inputs: readonly (KeyInput | undefined)[]): readonly RingKey[] {
   if (!Array.isArray(inputs) || inputs.length === 0) throw mistake(`keys is empty: give at least one; ${recipe}`)
   if (inputs.length > mostKeys) throw mistake(`keys has ${inputs.length} keys, the most is ${mostKeys}: drop old ones`)
   const keys = inputs.map((input, index) => parseKey(input, `keys[${index}]`))

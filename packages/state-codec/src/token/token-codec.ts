@@ -11,8 +11,11 @@ import type { Platform } from './platform.ts'
 
 /** The options of a codec with keys. */
 export interface KeyedOptions extends ClaimOptions {
-  /** The first key makes tokens, all of them open. The same, in any order that a rotation needs, on every instance. */
-  readonly keys: readonly KeyInput[]
+  /**
+   * The first key makes tokens, all of them open. The same, in any order that a rotation needs, on every instance. An
+   * environment variable that is not set is refused, and named by its place.
+   */
+  readonly keys: readonly (KeyInput | undefined)[]
 }
 
 /** The largest token by default, in bytes. */
