@@ -4,8 +4,10 @@ import {
   inputRequired,
   isSuspension,
   resource,
-  sealedState,
+  type Server,
   type StateCodec,
+  sealedState,
+  type Tool,
   tool,
 } from '@x/server'
 import { z } from 'zod'
