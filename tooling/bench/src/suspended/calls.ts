@@ -1,0 +1,77 @@
+import { type Call, metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
+import { createServer, type Server, sealedState, tool } from '@x/server'
+import { z } from 'zod'
+
+const sure = z.object({ sure: z.boolean() })
+const name = z.object({ name: z.string() })
+
+/** What a handler of the measured server may keep of its calls: nothing, unless a test wants to see a leak. */
+export type Keep = (kept: object) => void
+
+/**
+ * A server whose tool does what holds on to things most easily: it waits for several questions at once with a `finally` around
+ * them, listens to its signal, and has recorded a step.
+ */
+export function suspendingServer(keep: Keep = () => {}): Server {
+  const ask = tool('ask', {
+    description: 'Records a step and asks two things at once',
+    input: z.object({ call: z.number() }),
+    run: async ({ call }, ctx) => {
+      keep(ctx)
+      let open = true
+      ctx.signal.addEventListener('abort', () => {
+        open = false
+      })
+      const price = await ctx.step('price', () => ({ call, price: 17 }))
+      try {
+        const answers = await Promise.all([
+          ctx.elicit('sure', { message: `Pay ${price.price}?`, schema: sure }),
+          ctx.elicit('name', { message: 'Your name?', schema: name }),
+        ])
+        return JSON.stringify(answers)
+      } finally {
+        if (open) ctx.progress(1)
+      }
+    },
+  })
+  const keys = [crypto.getRandomValues(new Uint8Array(32))]
+  return createServer({
+    name: 'suspended',
+    version: '1',
+    tools: [ask],
+    state: sealedState({ keys }),
+    strictReplay: false,
+  })
+}
+
+const capabilities = { elicitation: {} }
+
+/**
+ * Makes calls that all end with a question, some at a time, and answers none of them. They share one signal that never
+ * aborts, as the calls of one long connection may.
+ */
+export async function suspendCalls(server: Server, count: number): Promise<void> {
+  const call: Call = { signal: new AbortController().signal, notify: () => {} }
+  const atOnce = 100
+  for (let from = 0; from < count; from += atOnce) {
+    const some = Array.from({ length: Math.min(atOnce, count - from) }, (_, index) =>
+      suspendOne(server, from + index, call),
+    )
+    await Promise.all(some)
+  }
+}
+
+async function suspendOne(server: Server, id: number, call: Call): Promise<void> {
+  const response = await server(requestOf(id), call)
+  if ('result' in response && response.result['resultType'] === 'input_required') return
+  throw new Error(`call ${id} was to ask, and answered ${JSON.stringify(response).slice(0, 200)}`)
+}
+
+function requestOf(id: number): RpcRequest {
+  const _meta = {
+    [metaKeys.protocolVersion]: protocolVersion,
+    [metaKeys.clientCapabilities]: capabilities,
+    progressToken: id,
+  }
+  return { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'ask', arguments: { call: id }, _meta } }
+}

@@ -1,0 +1,34 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runProgram } from './run-program.ts'
+
+const calls = 20_000
+
+/** What the heap of a process may grow by itself. The smallest thing that a call could leave behind makes twice of it. */
+const noiseBytes = 16 * calls
+
+describe('calls that ask and are never answered', () => {
+  let folder = ''
+  let program = ''
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'suspended-'))
+    program = join(folder, 'program.cjs')
+    const entry = fileURLToPath(new URL('./program.ts', import.meta.url))
+    await build({ entryPoints: [entry], bundle: true, outfile: program, format: 'cjs', platform: 'node' })
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  test('leave the heap as it was [MRT-016]', { timeout: 120_000 }, async () => {
+    const { before, after } = await runProgram(program, [String(calls)])
+    expect(after - before).toBeLessThan(noiseBytes)
+  })
+
+  test('would be found out if a tenth as many left something', { timeout: 120_000 }, async () => {
+    const { before, after } = await runProgram(program, ['2000', 'leak'])
+    expect(after - before).toBeGreaterThan(noiseBytes)
+  })
+})
