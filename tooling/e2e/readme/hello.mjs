@@ -1,21 +1,28 @@
+import { randomBytes } from 'node:crypto'
 import { createClient } from '@x/client'
-import { createServer, tool } from '@x/server'
+import { createServer, sealedState, tool } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { z } from 'zod'
 
 const greet = tool('greet', {
-  description: 'Greets somebody by name',
-  input: z.object({ name: z.string() }),
-  run: ({ name }) => `Hello, ${name}!`,
+  description: 'Greets whoever is there',
+  async run(_, ctx) {
+    const { name } = await ctx.elicit('name', { message: 'Who are you?', schema: z.object({ name: z.string() }) })
+    return `Hello, ${name}!`
+  },
 })
-const server = createServer({ name: 'hello', version: '1.0.0', tools: [greet] })
+const state = sealedState({ keys: [randomBytes(32)] }) // every instance of a fleet has the same keys
+const server = createServer({ name: 'hello', version: '1.0.0', state, tools: [greet] })
 const http = await serveHttp(server, { port: 3000 })
 
 const connection = connectHttp(http.url)
-const client = createClient(connection, { name: 'hello-client', version: '1.0.0' })
-console.log((await client.listTools()).map(({ name }) => name))
-console.log((await client.callTool('greet', { name: 'world' })).content)
+const elicit = async ({ message }) => {
+  console.log(message)
+  return { action: 'accept', content: { name: 'world' } }
+}
+const client = createClient(connection, { name: 'hello-client', version: '1.0.0', elicit })
+console.log((await client.callTool('greet')).content)
 
 await connection.close()
 await http.close()
