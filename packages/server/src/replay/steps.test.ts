@@ -96,7 +96,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     ['a function', { f() {} }, /\/f is a function/],
     ['a symbol', Symbol('s'), /it is a symbol/],
     ['undefined within', { a: { b: undefined } }, /\/a\/b is undefined/],
-    ['a hole in a list', new Array(1), /\/0 is undefined/],
+    ['a hole in a list', Object.assign([], { length: 1 }), /\/0 is undefined/],
     ['an instance of a class', { account: new Account() }, /\/account is a Account/],
     ['an error', new Error('e'), /it is a Error/],
     ['an instance whose class is hidden', Object.create(Object.create({ a: 1 })), /class instance|is a Object/],

@@ -1,0 +1,129 @@
+import { errorCodes, type InputRequest, metaKeys } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { inputRequired } from '../index.ts'
+import { accept, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+
+const form = {
+  method: 'elicitation/create',
+  params: { mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: { n: { type: 'string' } } } },
+} as const satisfies InputRequest
+const page = {
+  method: 'elicitation/create',
+  params: { mode: 'url', message: 'Go', url: 'https://example.com' },
+} as const satisfies InputRequest
+const model = {
+  method: 'sampling/createMessage',
+  params: { messages: [], maxTokens: 1 },
+} as const satisfies InputRequest
+const roots = { method: 'roots/list' } as const satisfies InputRequest
+
+describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+  describe.each(kinds)('a $kind that returns inputRequired', (kind) => {
+    test('asks what it says, and reads the answers and its own state in the next round [MRT-005 MRT-006 MRT-014]', async () => {
+      const run: Run = (ctx) => {
+        const { responses, state } = ctx
+        if (state === undefined) return inputRequired({ requests: { who: form, where: roots }, state: { step: 1 } })
+        if (responses.size < 3 && JSON.stringify(state) === '{"step":1}') {
+          const seen = JSON.stringify([...responses])
+          return inputRequired({ requests: { model }, state: { step: 2, seen } })
+        }
+        return JSON.stringify([state, [...responses.keys()]])
+      }
+      const said = { role: 'assistant', content: { type: 'text', text: 'x' }, model: 'm' }
+      const answers = { who: accept({ n: 'Ada' }), where: { roots: [] }, model: said }
+      const { rounds, asked, text } = await play(serve(run, mode, kind), answers)
+      expect(asked).toEqual([['who', 'where'], ['model']])
+      expect(rounds[0]?.requests).toEqual({ who: form, where: roots })
+      const seen = JSON.stringify([
+        ['who', answers.who],
+        ['where', answers.where],
+      ])
+      expect(text).toBe(JSON.stringify([{ step: 2, seen }, ['model']]))
+    })
+
+    test('may keep state alone, and the client comes back at once', async () => {
+      const run: Run = ({ state }) => (state === undefined ? inputRequired({ state: null }) : `state ${state}`)
+      const served = serve(run, mode, kind)
+      const first = await send(served)
+      expect('result' in first.response && 'inputRequests' in first.response.result).toBe(false)
+      expect((await send(served, { state: first.state })).text).toBe('state null')
+    })
+
+    test('has neither answers nor state in the first round, whatever the client sends', async () => {
+      const run: Run = ({ responses, state }) => `${responses.size} ${state}`
+      const { text } = await send(serve(run, mode, kind), { responses: { who: accept() } })
+      expect(text).toBe('0 undefined')
+    })
+
+    test('drops answers that were not asked for, or are of another kind than was asked', async () => {
+      const run: Run = ({ responses, state }) =>
+        state === undefined
+          ? inputRequired({ requests: { who: form, where: roots, model }, state: 1 })
+          : JSON.stringify([...responses.keys()])
+      const served = serve(run, mode, kind)
+      const { state } = await send(served)
+      const responses = { who: { roots: [] }, where: accept(), model: accept(), other: accept(), constructor: accept() }
+      expect((await send(served, { state, responses })).text).toBe('[]')
+      const good = { who: accept(), where: { roots: [] }, __proto: accept() }
+      expect((await send(served, { state, responses: good })).text).toBe('["who","where"]')
+    })
+
+    test('and gives it neither requests nor state fails, and its author is told [MRT-014]', async () => {
+      const served = serve(() => inputRequired({}), mode, kind)
+      const { text, error } = await send(served)
+      expect(text === 'Tool "do" failed' || error?.code === errorCodes.internal).toBe(true)
+      expect(served.reported).toMatchObject([
+        { error: { code: 'question', message: expect.stringContaining('neither requests nor state') } },
+      ])
+    })
+
+    const lacking: [string, object, object][] = [
+      ['a form', { elicitation: { url: {} } }, { elicitation: { form: {} } }],
+      ['a page', { elicitation: {} }, { elicitation: { url: {} } }],
+      ['anything', {}, { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }],
+      ['a model', { elicitation: { form: {}, url: {} }, roots: {} }, { sampling: {} }],
+    ]
+    test.each(lacking)('is refused for a client that cannot answer %s [MRT-015]', async (_, declared, missing) => {
+      const run: Run = () => inputRequired({ requests: { form, page, model, roots } })
+      const meta = { [metaKeys.clientCapabilities]: JSON.parse(JSON.stringify(declared)) }
+      const { error, requests } = await send(serve(run, mode, kind), {}, { meta })
+      expect(requests).toEqual({})
+      expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: missing } })
+    })
+
+    test('and gives it a state that is not JSON fails, and its author is told where', async () => {
+      const run: Run = () => Reflect.apply(inputRequired, undefined, [{ state: { at: new Date(0) } }])
+      const served = serve(run, mode, kind)
+      const { text, error } = await send(served)
+      expect(text === 'Tool "do" failed' || error?.code === errorCodes.internal).toBe(true)
+      expect(served.reported).toMatchObject([
+        { error: { code: 'json', message: expect.stringContaining('/at is a Date') } },
+      ])
+    })
+  })
+
+  test('inputRequired with state: false fails, and its author is told', async () => {
+    const served = serve(() => inputRequired({ state: 1 }), { ...mode, state: false })
+    expect((await send(served)).text).toBe('Tool "do" failed')
+    expect(served.reported).toMatchObject([{ error: { code: 'state' } }])
+  })
+
+  test('what a step recorded before an explicit round is there after it', async () => {
+    let ran = 0
+    const run: Run = async (ctx) => {
+      const count = await ctx.step('count', () => ++ran)
+      return ctx.state === undefined ? inputRequired({ state: 1 }) : `${count} ${ctx.now() > 0}`
+    }
+    expect((await play(serve(run, mode))).text).toBe('1 true')
+  })
+
+  test('a question that is swallowed before inputRequired wins over it', async () => {
+    const run: Run = async (ctx) => {
+      await ctx.elicit('k', { message: 'm', schema: z.object({}) }).catch(() => {})
+      return ctx.state === undefined ? inputRequired({ requests: { form }, state: 1 }) : 'done'
+    }
+    const { asked, text } = await play(serve(run, mode), { k: accept(), form: accept() })
+    expect([asked, text]).toEqual([[['k'], ['form']], 'done'])
+  })
+})

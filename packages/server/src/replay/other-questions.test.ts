@@ -1,0 +1,186 @@
+import { errorCodes, type JsonObject, metaKeys } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Context } from '../index.ts'
+import { accept, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+
+const page = { message: 'Please sign in', url: 'https://example.com/sign-in' }
+const text = { message: 'What?', schema: z.object({}) }
+const hello = { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 9 } as const
+const said = { role: 'assistant', content: { type: 'text', text: 'Hello' }, model: 'm' }
+const tools = [{ name: 't', inputSchema: { type: 'object' } }] as const
+
+describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+  describe.each(kinds)('a $kind that sends its user to a page', (kind) => {
+    test('sends the URL as it is, the same in every round, and goes on when the server knows it is done', async () => {
+      let done = false
+      const run: Run = async (ctx) => {
+        const url = `https://example.com/sign-in/${ctx.uuid('login')}`
+        await ctx.elicitUrl('login', { message: 'Please sign in', url, done: () => done })
+        return 'welcome'
+      }
+      const finish = () => {
+        done = true
+        return { action: 'accept' }
+      }
+      const answers = { login: { action: 'accept' }, 'login~2': { action: 'accept' }, 'login~3': finish }
+      const { rounds, asked, text: end } = await play(serve(run, mode, kind), answers)
+      expect([asked, end]).toEqual([[['login'], ['login~2'], ['login~3']], 'welcome'])
+      const params = rounds.flatMap(({ requests }) => Object.values(requests).map((request) => request.params))
+      expect(params[0]).toEqual({
+        mode: 'url',
+        message: 'Please sign in',
+        url: expect.stringMatching(/sign-in\/[\w-]{36}$/),
+      })
+      expect(new Set(params.map((one) => (one && 'url' in one ? one.url : '')))).toHaveLength(1)
+      expect(params[1]).toMatchObject({ message: 'Please sign in\n\nThis is not finished yet.' })
+    })
+
+    test('goes on with the agreement where nothing else is to be known, and may check in its own time', async () => {
+      const run: Run = async (ctx) => {
+        await ctx.elicitUrl('a', page)
+        await ctx.elicitUrl('b', { ...page, done: async () => true })
+        return 'welcome'
+      }
+      const { text: end } = await play(serve(run, mode, kind), { a: { action: 'accept' }, b: { action: 'accept' } })
+      expect(end).toBe('welcome')
+    })
+
+    test.each(['decline', 'cancel'])('ends when the user %ss, and does not ask again', async (action) => {
+      const run: Run = (ctx) => ctx.elicitUrl('a', { ...page, done: () => false }).then(() => 'welcome')
+      const { asked, isError, error } = await play(serve(run, mode, kind), { a: { action } })
+      expect(asked).toEqual([['a']])
+      expect(isError || error?.code === errorCodes.invalidParams).toBe(true)
+    })
+  })
+
+  test('never emits -32042 for a page [BAS-021]', async () => {
+    const run: Run = (ctx) => ctx.elicitUrl('a', page).then(() => 'welcome')
+    const { error, requests } = await send(serve(run, mode))
+    expect([error, Object.keys(requests)]).toEqual([undefined, ['a']])
+    const incapable = await send(serve(run, mode), {}, { meta: { [metaKeys.clientCapabilities]: {} } })
+    expect(incapable.error?.code).toBe(errorCodes.missingRequiredClientCapability)
+  })
+
+  test.each(kinds)("a $kind asks the client's model, and for its roots [MRT-001 MRT-006]", async (kind) => {
+    const run: Run = async (ctx) => {
+      const [{ content }, roots] = await Promise.all([ctx.sample('model', hello), ctx.roots('where')])
+      return JSON.stringify([content, roots])
+    }
+    const answers = { model: said, where: { roots: [{ uri: 'file:///home', name: 'Home' }] } }
+    const { rounds, text: end } = await play(serve(run, mode, kind), answers)
+    expect(rounds[0]?.requests).toEqual({
+      model: { method: 'sampling/createMessage', params: hello },
+      where: { method: 'roots/list' },
+    })
+    expect(end).toBe('[{"type":"text","text":"Hello"},[{"uri":"file:///home","name":"Home"}]]')
+  })
+
+  const wrong: [string, (ctx: Context) => Promise<unknown>, JsonObject, JsonObject][] = [
+    ['a model', (ctx) => ctx.sample('k', hello), accept(), said],
+    ['a model', (ctx) => ctx.sample('k', hello), { roots: [] }, said],
+    ['roots', (ctx) => ctx.roots('k'), said, { roots: [] }],
+    ['roots', (ctx) => ctx.roots('k'), accept(), { roots: [] }],
+    ['a page', (ctx) => ctx.elicitUrl('k', page), said, accept()],
+    ['a page', (ctx) => ctx.elicitUrl('k', page), { roots: [] }, accept()],
+  ]
+  test.each(wrong)('what is not of the kind of %s is asked for again, twice at most', async (_, use, bad, good) => {
+    const run: Run = (ctx) => use(ctx).then(() => 'done')
+    const again = await play(serve(run, mode), { k: bad, 'k~2': good })
+    expect([again.asked, again.text]).toEqual([[['k'], ['k~2']], 'done'])
+    const never = await play(serve(run, mode), { k: bad, 'k~2': bad, 'k~3': bad })
+    expect([never.asked.length, never.error?.code]).toEqual([3, errorCodes.invalidParams])
+  })
+
+  test('what a model said is its own in every run', async () => {
+    const seen: string[] = []
+    const run: Run = async (ctx) => {
+      const message = await ctx.sample('model', hello)
+      seen.push(JSON.stringify(message.content))
+      Object.assign(message.content, { text: 'changed' })
+      const [root] = await ctx.roots('where')
+      seen.push(JSON.stringify(root))
+      if (root) Object.assign(root, { uri: 'file:///etc' })
+      await ctx.elicit('last', text)
+      return 'done'
+    }
+    const where = { roots: [{ uri: 'file:///home' }] }
+    await play(serve(run, mode), { model: said, where, last: accept() })
+    expect(new Set(seen)).toEqual(new Set(['{"type":"text","text":"Hello"}', '{"uri":"file:///home"}']))
+  })
+})
+
+describe.each(modes)('what a client did not declare, with strictReplay $strictReplay,', (mode) => {
+  const needs: [string, (ctx: Context) => Promise<unknown>, JsonObject, JsonObject][] = [
+    ['a form', (ctx) => ctx.elicit('k', text), { elicitation: { url: {} } }, { elicitation: { form: {} } }],
+    ['a form asked plainly', (ctx) => ctx.ask('k', text), {}, { elicitation: { form: {} } }],
+    ['several forms', (ctx) => ctx.elicitAll({ k: text, l: text }), {}, { elicitation: { form: {} } }],
+    ['a page', (ctx) => ctx.elicitUrl('k', page), { elicitation: {} }, { elicitation: { url: {} } }],
+    ['a model', (ctx) => ctx.sample('k', hello), { elicitation: {} }, { sampling: {} }],
+    [
+      'a model with tools',
+      (ctx) => ctx.sample('k', { ...hello, tools }),
+      { sampling: {} },
+      { sampling: { tools: {} } },
+    ],
+    [
+      'a model with a choice of tools',
+      (ctx) => ctx.sample('k', { ...hello, toolChoice: { mode: 'auto' } }),
+      { sampling: { context: {} } },
+      { sampling: { tools: {} } },
+    ],
+    [
+      'a model with context',
+      (ctx) => ctx.sample('k', { ...hello, includeContext: 'thisServer' }),
+      { sampling: { tools: {} } },
+      { sampling: { context: {} } },
+    ],
+    ['roots', (ctx) => ctx.roots('k'), { sampling: {}, elicitation: {} }, { roots: {} }],
+  ]
+  const able = (capabilities: JsonObject) => ({ meta: { [metaKeys.clientCapabilities]: capabilities } })
+
+  test.each(needs)('%s is never asked: -32021 says what is missing [MRT-015]', async (_, use, declared, missing) => {
+    for (const kind of kinds) {
+      const run: Run = (ctx) => use(ctx).then(() => 'done')
+      const { error, requests } = await send(serve(run, mode, kind), {}, able(declared))
+      expect(requests).toEqual({})
+      expect(error).toMatchObject({ code: -32021, data: { requiredCapabilities: missing } })
+    }
+  })
+
+  test.each(needs)('%s may be done without: the handler catches it and goes on', async (_, use, declared) => {
+    const run: Run = (ctx) =>
+      use(ctx).then(
+        () => 'asked',
+        (error: { code?: number }) => `without ${error.code}`,
+      )
+    const served = serve(run, mode)
+    expect((await send(served, {}, able(declared))).text).toBe('without -32021')
+    expect([served.warnings, served.reported]).toEqual([[], []])
+  })
+
+  test('is not asked in a later round either, when the client declares less than before [MRT-015]', async () => {
+    const run: Run = async (ctx) => {
+      await ctx.elicit('first', text)
+      await ctx.elicit('second', text)
+      return 'done'
+    }
+    const served = serve(run, mode)
+    const { state } = await send(served)
+    const retry = { state, responses: { first: accept() } }
+    const { error, requests } = await send(served, retry, able({ sampling: {}, roots: {} }))
+    expect([error?.code, requests]).toEqual([-32021, {}])
+    const again = await send(served, { state, responses: {} }, able({ roots: {} }))
+    expect(again.error?.code).toBe(-32021)
+  })
+
+  test('does not matter for what is answered already', async () => {
+    const run: Run = async (ctx) => {
+      await ctx.elicit('first', text)
+      return 'done'
+    }
+    const served = serve(run, mode)
+    const { state } = await send(served)
+    expect((await send(served, { state, responses: { first: accept() } }, able({}))).text).toBe('done')
+  })
+})
