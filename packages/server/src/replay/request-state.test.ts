@@ -1,0 +1,299 @@
+import { errorCodes, type JsonObject, metaKeys, type Principal } from '@x/schema'
+import { memoryStore, StateError, type StateCodec, stored } from '@x/state-codec'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createServer, prompt, resourceTemplate, sealedState, tool } from '../index.ts'
+import { ask, collector } from '../testing/ask.ts'
+import {
+  accept,
+  capable,
+  glass,
+  kinds,
+  modes,
+  play,
+  type Round,
+  type Run,
+  type Served,
+  send,
+  serve,
+} from '../testing/rounds.ts'
+
+const secret = 'the secret answer'
+const text = { message: 'What?', schema: z.object({ text: z.string() }) }
+const run: Run = async (ctx) => {
+  await ctx.step('plan', () => secret)
+  await ctx.elicit('a', text)
+  return (await ctx.elicit('b', text)).text
+}
+const refused = {
+  code: errorCodes.invalidParams,
+  message: 'Invalid or expired requestState',
+  data: { reason: 'requestState' },
+}
+const answer = accept({ text: secret })
+
+/** What the client sees of a state that is not to be believed, and what the author. */
+function seen({ error }: Round, { reported }: Served) {
+  const told = reported.at(-1)?.error
+  return { error, code: told instanceof StateError ? told.code : told }
+}
+
+describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+  describe.each(kinds)('requestState of a $kind', (kind) => {
+    test('opens at every instance with the same keys', async () => {
+      const played = await play([serve(run, mode, kind), serve(run, mode, kind)], { a: answer, b: answer })
+      expect(played.text).toBe(secret)
+    })
+
+    const forged: [string, string, string][] = [
+      ['empty', '', 'malformed'],
+      ['no token', 'hello', 'malformed'],
+      ['a megabyte', 'x'.repeat(1_000_000), 'too_large'],
+      ['line noise', '\u0000..\uD800', 'malformed'],
+    ]
+    test.each(forged)(
+      'that is %s is refused with one face, and the author is told why [MRT-007 MRT-009]',
+      async (_, state) => {
+        const served = serve(run, mode, kind)
+        const round = await send(served, { state, responses: { a: answer } })
+        expect(round.error).toEqual(refused)
+        expect(served.reported).toMatchObject([{ error: { name: 'StateError' }, where: { method: kind.method } }])
+      },
+    )
+
+    test("of one caller is not another's, whether they have a name or not [MRT-010]", async () => {
+      const served = serve(run, mode, kind)
+      const ada: Principal = { subject: 'ada', issuer: 'https://a', client: 'c' }
+      const { state } = await send(served, {}, { principal: ada })
+      const others: (Principal | undefined)[] = [
+        undefined,
+        { ...ada, subject: 'bob' },
+        { ...ada, issuer: 'https://b' },
+        { ...ada, client: 'd' },
+        { subject: 'ada' },
+      ]
+      for (const principal of others) {
+        const round = await send(served, { state, responses: { a: answer } }, { principal })
+        expect(seen(round, served)).toMatchObject({ error: refused, code: 'binding' })
+      }
+      const anonymous = await send(served)
+      const round = await send(served, { state: anonymous.state }, { principal: ada })
+      expect(seen(round, served)).toMatchObject({ error: refused, code: 'binding' })
+      const again = { ...ada, scopes: ['more'] }
+      const own = await send(served, { state, responses: { a: answer } }, { principal: again })
+      expect(Object.keys(own.requests)).toEqual(['b'])
+    })
+
+    test('of a server with other keys is refused, and the author reads that the instances differ', async () => {
+      const other = serve(
+        run,
+        { ...mode, state: sealedState({ keys: ['13de2cb75854e303d2db09941fcb7c5fc92746d110024060e04faf9fa811f868'] }) },
+        kind,
+      )
+      const { state } = await send(other)
+      const served = serve(run, mode, kind)
+      const round = await send(served, { state })
+      expect(seen(round, served)).toMatchObject({ error: refused, code: 'unknown_key' })
+    })
+
+    test('that is too old is refused, and so is a call that has lasted too long [MRT-011]', async () => {
+      let time = 1_000_000_000_000
+      const clock = { now: () => time }
+      const keys = ['ecbcaf49f1417ac2bcd2202b64dcb804d7009dccb099e810e5a6b9c7fa961aa9']
+      const state = sealedState({ keys, clock, ttlMs: 1_000, maxAgeMs: 2_500 })
+      const served = serve(run, { ...mode, state, wallClock: () => time }, kind)
+      const first = await send(served)
+      time += 900
+      const second = await send(served, { state: first.state, responses: { a: answer } })
+      expect(Object.keys(second.requests)).toEqual(['b'])
+      time += 900
+      expect((await send(served, { state: second.state })).requests).toHaveProperty('b')
+      const expired = await send(served, { state: first.state })
+      expect(seen(expired, served)).toMatchObject({ error: refused, code: 'expired' })
+      const third = await send(served, { state: second.state })
+      time += 800
+      const late = await send(served, { state: third.state })
+      expect(seen(late, served)).toMatchObject({ error: refused, code: expect.stringMatching(/^(expired|too_old)$/) })
+    })
+
+    test('is refused where nothing can wait: state: false', async () => {
+      const { state } = await send(serve(run, mode, kind))
+      const { error } = await send(serve(run, { ...mode, state: false }, kind), { state })
+      expect(error).toEqual(refused)
+    })
+
+    test('of a later format is refused, and the author reads so', async () => {
+      const { codec } = glass()
+      const served = serve(run, { ...mode, state: codec }, kind)
+      const { state = '' } = await send(served)
+      for (const other of [{ v: 2 }, null, [], 'x', { v: 1, flow: 7 }]) {
+        const [, binding] = JSON.parse(state)
+        const round = await send(served, { state: JSON.stringify([other, binding]) })
+        expect(round.error).toEqual(refused)
+        expect(String(served.reported.at(-1)?.error)).toContain('format')
+      }
+    })
+
+    test('in a store that cannot be reached is an internal error, and the client may try again', async () => {
+      let reachable = true
+      const store = memoryStore()
+      const down = async () => Promise.reject(new Error('connection refused'))
+      const flaky = new Proxy(store, {
+        get: (target, name, receiver) => (reachable ? Reflect.get(target, name, receiver) : down),
+      })
+      const served = serve(run, { ...mode, state: stored({ store: flaky }) }, kind)
+      const { state } = await send(served)
+      reachable = false
+      const unsealed = await send(served, { state, responses: { a: answer } })
+      const unstored = await send(served)
+      for (const { error, isError } of [unsealed, unstored]) {
+        expect([error, isError]).toEqual([{ code: errorCodes.internal, message: 'Internal error' }, false])
+      }
+      expect(served.reported).toMatchObject([{ error: { code: 'unavailable' } }, { error: { code: 'unavailable' } }])
+      reachable = true
+      expect(Object.keys((await send(served, { state, responses: { a: answer } })).requests)).toEqual(['b'])
+    })
+
+    test('that grows too large is an internal error, and the author reads which entries are large', async () => {
+      const large: Run = async (ctx) => {
+        await ctx.step('big', () => 'x'.repeat(100_000))
+        return (await ctx.elicit('a', text)).text
+      }
+      const served = serve(large, mode, kind)
+      const { error } = await send(served)
+      expect(error).toEqual({ code: errorCodes.internal, message: 'Internal error' })
+      expect(served.reported).toMatchObject([{ error: { code: 'too_large', message: expect.stringContaining('big') } }])
+    })
+  })
+
+  test('altered in any byte, cut short or made longer is refused [MRT-008 MRT-009]', async () => {
+    const served = serve(run, mode)
+    const { state = '' } = await send(served)
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.'
+    const alterations = fc.oneof(
+      fc
+        .tuple(fc.nat(state.length - 1), fc.constantFrom(...alphabet))
+        .map(([at, byte]) => state.slice(0, at) + byte + state.slice(at + 1)),
+      fc.nat(state.length - 1).map((length) => state.slice(0, length)),
+      fc.constantFrom('A', '=', '.', ' ', '\n').map((end) => state + end),
+    )
+    await fc.assert(
+      fc.asyncProperty(alterations, async (altered) => {
+        fc.pre(altered !== state)
+        expect((await send(served, { state: altered, responses: { a: answer } })).error).toEqual(refused)
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('shows the client nothing of answers and steps, and neither does the log', async () => {
+    const served = serve(run, mode)
+    const first = await send(served)
+    const second = await send(served, { state: first.state, responses: { a: answer } })
+    const tampered = `${second.state?.slice(0, -1)}${second.state?.endsWith('A') ? 'B' : 'A'}`
+    await send(served, { state: tampered, responses: { b: answer } })
+    const shown = JSON.stringify([first, second])
+    expect(shown).not.toContain(secret)
+    expect(shown).not.toContain(Buffer.from(secret).toString('base64url').slice(0, -2))
+    const error = served.reported.at(-1)?.error
+    const logged = `${String(error)} ${JSON.stringify(error)} ${error instanceof StateError ? error.detail : ''}`
+    expect(logged).not.toContain(secret)
+    expect(logged).not.toContain(tampered)
+  })
+})
+
+describe('a state', () => {
+  const asking = async (_: unknown, ctx: Parameters<Run>[0]) => (await ctx.elicit('a', text)).text
+  const input = z.object({ n: z.number().optional(), deep: z.looseObject({}).optional() })
+  const { reported, onError } = collector()
+  const server = createServer({
+    name: 'demo',
+    version: '1',
+    state: sealedState({ keys: ['37a5a1d14d0755b9513296d5441abd5e68541ce97dfdfc30e98b1730dbc43d15'] }),
+    onError,
+    tools: [
+      tool('one', { description: 'd', input, run: asking }),
+      tool('two', { description: 'd', input, run: asking }),
+    ],
+    prompts: [prompt('one', { input: z.object({ n: z.string().optional() }), run: asking })],
+    resourceTemplates: [resourceTemplate('x://{id}', { name: 'x', read: asking })],
+  })
+  const meta = { [metaKeys.clientCapabilities]: capable }
+  const stateOf = async (method: string, params: JsonObject): Promise<string> => {
+    const response = await ask(server, method, params, { meta })
+    return 'result' in response ? String(response.result['requestState']) : ''
+  }
+  const first: JsonObject = { name: 'one', arguments: { n: 1, deep: { a: 1, b: [2] } } }
+  const others: [string, string, JsonObject][] = [
+    ['another tool', 'tools/call', { ...first, name: 'two' }],
+    ['another argument', 'tools/call', { name: 'one', arguments: { n: 2, deep: { a: 1, b: [2] } } }],
+    ['a deep argument changed', 'tools/call', { name: 'one', arguments: { n: 1, deep: { a: 1, b: [3] } } }],
+    ['an argument more', 'tools/call', { name: 'one', arguments: { n: 1, deep: { a: 1, b: [2], c: 0 } } }],
+    ['an argument less', 'tools/call', { name: 'one', arguments: { n: 1 } }],
+    ['another method', 'prompts/get', { name: 'one' }],
+    ['another resource', 'resources/read', { uri: 'x://1' }],
+  ]
+  test.each(others)('of a call is refused for %s [MRT-012]', async (_, method, params) => {
+    const requestState = await stateOf('tools/call', first)
+    const response = await ask(server, method, { ...params, requestState }, { meta })
+    expect(response).toMatchObject({ error: refused })
+    expect(reported.at(-1)?.error).toMatchObject({ code: 'binding' })
+  })
+
+  test.each([
+    ['prompts/get', { name: 'one', arguments: { n: '1' } }, { name: 'one', arguments: { n: '2' } }],
+    ['resources/read', { uri: 'x://1' }, { uri: 'x://2' }],
+  ])('of %s is refused for another target [MRT-012]', async (method, params, other) => {
+    const requestState = await stateOf(method, params)
+    expect(await ask(server, method, { ...other, requestState }, { meta })).toMatchObject({ error: refused })
+    const inputResponses = { a: accept({ text: 'T' }) }
+    const good = await ask(server, method, { ...params, requestState, inputResponses }, { meta })
+    expect(JSON.stringify(good)).toContain('"T"')
+  })
+
+  test('does not mind in which order a client writes the arguments, nor what else its _meta says', async () => {
+    const requestState = await stateOf('tools/call', first)
+    const turned = { arguments: { deep: { b: [2], a: 1 }, n: 1 }, name: 'one' }
+    const retry = { ...turned, requestState, inputResponses: { a: accept({ text: 'T' }) } }
+    const response = await ask(server, 'tools/call', retry, { meta: { ...meta, traceparent: 'x', progressToken: 5 } })
+    expect(JSON.stringify(response)).toContain('"text":"T"')
+  })
+
+  test('of a method that may not ask is refused as such a method does [MRT-004]', async () => {
+    const response = await ask(server, 'tools/list', { requestState: 'x', inputResponses: {} }, { meta })
+    expect('result' in response && response.result['resultType']).toBe('complete')
+  })
+})
+
+describe('a server that was given no state', () => {
+  const keyless = (settings: object) => serve(run, { state: undefined, ...settings })
+
+  test.each(modes)('has a random key, says so once, and is for this machine only ($strictReplay)', async (mode) => {
+    const served = keyless(mode)
+    expect(served.server.localOnly).toMatch(/random key.*sealedState/s)
+    expect(served.warnings).toEqual([])
+    expect((await play(served, { a: answer, b: answer })).text).toBe(secret)
+    await play(served, { a: answer, b: answer })
+    expect(served.warnings).toEqual([{ code: 'random-key', message: served.server.localOnly }])
+  })
+
+  test('says nothing when nothing is asked, for then there is nothing to seal', async () => {
+    const served = serve(() => 'done', { state: undefined })
+    await send(served)
+    expect(served.warnings).toEqual([])
+  })
+
+  test("refuses another instance's state", async () => {
+    const { state } = await send(keyless({}))
+    expect((await send(keyless({}), { state })).error).toEqual(refused)
+  })
+
+  test.each([
+    ['keys', sealedState({ keys: ['e9af773a15cf0e838c8ea2b43965efd80b4b91b77c80bff14a8e4b0769ff17d7'] })],
+    ['a codec of its own', glass().codec],
+    ['state: false', false as const],
+  ])('is not one with %s', (_, state: StateCodec | false) => {
+    expect(serve(run, { state }).server.localOnly).toBeUndefined()
+  })
+})
