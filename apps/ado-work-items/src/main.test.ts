@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { createClient, isClientError } from '@x/client'
@@ -14,6 +16,7 @@ import { watchedExchange } from './walk-through/watched-exchange.ts'
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 const timeout = 120_000
 const started: ChildProcess[] = []
+const folders: string[] = []
 
 beforeAll(() => {
   if (!existsSync(main))
@@ -21,6 +24,7 @@ beforeAll(() => {
 })
 afterEach(() => {
   for (const child of started.splice(0)) child.kill('SIGKILL')
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
 })
 
 describe('the walk-through', { timeout }, () => {
@@ -30,11 +34,15 @@ describe('the walk-through', { timeout }, () => {
     for (const landmark of [
       'ado-work-items 0.1.0 speaks 2026-07-28',
       "requires the field Microsoft.VSTS.Common.ResolvedReason (Fixed, Won't Fix, Duplicate, By Design)",
-      'linked as Duplicate Of #4301',
+      'round 1, instance 1,',
+      'instance 1 is killed with SIGKILL. The call goes on',
+      'round 2, instance 2,',
+      'round 3, instance 3,',
+      'Bug #4522 resolved as Duplicate of Bug #4301. State set to Resolved and duplicate link created.',
+      'Bug #4301 was not changed: the user declined',
       'Bug #4517 was not changed. Somebody else changed the work item',
       '4522, 4533, 4544, 4540',
-      'instance 1 was killed; every call was answered; now serving: 2, 3, 4',
-      'All 13 steps went as expected.',
+      'All 12 steps went as expected.',
     ]) {
       expect(output.replace(/\s+/g, ' ')).toContain(landmark)
     }
@@ -67,6 +75,29 @@ describe('the walk-through', { timeout }, () => {
     expect(output).toContain('Azure DevOps refused the access token')
     expect(output).toContain('1 of 3 steps did not go as expected.')
     expect(output).not.toContain('wr0ng-token')
+    expect(code).toBe(1)
+  })
+})
+
+describe('a script', { timeout }, () => {
+  test('answers in the place of a person', async () => {
+    const answers = {
+      work_item: { workItemId: 4533 },
+      resolution: { resolution: 'Duplicate' },
+      duplicate_of: { duplicateOfId: 4517 },
+    }
+    const { code, output, errors } = await start(['--once', '--port', '0', '--answers', written(answers)]).ended
+    expect(errors).toBe('')
+    expect(output).toMatch(/round 1: instance \d asks, and leaves \d+ bytes of state with the client/)
+    expect(output).toContain('✔  Bug #4533 resolved as Duplicate of Bug #4517.')
+    expect(code).toBe(0)
+  })
+
+  test('whose answers are not enough is told so, and it ends with 1', async () => {
+    const answers = written({ work_item: { workItemId: 4533 } })
+    const { code, output } = await start(['--once', '--port', '0', '--answers', answers]).ended
+    expect(output).toContain('All 12 steps went as expected.')
+    expect(output).toMatch(/^✘ {2}\S+answers\.json has no answer to "resolution" \(Resolving Bug #4533/m)
     expect(code).toBe(1)
   })
 })
@@ -113,6 +144,9 @@ describe('it does not start', { timeout }, () => {
 
   test.each([
     [['--twice'], {}, "Unknown option '--twice'"],
+    [['--ask'], {}, '--ask needs a terminal, and there is none: give --answers with a file instead'],
+    [['--answers', '/nowhere.json'], {}, '--answers /nowhere.json cannot be read'],
+    [[], { STATE_KEY: 'secret' }, 'STATE_KEY cannot be used: keys[0]'],
     [[], { AZURE_DEVOPS_ORG: 'contoso' }, 'AZURE_DEVOPS_PROJECT and AZURE_DEVOPS_TOKEN must be set too'],
   ])('with the arguments %j and the environment %j', async (args, environment, message) => {
     const { code, errors } = await start(args, environment).ended
@@ -128,7 +162,9 @@ test('--help says how it is used', { timeout }, async () => {
 })
 
 function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('AZURE_DEVOPS_'))
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('AZURE_DEVOPS_') && name !== 'STATE_KEY',
+  )
   const env = { ...Object.fromEntries(inherited), NO_COLOR: '1', ...environment }
   const child = spawn(process.execPath, ['--conditions=dist', main, ...args], {
     env,
@@ -151,6 +187,15 @@ function start(args: readonly string[], environment: Readonly<Record<string, str
     child.once('close', (code) => resolve({ code, output, errors }))
   })
   return { child, url, ended }
+}
+
+/** The path of a file with these answers. */
+function written(answers: object): string {
+  const folder = mkdtempSync(join(tmpdir(), 'answers-'))
+  folders.push(folder)
+  const path = join(folder, 'answers.json')
+  writeFileSync(path, JSON.stringify(answers))
+  return path
 }
 
 function lostCall(error: unknown): undefined {

@@ -25,7 +25,7 @@ test('the endpoint, the page and nothing else are served', async () => {
   const nothing = await fetch(`${base}/other`)
   expect([nothing.status, await nothing.text()]).toEqual([404, 'There is nothing here: the endpoint is /mcp\n'])
   await instance.close()
-  await expect(fetch(base)).rejects.toThrow()
+  await expect(fetch(base)).rejects.toThrow('fetch failed')
 })
 
 test('without a page there is the endpoint alone', async () => {

@@ -31,19 +31,16 @@ export function whoAnswers(
   { ask, answers, once }: Options,
   { environment, terminal, stop }: TurnsContext,
 ): Turns | undefined {
-  const isWanted = ask === true || answers !== undefined
   const isReal = connectionFrom(environment) !== undefined
-  if (isWanted && isReal) {
-    throw new UsageError(
-      '--ask and --answers resolve a bug, so they work with the emulator only: unset AZURE_DEVOPS_ORG',
-    )
+  const isWanted = ask ?? (!once && !isReal && terminal !== undefined)
+  if (isReal && (isWanted || answers !== undefined)) {
+    const reason = '--ask and --answers resolve a bug, so they work with the emulator only: unset AZURE_DEVOPS_ORG'
+    throw new UsageError(reason)
   }
   if (answers !== undefined) return { person: readAnswers(answers), again: false }
-  if (ask === true && terminal === undefined) {
-    throw new UsageError('--ask needs a terminal, and there is none: give --answers with a file instead')
-  }
-  if (terminal === undefined || isReal || !(ask ?? !once)) return undefined
-  return { person: atTerminal({ ...terminal, signal: stop.signal }), again: !once }
+  if (!isWanted) return undefined
+  if (terminal !== undefined) return { person: atTerminal({ ...terminal, signal: stop.signal }), again: !once }
+  throw new UsageError('--ask needs a terminal, and there is none: give --answers with a file instead')
 }
 
 /** Lets whoever answers resolve bugs. Resolves to whether that went well; rejects when the run is stopped. */
