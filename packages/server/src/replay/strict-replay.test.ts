@@ -1,0 +1,252 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { compileJsonSchema } from '@x/schema/json-schema'
+import { createServer, type ServerWarning, tool } from '../index.ts'
+import { callTool } from '../testing/ask.ts'
+import { accept, glass, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+
+const text = { message: 'What?', schema: z.object({}) }
+const strict = { strictReplay: true }
+
+describe('strict replay', () => {
+  let count = 0
+  const unlike = () => `${count++}`
+  const faults: [string, Run, string, RegExp][] = [
+    [
+      'a message with a time in it',
+      async (ctx) => {
+        await ctx.elicit('when', { ...text, message: `It is ${unlike()}` })
+        return 'done'
+      },
+      'when',
+      /wrote its question "when" another way/,
+    ],
+    [
+      'a URL that is made anew',
+      async (ctx) => {
+        await ctx.elicitUrl('go', { message: 'Go', url: `https://example.com/${unlike()}` })
+        return 'done'
+      },
+      'go',
+      /wrote its question "go" another way/,
+    ],
+    [
+      'a branch on the time',
+      async (ctx) => {
+        await ctx.step('first', () => 1)
+        if (count++ % 2 === 0) await ctx.step('even', () => 1)
+        else await ctx.step('odd', () => 1)
+        await ctx.step('last', () => 1)
+        return 'done'
+      },
+      'even',
+      /did not come to its step "(even|odd)"/,
+    ],
+    [
+      'a question that is asked now and then',
+      async (ctx) => {
+        if (count++ % 2 === 0) await ctx.elicit('now', text)
+        return 'done'
+      },
+      'now',
+      /did not come to its question "now"/,
+    ],
+    [
+      'a checkpoint under another name',
+      async (ctx) => {
+        await ctx.checkpoint(`at/${count++ % 2}`, 0).save(1)
+        await ctx.step('x', () => 1)
+        return 'done'
+      },
+      'at/0',
+      /did not come to its checkpoint "at\/0"/,
+    ],
+  ]
+  describe.each(kinds)('of a $kind', (kind) => {
+    test.each(faults)('tells of %s, by name and key', async (_, run, key, told) => {
+      count = 0
+      const served = serve(run, strict, kind)
+      await send(served)
+      expect(served.warnings[0]).toMatchObject({
+        code: 'not-repeatable',
+        message: expect.stringMatching(told),
+        where: { method: kind.method, name: kind.kind === 'resource' ? 'do://it' : 'do' },
+        key,
+      })
+    })
+
+    test.each(faults)('is off in production, where %s is told nobody at once', async (_, run) => {
+      count = 0
+      const served = serve(run, { strictReplay: false }, kind)
+      await send(served)
+      expect(served.warnings).toEqual([])
+    })
+  })
+
+  test('tells of a key that is random, and does not go on for ever', async () => {
+    let runs = 0
+    const run: Run = async (ctx) => {
+      runs++
+      await ctx.step(`k/${unlike()}`, () => 1)
+      return 'done'
+    }
+    const served = serve(run, strict)
+    expect((await send(served)).text).toBe('done')
+    expect(served.warnings[0]).toMatchObject({ code: 'not-repeatable', key: expect.stringMatching(/^k\/\d+$/) })
+    expect(runs).toBeLessThanOrEqual(4)
+  })
+
+  test('tells each fault once, however often the call is made', async () => {
+    const run: Run = async (ctx) => {
+      await ctx.elicit('when', { ...text, message: unlike() })
+      return 'done'
+    }
+    const served = serve(run, strict)
+    for (let call = 0; call < 5; call++) await send(served)
+    expect(served.warnings).toHaveLength(1)
+  })
+
+  test('tells of arguments that a handler changes, which the retry would not fit', async () => {
+    const warnings: ServerWarning[] = []
+    const schema = { type: 'object', properties: { list: { type: 'array' } } } as const
+    const change = tool('change', {
+      description: 'd',
+      input: schema,
+      run: (args: unknown) => {
+        if (typeof args === 'object' && args !== null && 'list' in args && Array.isArray(args.list)) args.list.push(1)
+        return 'done'
+      },
+    })
+    const onWarning = (warning: ServerWarning) => void warnings.push(warning)
+    const server = createServer({
+      name: 'demo',
+      version: '1',
+      compileSchema: compileJsonSchema,
+      tools: [change],
+      onWarning,
+    })
+    await callTool(server, 'change', { list: [] })
+    expect(warnings).toMatchObject([
+      { code: 'not-repeatable', message: expect.stringContaining('changes its arguments') },
+    ])
+  })
+
+  test('runs from the top at every step, checkpoint and question, and what it records stays', async () => {
+    let runs = 0
+    const steps: string[] = []
+    const run: Run = async (ctx) => {
+      runs++
+      await ctx.step('a', () => void steps.push('a'))
+      await Promise.all([ctx.step('b', () => void steps.push('b')), ctx.step('c', () => void steps.push('c'))])
+      const loop = ctx.checkpoint('loop', 0)
+      while (loop.value < 3) await loop.save(loop.value + 1)
+      await ctx.elicit('q', text)
+      return String(loop.value)
+    }
+    const served = serve(run, strict)
+    expect((await play(served, { q: accept() })).text).toBe('3')
+    expect(steps).toEqual(['a', 'b', 'c'])
+    expect(runs).toBeGreaterThanOrEqual(7)
+    expect(served.warnings).toEqual([])
+  })
+
+  const correct: [string, Run][] = [
+    ['that does nothing', () => 'done'],
+    ['that throws', () => Promise.reject(new Error('no'))],
+    [
+      'whose times and ids are those of the context',
+      async (ctx) => {
+        await ctx.step(`at/${ctx.uuid('id')}`, () => 1)
+        await ctx.elicit('q', { ...text, message: `At ${ctx.now()}, ${ctx.uuid('id')}` })
+        return 'done'
+      },
+    ],
+    [
+      'whose branches run side by side',
+      async (ctx) => {
+        const branch = async (name: string) => {
+          await ctx.step(`one/${name}`, async () => name)
+          await ctx.step(`two/${name}`, () => name)
+        }
+        await Promise.all(['a', 'b', 'c'].map(branch))
+        await ctx.elicitAll({ q: text, r: text })
+        return 'done'
+      },
+    ],
+    [
+      'that catches a step that fails',
+      async (ctx) => {
+        await ctx.step('fails', () => Promise.reject(new Error('no'))).catch(() => {})
+        await ctx.elicit('q', text)
+        return 'done'
+      },
+    ],
+    [
+      'whose user declines',
+      async (ctx) => {
+        const { action } = await ctx.ask('no', text)
+        if (action === 'decline') await ctx.step('declined', () => 1)
+        return 'done'
+      },
+    ],
+  ]
+  test.each(correct)('says nothing of a handler %s', async (_, run) => {
+    const served = serve(run, strict)
+    await play(served, { q: accept(), r: accept(), no: { action: 'decline' } })
+    expect(served.warnings).toEqual([])
+  })
+
+  test('is on under a test runner unless it is switched off', async () => {
+    let runs = 0
+    const run: Run = async (ctx) => {
+      runs++
+      await ctx.step('a', () => 1)
+      return 'done'
+    }
+    await send(serve(run))
+    await send(serve(run, { strictReplay: false }))
+    expect(runs).toBe(3)
+  })
+})
+
+describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+  test('a call that asks in eight rounds is told of once, because clients stop at ten', async () => {
+    const keys = Array.from({ length: 10 }, (_, index) => `q/${index}`)
+    const run: Run = async (ctx) => {
+      for (const key of keys) await ctx.elicit(key, text)
+      return 'done'
+    }
+    const answers = Object.fromEntries(keys.map((key) => [key, accept()]))
+    const served = serve(run, mode)
+    expect((await play(served, answers)).rounds).toHaveLength(10)
+    await play(served, answers)
+    expect(served.warnings).toMatchObject([
+      { code: 'rounds', where: { method: 'tools/call', name: 'do' }, message: expect.stringContaining('8 times') },
+    ])
+    const short: Run = async (ctx) => {
+      for (const key of keys.slice(0, 7)) await ctx.elicit(key, text)
+      return 'done'
+    }
+    const quiet = serve(short, mode)
+    await play(quiet, answers)
+    expect(quiet.warnings).toEqual([])
+  })
+
+  test.each(kinds)('a $kind that asks nothing costs no id, no seal and no listener', async (kind) => {
+    const ids: string[] = []
+    const { codec, sealed, opened } = glass()
+    const randomUuid = () => `id-${ids.push('made')}`
+    const times: number[] = []
+    const wallClock = () => times.push(1)
+    const served = serve(async () => 'done', { ...mode, state: codec, randomUuid, wallClock }, kind)
+    const untouched: unknown[] = []
+    const signal = new Proxy(new AbortController().signal, {
+      get(target, name) {
+        if (name !== 'aborted') untouched.push(name)
+        return Reflect.get(target, name, target)
+      },
+    })
+    expect((await send(served, {}, { signal })).text).toBe('done')
+    expect([ids, times, sealed, opened, untouched]).toEqual([[], [], [], [], []])
+  })
+})
