@@ -1,0 +1,128 @@
+import type { VNode } from 'preact'
+import type { Draft, Field } from '../forms/field.ts'
+import type { Form } from '../forms/form.ts'
+import { limitsOf } from '../forms/limits.ts'
+import { ChoiceInput, ChoicesInput } from './choice-input.tsx'
+import { EntriesInput, type Suggestions } from './entries-input.tsx'
+import { FlagInput, JsonInput, NumberInput, TextInput } from './plain-input.tsx'
+
+/** What the input of a field is given. Ids are of the page's own making: names come from elsewhere. */
+export interface InputProps {
+  readonly id: string
+  readonly field: Field
+  readonly draft: Draft
+  /** The ids of the texts that describe it. */
+  readonly describedBy: string | undefined
+  readonly isInvalid: boolean
+  readonly onDraft: (draft: Draft) => void
+}
+
+interface FormFieldsProps {
+  readonly form: Form
+  /** The beginning of each id, so that two forms may stand on a page. */
+  readonly prefix: string
+  readonly suggestions?: Suggestions | undefined
+}
+
+/** The fields of a form, each with its label, what is allowed, and what is wrong. */
+export function FormFields({ form, prefix, suggestions }: FormFieldsProps): VNode {
+  return (
+    <div class="fields">
+      {form.fields.map((field, index) => (
+        <FieldView key={field.name} form={form} field={field} id={`${prefix}-${index}`} suggestions={suggestions} />
+      ))}
+    </div>
+  )
+}
+
+interface FieldViewProps extends Pick<FormFieldsProps, 'form' | 'suggestions'> {
+  readonly field: Field
+  readonly id: string
+}
+
+function FieldView({ form, field, id, suggestions }: FieldViewProps): VNode {
+  const issue = form.issues.value.get(field.name)
+  const hint = [field.description, limitsOf(field.kind)].filter((text) => text !== undefined && text !== '').join('. ')
+  const describedBy = [hint && `${id}-hint`, issue && `${id}-issue`].filter(Boolean).join(' ') || undefined
+  const props: InputProps = {
+    id,
+    field,
+    draft: form.drafts.value.get(field.name) ?? field.initial,
+    describedBy,
+    isInvalid: issue !== undefined,
+    onDraft: (draft) => form.set(field.name, draft),
+  }
+  const texts = (
+    <>
+      {hint && (
+        <p id={`${id}-hint`} class="hint">
+          {hint}
+        </p>
+      )}
+      {issue && (
+        <p id={`${id}-issue`} class="issue" role="alert">
+          {issue}
+        </p>
+      )}
+    </>
+  )
+  const className = `field field-${field.kind.type}${issue === undefined ? '' : ' invalid'}`
+  if (isGroup(field)) {
+    return (
+      <fieldset class={className} aria-describedby={describedBy}>
+        <legend>{labelWords(field)}</legend>
+        <FieldInput {...props} suggestions={suggestions} />
+        {texts}
+      </fieldset>
+    )
+  }
+  return (
+    <div class={className}>
+      <label for={id}>{labelWords(field)}</label>
+      <FieldInput {...props} suggestions={suggestions} />
+      {texts}
+    </div>
+  )
+}
+
+/** Whether a field has several inputs, so that its name belongs to the group of them. */
+function isGroup({ kind }: Field): boolean {
+  return kind.type === 'choices' || kind.type === 'entries' || (kind.type === 'choice' && kind.options.length <= 6)
+}
+
+function labelWords({ label, required, kind }: Field): VNode {
+  return (
+    <>
+      {label}
+      {!required && kind.type !== 'flag' && <span class="optional"> optional</span>}
+    </>
+  )
+}
+
+function FieldInput(props: InputProps & { readonly suggestions: Suggestions | undefined }): VNode {
+  const { kind } = props.field
+  switch (kind.type) {
+    case 'text':
+      return <TextInput {...props} kind={kind} />
+    case 'number':
+      return <NumberInput {...props} kind={kind} />
+    case 'flag':
+      return <FlagInput {...props} />
+    case 'choice':
+      return <ChoiceInput {...props} options={kind.options} asRadios={isGroup(props.field)} />
+    case 'choices':
+      return <ChoicesInput {...props} options={kind.options} />
+    case 'entries':
+      return <EntriesInput {...props} />
+    default:
+      return <JsonInput {...props} />
+  }
+}
+
+/** Takes the person to the first field that is wrong, once its message stands there. */
+export function focusFirstIssue(form: HTMLFormElement): void {
+  requestAnimationFrame(() => {
+    const first = form.querySelector('.invalid :is(input, select, textarea)')
+    if (first instanceof HTMLElement) first.focus()
+  })
+}

@@ -1,0 +1,49 @@
+import type { VNode } from 'preact'
+import type { Session } from '../session/session.ts'
+import { QuestionDialog } from './question-dialog.tsx'
+import { RunList } from './run-list.tsx'
+import { ToolPanel } from './tool-panel.tsx'
+import { WorkItemList } from './work-item-list.tsx'
+
+/** The whole page. */
+export function Page({ session }: { readonly session: Session }): VNode {
+  const question = session.questions.current.value
+  return (
+    <>
+      <PageHeader session={session} />
+      <main class="columns">
+        <WorkItemList workItems={session.workItems} />
+        <ToolPanel session={session} />
+        <RunList calls={session.calls} />
+      </main>
+      <p class="visually-hidden" role="status" data-announcement>
+        {session.announcement}
+      </p>
+      {question && (
+        <QuestionDialog
+          key={question.id}
+          open={question}
+          waiting={session.questions.waiting.value}
+          address={session.address}
+        />
+      )}
+    </>
+  )
+}
+
+function PageHeader({ session }: { readonly session: Session }): VNode {
+  const server = session.server.value
+  return (
+    <header class="page-header">
+      <img src="/icon.svg" alt="" width="36" height="36" />
+      <div>
+        <h1>Work items over MCP</h1>
+        <p>Calls that ask in the middle, and servers that keep nothing</p>
+      </div>
+      <p class="server">
+        <span class={server === undefined ? 'lamp' : 'lamp lit'} aria-hidden="true" />
+        {server ?? 'Not connected'} <code>{session.address}/mcp</code>
+      </p>
+    </header>
+  )
+}

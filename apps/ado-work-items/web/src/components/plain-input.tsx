@@ -1,0 +1,75 @@
+import type { TargetedInputEvent, VNode } from 'preact'
+import { type NumberKind, type TextKind, textOf } from '../forms/field.ts'
+import type { InputProps } from './form-fields.tsx'
+
+/** A line of text, a date, a time, an address. */
+export function TextInput({ kind, ...props }: InputProps & { readonly kind: TextKind }): VNode {
+  const { id, field, draft, describedBy, isInvalid, onDraft } = props
+  const attributes = {
+    id,
+    value: textOf(draft),
+    'aria-describedby': describedBy,
+    'aria-invalid': isInvalid,
+    'aria-required': field.required,
+    onInput: (event: TargetedInputEvent<HTMLInputElement>) => onDraft(event.currentTarget.value),
+  }
+  switch (kind.format) {
+    case 'date':
+      return <input type="date" {...attributes} />
+    case 'date-time':
+      return <input type="datetime-local" step="1" {...attributes} />
+    case 'email':
+      return <input type="email" autocomplete="email" {...attributes} />
+    case 'uri':
+      return <input type="url" {...attributes} />
+    default:
+      return <input type="text" autocomplete="off" {...attributes} />
+  }
+}
+
+/** A number. It is a text for the browser, which would hide what somebody wrote that is none. */
+export function NumberInput({ kind, ...props }: InputProps & { readonly kind: NumberKind }): VNode {
+  const { id, field, draft, describedBy, isInvalid, onDraft } = props
+  return (
+    <input
+      id={id}
+      type="text"
+      inputMode={kind.whole ? 'numeric' : 'decimal'}
+      autocomplete="off"
+      value={textOf(draft)}
+      aria-describedby={describedBy}
+      aria-invalid={isInvalid}
+      aria-required={field.required}
+      onInput={(event) => onDraft(event.currentTarget.value)}
+    />
+  )
+}
+
+/** Yes or no. */
+export function FlagInput({ id, draft, describedBy, onDraft }: InputProps): VNode {
+  return (
+    <input
+      id={id}
+      type="checkbox"
+      checked={draft === true}
+      aria-describedby={describedBy}
+      onChange={(event) => onDraft(event.currentTarget.checked)}
+    />
+  )
+}
+
+/** Anything that no other input holds. */
+export function JsonInput({ id, field, draft, describedBy, isInvalid, onDraft }: InputProps): VNode {
+  return (
+    <textarea
+      id={id}
+      rows={3}
+      spellcheck={false}
+      value={textOf(draft)}
+      aria-describedby={describedBy}
+      aria-invalid={isInvalid}
+      aria-required={field.required}
+      onInput={(event) => onDraft(event.currentTarget.value)}
+    />
+  )
+}

@@ -1,0 +1,69 @@
+import type { VNode } from 'preact'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { openForm } from '../forms/form.ts'
+import { questionFields } from '../forms/question-fields.ts'
+import type { OpenQuestion } from '../session/questions.ts'
+import { toContent } from '../session/show-answer.ts'
+import { showCount } from '../session/units.ts'
+import { FormFields, focusFirstIssue } from './form-fields.tsx'
+
+interface QuestionDialogProps {
+  readonly open: OpenQuestion
+  /** How many questions come after this one. */
+  readonly waiting: number
+  /** Where the server is that asks. */
+  readonly address: string
+}
+
+/**
+ * A server's question, which says who asks and can always be turned down (client/elicitation, security). It is modal: the
+ * browser keeps the focus in it, and gives it back when it closes.
+ */
+export function QuestionDialog({ open, waiting, address }: QuestionDialogProps): VNode {
+  const { question, context, answer } = open
+  const dialog = useRef<HTMLDialogElement>(null)
+  const form = useMemo(() => openForm(questionFields(question.requestedSchema)), [question])
+  useLayoutEffect(() => {
+    const shown = dialog.current
+    shown?.showModal()
+    return () => shown?.close()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby="question"
+      onCancel={(event) => {
+        event.preventDefault()
+        answer({ action: 'cancel' })
+      }}
+    >
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          const values = form.read()
+          if (values === undefined) focusFirstIssue(event.currentTarget)
+          else answer({ action: 'accept', content: toContent(values) })
+        }}
+      >
+        <p class="asks">
+          <code>{context.target}</code> on {address} asks
+          {waiting > 0 && <span> · {showCount(waiting, 'more question')}</span>}
+        </p>
+        <h2 id="question">{question.message}</h2>
+        <FormFields form={form} prefix="question" />
+        <div class="actions">
+          <button type="submit" class="primary">
+            Answer
+          </button>
+          <button type="button" onClick={() => answer({ action: 'decline' })}>
+            Decline
+          </button>
+          <button type="button" class="quiet" onClick={() => answer({ action: 'cancel' })}>
+            Cancel <kbd>Esc</kbd>
+          </button>
+        </div>
+      </form>
+    </dialog>
+  )
+}

@@ -1,0 +1,86 @@
+import type { VNode } from 'preact'
+import type { Calls } from '../session/calls.ts'
+import { instancesOf, type Outcome, type Run } from '../session/run.ts'
+import { showCount, showDuration } from '../session/units.ts'
+import { Timeline } from './timeline.tsx'
+
+/** The calls that were made, the last one open. */
+export function RunList({ calls }: { readonly calls: Calls }): VNode {
+  const [last, ...earlier] = calls.runs.value
+  return (
+    <section class="card runs" aria-labelledby="rounds">
+      <div class="card-head">
+        <h2 id="rounds">Rounds</h2>
+      </div>
+      {last === undefined ? <Invitation /> : <RunView run={last} />}
+      {earlier.length > 0 && <h3 class="earlier">Earlier calls</h3>}
+      {earlier.map((run) => (
+        <details key={run.id} class="earlier-run">
+          <summary>
+            <time>{timeOf(run)}</time> <code>{run.tool}</code> <span>{summaryOf(run)}</span>
+          </summary>
+          <RunView run={run} />
+        </details>
+      ))}
+    </section>
+  )
+}
+
+function Invitation(): VNode {
+  return (
+    <p class="hint">
+      Pick Bug #4522 and set <code>System.State</code> to <code>Resolved</code>. The server asks twice before it changes
+      anything, and here you see which of its instances answered each time.
+    </p>
+  )
+}
+
+function RunView({ run }: { readonly run: Run }): VNode {
+  return (
+    <div class="run">
+      <p class="run-head">
+        <code>{run.tool}</code> <code class="arguments">{JSON.stringify(run.args)}</code>
+      </p>
+      <Timeline run={run} />
+      {run.outcome && <OutcomeView outcome={run.outcome} />}
+      {run.outcome && run.rounds.length > 0 && <p class="hint run-summary">{summaryOf(run)}</p>}
+    </div>
+  )
+}
+
+const headings: Readonly<Record<Outcome['kind'], string>> = {
+  done: 'Done',
+  refused: 'Not done',
+  failed: 'Failed',
+  stopped: 'Stopped',
+}
+
+function OutcomeView({ outcome: { kind, text, structured } }: { readonly outcome: Outcome }): VNode {
+  return (
+    <div class={`notice ${kind === 'done' ? 'good' : 'bad'}`} data-outcome={kind}>
+      <strong>{headings[kind]}</strong>
+      <p>{text}</p>
+      {structured !== undefined && (
+        <details>
+          <summary>As data</summary>
+          <pre>{JSON.stringify(structured, undefined, 2)}</pre>
+        </details>
+      )}
+    </div>
+  )
+}
+
+function summaryOf(run: Run): string {
+  const questions = run.rounds.reduce((sum, { asked }) => sum + asked.length, 0)
+  const instances = instancesOf(run).length
+  return [
+    showCount(run.rounds.length, 'request'),
+    ...(questions === 0 ? [] : [showCount(questions, 'question')]),
+    ...(instances === 0 ? [] : [showCount(instances, 'instance')]),
+    `${showDuration(run.rounds.reduce((sum, { durationMs }) => sum + durationMs, 0))} on the server`,
+  ].join(' · ')
+}
+
+function timeOf({ startedAt }: Run): string {
+  return new Date(startedAt).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+}

@@ -1,0 +1,104 @@
+/** A value that people choose, and what they see for it. */
+export interface Option {
+  readonly value: string
+  readonly label: string
+}
+
+/** The shape that a text must have. */
+export type TextFormat = 'date' | 'date-time' | 'email' | 'uri'
+
+/** A line of text. Lengths count code points, as JSON Schema does. */
+export interface TextKind {
+  readonly type: 'text'
+  readonly format?: TextFormat | undefined
+  readonly minLength?: number | undefined
+  readonly maxLength?: number | undefined
+}
+
+/** A number, or a whole number. */
+export interface NumberKind {
+  readonly type: 'number'
+  readonly whole: boolean
+  readonly minimum?: number | undefined
+  readonly maximum?: number | undefined
+}
+
+/** Several of the options. */
+export interface ChoicesKind {
+  readonly type: 'choices'
+  readonly options: readonly Option[]
+  readonly minItems?: number | undefined
+  readonly maxItems?: number | undefined
+}
+
+/** What a field holds. */
+export type FieldKind =
+  | TextKind
+  | NumberKind
+  | { readonly type: 'flag' }
+  /** One of the options. */
+  | { readonly type: 'choice'; readonly options: readonly Option[] }
+  | ChoicesKind
+  /** Values under names that the person gives. */
+  | { readonly type: 'entries' }
+  /** Anything else, written as JSON. */
+  | { readonly type: 'json' }
+
+/** A row of an `entries` field, as it was typed. */
+export interface Entry {
+  readonly name: string
+  readonly value: string
+}
+
+/** What stands in a field while somebody fills it in: text, ticked or not, the chosen values, or rows. */
+export type Draft = string | boolean | readonly string[] | readonly Entry[]
+
+/** One field of a form, whatever schema it was made from. */
+export interface Field {
+  readonly name: string
+  readonly label: string
+  readonly description?: string | undefined
+  readonly required: boolean
+  readonly kind: FieldKind
+  /** What stands in it at first: the schema's default, or nothing. */
+  readonly initial: Draft
+}
+
+/** The draft of a field that is one text. */
+export function textOf(draft: Draft): string {
+  return typeof draft === 'string' ? draft : ''
+}
+
+/** The draft of a field with options of which several may be chosen. */
+export function chosenOf(draft: Draft): readonly string[] {
+  return Array.isArray(draft) ? draft.filter((item) => typeof item === 'string') : []
+}
+
+/** The draft of a field with rows. */
+export function entriesOf(draft: Draft): readonly Entry[] {
+  return Array.isArray(draft) ? draft.filter((item) => typeof item === 'object') : []
+}
+
+/** A draft with nothing in it. */
+export function emptyDraft(kind: FieldKind): Draft {
+  switch (kind.type) {
+    case 'flag':
+      return false
+    case 'choices':
+      return []
+    case 'entries':
+      return [{ name: '', value: '' }]
+    default:
+      return ''
+  }
+}
+
+/** A name of a program in words: `duplicateOfId` is "Duplicate of id". */
+export function labelOf(name: string): string {
+  const words = name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replaceAll(/[_-]+/g, ' ')
+    .trim()
+    .toLowerCase()
+  return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,61 @@
+import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import type { JsonValue } from '@x/schema'
+import type { Draft, Field } from './field.ts'
+import { readField } from './read-field.ts'
+
+/** A form while somebody fills it in. */
+export interface Form {
+  readonly fields: readonly Field[]
+  readonly drafts: ReadonlySignal<ReadonlyMap<string, Draft>>
+  /** What is wrong, by field, since the form was last read. */
+  readonly issues: ReadonlySignal<ReadonlyMap<string, string>>
+  set(name: string, draft: Draft): void
+  /** The values by field, where `undefined` means left empty; or nothing, and then there are issues. */
+  read(): ReadonlyMap<string, JsonValue | undefined> | undefined
+}
+
+/** Opens a form with the defaults of its fields. */
+export function openForm(fields: readonly Field[]): Form {
+  const drafts: Signal<ReadonlyMap<string, Draft>> = signal(new Map(fields.map(({ name, initial }) => [name, initial])))
+  const issues: Signal<ReadonlyMap<string, string>> = signal(new Map())
+  const byName = new Map(fields.map((field) => [field.name, field]))
+
+  const readOne = (field: Field): ReturnType<typeof readField> =>
+    readField(field, drafts.value.get(field.name) ?? field.initial)
+
+  /** While a field is wrong each change is judged at once, and before that none is: nobody is told off while typing. */
+  const judgeAgain = (field: Field): void => {
+    const reading = readOne(field)
+    const others = [...issues.value].filter(([name]) => name !== field.name)
+    const own: [string, string][] =
+      typeof reading === 'object' && 'issue' in reading ? [[field.name, reading.issue]] : []
+    issues.value = new Map([...others, ...own])
+  }
+
+  return {
+    fields,
+    drafts,
+    issues,
+    set: (name, draft) =>
+      batch(() => {
+        const field = byName.get(name)
+        if (field === undefined) return
+        drafts.value = new Map([...drafts.value, [name, draft]])
+        if (issues.value.has(name)) judgeAgain(field)
+      }),
+    read: () => {
+      const readings = fields.map((field) => ({ name: field.name, reading: readOne(field) }))
+      const wrong = readings.flatMap(({ name, reading }): [string, string][] =>
+        typeof reading === 'object' && 'issue' in reading ? [[name, reading.issue]] : [],
+      )
+      issues.value = new Map(wrong)
+      if (wrong.length > 0) return undefined
+      return new Map(
+        readings.map(({ name, reading }) => [
+          name,
+          typeof reading === 'object' && 'value' in reading ? reading.value : undefined,
+        ]),
+      )
+    },
+  }
+}

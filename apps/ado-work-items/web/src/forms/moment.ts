@@ -1,0 +1,14 @@
+/** A time with its zone, such as `2026-07-28T12:00:00Z`, as the browser's field for local times shows it. */
+export function toLocalMoment(text: string): string {
+  const time = new Date(text)
+  if (Number.isNaN(time.getTime())) return ''
+  const two = (value: number): string => String(value).padStart(2, '0')
+  const day = `${String(time.getFullYear()).padStart(4, '0')}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
+  return `${day}T${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`
+}
+
+/** The time in UTC that a local one means; `undefined` for what is no time. */
+export function fromLocalMoment(text: string): string | undefined {
+  const time = new Date(text)
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
+}

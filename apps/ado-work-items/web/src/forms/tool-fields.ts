@@ -1,0 +1,119 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import { type Draft, emptyDraft, type Field, type FieldKind, labelOf, type Option } from './field.ts'
+
+/**
+ * The fields for a tool's arguments. A tool's schema may be any JSON Schema (server/tools, input schema): what no field
+ * of ours can hold is written as JSON.
+ */
+export function toolFields(inputSchema: JsonObject): readonly Field[] {
+  const properties = objectIn(inputSchema, 'properties') ?? {}
+  const required = new Set(listIn(inputSchema, 'required'))
+  return Object.entries(properties).map(([name, property]) => {
+    const schema = isJsonObject(property) ? property : {}
+    const kind = kindOf(schema)
+    return {
+      name,
+      label: textIn(schema, 'title') ?? labelOf(name),
+      description: textIn(schema, 'description'),
+      required: required.has(name),
+      kind,
+      initial: initialOf(schema['default'], kind),
+    }
+  })
+}
+
+function kindOf(schema: JsonObject): FieldKind {
+  const options = optionsOf(schema)
+  if (options !== undefined) return { type: 'choice', options }
+  switch (schema['type']) {
+    case 'string':
+      return { type: 'text', minLength: numberIn(schema, 'minLength'), maxLength: numberIn(schema, 'maxLength') }
+    case 'integer':
+    case 'number':
+      return {
+        type: 'number',
+        whole: schema['type'] === 'integer',
+        minimum: numberIn(schema, 'minimum'),
+        maximum: numberIn(schema, 'maximum'),
+      }
+    case 'boolean':
+      return { type: 'flag' }
+    case 'array':
+      return listKind(schema)
+    case 'object':
+      return isRecord(schema) ? { type: 'entries' } : { type: 'json' }
+    default:
+      return { type: 'json' }
+  }
+}
+
+function listKind(schema: JsonObject): FieldKind {
+  const options = optionsOf(objectIn(schema, 'items') ?? {})
+  if (options === undefined) return { type: 'json' }
+  return { type: 'choices', options, minItems: numberIn(schema, 'minItems'), maxItems: numberIn(schema, 'maxItems') }
+}
+
+/** Whether an object has names of the caller's choice, and values that fit into one line. */
+function isRecord(schema: JsonObject): boolean {
+  const values = objectIn(schema, 'additionalProperties')
+  if (values === undefined || objectIn(schema, 'properties') !== undefined) return false
+  const choices = values['anyOf']
+  const types = Array.isArray(choices)
+    ? choices.map((one) => (isJsonObject(one) ? one['type'] : undefined))
+    : [values['type']]
+  return types.includes('string')
+}
+
+function optionsOf(schema: JsonObject): readonly Option[] | undefined {
+  const listed = schema['enum']
+  if (Array.isArray(listed)) {
+    const texts = listed.filter((value) => typeof value === 'string')
+    return texts.length === listed.length ? texts.map((value) => ({ value, label: value })) : undefined
+  }
+  const titled = schema['oneOf'] ?? schema['anyOf']
+  if (!Array.isArray(titled)) return undefined
+  const options = titled.flatMap(titledOption)
+  return options.length > 0 && options.length === titled.length ? options : undefined
+}
+
+function titledOption(option: JsonValue): readonly Option[] {
+  const value = isJsonObject(option) ? option['const'] : undefined
+  if (!isJsonObject(option) || typeof value !== 'string') return []
+  return [{ value, label: textIn(option, 'title') ?? value }]
+}
+
+function initialOf(given: JsonValue | undefined, kind: FieldKind): Draft {
+  if (given === undefined) return emptyDraft(kind)
+  switch (kind.type) {
+    case 'flag':
+      return given === true
+    case 'choices':
+      return Array.isArray(given) ? given.filter((value) => typeof value === 'string') : []
+    case 'entries':
+      return emptyDraft(kind)
+    case 'json':
+      return JSON.stringify(given)
+    default:
+      return String(given)
+  }
+}
+
+function objectIn(schema: JsonObject, name: string): JsonObject | undefined {
+  const value = schema[name]
+  return isJsonObject(value) ? value : undefined
+}
+
+function listIn(schema: JsonObject, name: string): readonly JsonValue[] {
+  const value = schema[name]
+  return Array.isArray(value) ? value : []
+}
+
+function textIn(schema: JsonObject, name: string): string | undefined {
+  const value = schema[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+function numberIn(schema: JsonObject, name: string): number | undefined {
+  const value = schema[name]
+  return typeof value === 'number' ? value : undefined
+}

@@ -1,0 +1,91 @@
+import type { RoundView } from '@x/client'
+import type { InputRequests, JsonObject, JsonValue } from '@x/schema'
+import { type Instance, readInstance } from '../../../src/fleet/instance-meta.ts'
+
+/** Something that the server asked, and what became of it. */
+export interface AskedThing {
+  readonly key: string
+  readonly message: string
+  /** What the person did, in words; absent until then. */
+  readonly answer?: string | undefined
+}
+
+/** One request of a call and its response. */
+export interface RoundEntry {
+  readonly round: number
+  readonly status: RoundView['status']
+  /** The instance that answered, when it says so. */
+  readonly instance: Instance | undefined
+  readonly durationMs: number
+  /** How large the state was that it handed over, in bytes. */
+  readonly stateBytes: number
+  readonly isRestarted: boolean
+  readonly asked: readonly AskedThing[]
+}
+
+/** What a call came to, for a person. */
+export interface Outcome {
+  readonly kind: 'done' | 'refused' | 'failed' | 'stopped'
+  readonly text: string
+  readonly structured?: JsonValue | undefined
+}
+
+/** A call of a tool, with its rounds so far. */
+export interface Run {
+  readonly id: number
+  readonly tool: string
+  readonly args: JsonObject
+  /** When it began, in milliseconds since 1970. */
+  readonly startedAt: number
+  readonly rounds: readonly RoundEntry[]
+  /** Absent while it runs. */
+  readonly outcome?: Outcome | undefined
+}
+
+/** The run with one more round. */
+export function withRound(run: Run, view: RoundView): Run {
+  const { round, status, durationMs, stateBytes, isRestarted } = view
+  const entry: RoundEntry = {
+    round,
+    status,
+    durationMs,
+    stateBytes,
+    isRestarted,
+    instance: instanceIn(view.meta),
+    asked: askedIn(view.requests),
+  }
+  return { ...run, rounds: [...run.rounds, entry] }
+}
+
+/** Which of a run's questions was answered. */
+export interface AnsweredQuestion {
+  readonly round: number
+  readonly key: string
+  readonly answer: string
+}
+
+/** The run with what a person answered. */
+export function withAnswer(run: Run, { round, key, answer }: AnsweredQuestion): Run {
+  const rounds = run.rounds.map((entry) =>
+    entry.round === round
+      ? { ...entry, asked: entry.asked.map((one) => (one.key === key ? { ...one, answer } : one)) }
+      : entry,
+  )
+  return { ...run, rounds }
+}
+
+/** The instances that answered, each once, in the order of their first answer. */
+export function instancesOf(run: Run): readonly number[] {
+  return [...new Set(run.rounds.flatMap(({ instance }) => (instance === undefined ? [] : [instance.id])))]
+}
+
+function instanceIn(meta: JsonObject | undefined): Instance | undefined {
+  return meta && readInstance({ jsonrpc: '2.0', id: 0, result: { resultType: 'complete', _meta: meta } })
+}
+
+function askedIn(requests: InputRequests): readonly AskedThing[] {
+  return Object.entries(requests).map(([key, request]) => ({
+    key,
+    message: request.method === 'elicitation/create' ? request.params.message : `asks for ${request.method}`,
+  }))
+}

@@ -1,0 +1,54 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import { createClient } from '@x/client'
+import type { Exchange, JsonObject } from '@x/schema'
+import { type Calls, createCalls } from './calls.ts'
+import { createQuestions, type Questions } from './questions.ts'
+import { createTools, type Tools } from './tools.ts'
+import { createWorkItems, type WorkItems } from './work-items.ts'
+
+/** Everything that the page shows, and what can be done on it. */
+export interface Session {
+  readonly workItems: WorkItems
+  readonly tools: Tools
+  readonly questions: Questions
+  readonly calls: Calls
+  /** The server as it calls itself, once it has answered. */
+  readonly server: ReadonlySignal<string | undefined>
+  /** Where it is. */
+  readonly address: string
+  /** What is read to those who cannot see the page: the last outcome. */
+  readonly announcement: ReadonlySignal<string>
+  start(): Promise<void>
+  /** Calls the picked tool, then reads the work items again. */
+  call(args: JsonObject): Promise<void>
+}
+
+/** Opens the page's session with a server. Results are never cached, because the page shows what the server says now. */
+export function createSession(exchange: Exchange, address: string): Session {
+  const client = createClient(exchange, { name: 'work-items-page', version: '0.1.0', cache: false })
+  const server = signal<string | undefined>(undefined)
+  const workItems = createWorkItems(client)
+  const tools = createTools(client, workItems)
+  const questions = createQuestions()
+  const calls = createCalls(client, questions)
+
+  const announcement = computed(() => {
+    const [last] = calls.runs.value
+    if (last === undefined) return ''
+    return last.outcome?.text ?? `Calling ${last.tool} …`
+  })
+  const showServer = (): void => {
+    if (client.server !== undefined) server.value = `${client.server.name} ${client.server.version}`
+  }
+  const start = async (): Promise<void> => {
+    await Promise.all([tools.load(), workItems.reload()])
+    showServer()
+  }
+  const call = async (args: JsonObject): Promise<void> => {
+    const picked = tools.picked.value
+    if (picked === undefined) return
+    await calls.call(picked.tool.name, args)
+    await workItems.reload()
+  }
+  return { workItems, tools, questions, calls, server, address, announcement, start, call }
+}

@@ -1,0 +1,66 @@
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
+import type { Client } from '@x/client'
+import { isJsonObject, type Tool } from '@x/schema'
+import { type Form, openForm } from '../forms/form.ts'
+import { toolFields } from '../forms/tool-fields.ts'
+import { explainFailure } from './explain-failure.ts'
+import type { WorkItems } from './work-items.ts'
+
+/** A tool, and the form for its arguments. */
+export interface ToolForm {
+  readonly tool: Tool
+  readonly form: Form
+}
+
+/** The tools of the server. */
+export interface Tools {
+  /** Absent until the list is there. */
+  readonly all: ReadonlySignal<readonly ToolForm[] | undefined>
+  readonly picked: ReadonlySignal<ToolForm | undefined>
+  /** Why there is no list, in words. */
+  readonly failure: ReadonlySignal<string | undefined>
+  load(): Promise<void>
+  pick(name: string): void
+}
+
+/** Reads the tools. Each form stays as it was left, but for the work item in it: that is the selected one. */
+export function createTools(client: Client, { selected }: WorkItems): Tools {
+  const all = signal<readonly ToolForm[] | undefined>(undefined)
+  const name = signal('update_work_item')
+  const failure = signal<string | undefined>(undefined)
+
+  effect(() => {
+    const item = selected.value
+    if (item === undefined) return
+    for (const { form } of all.value ?? []) {
+      form.set('workItemId', String(item.id))
+      form.set('rev', String(item.rev))
+    }
+  })
+
+  return {
+    all,
+    picked: computed(() => all.value?.find(({ tool }) => tool.name === name.value) ?? all.value?.[0]),
+    failure,
+    load: async () => {
+      try {
+        all.value = (await client.listTools()).map(toForm)
+        failure.value = undefined
+      } catch (error) {
+        failure.value = explainFailure(error)
+      }
+    },
+    pick: (wanted) => {
+      name.value = wanted
+    },
+  }
+}
+
+/** What people change most in a work item is its state, so that is the field that stands there at first. */
+function toForm(tool: Tool): ToolForm {
+  const form = openForm(isJsonObject(tool.inputSchema) ? toolFields(tool.inputSchema) : [])
+  for (const { name, kind } of form.fields) {
+    if (kind.type === 'entries') form.set(name, [{ name: 'System.State', value: '' }])
+  }
+  return { tool, form }
+}
