@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { createClient, isClientError } from '@x/client'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -13,7 +12,7 @@ import { exampleRequest } from './walk-through/curl-example.ts'
 import { watchedExchange } from './walk-through/watched-exchange.ts'
 
 // The application runs as it was built, in processes of its own.
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const main = join(import.meta.dirname, '../dist/main.js')
 const timeout = 120_000
 const started: ChildProcess[] = []
 const folders: string[] = []

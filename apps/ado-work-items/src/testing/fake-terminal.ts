@@ -48,5 +48,10 @@ export function fakeTerminal(...moves: readonly Move[]): FakeTerminal {
 
 function act(input: PassThrough, pressed: Move[1]): void {
   if (typeof pressed !== 'string') return pressed()
-  for (const key of pressed.match(/\u001B\[[A-D]|[^]/gu) ?? []) input.write(key)
+  for (let at = 0; at < pressed.length; ) {
+    // Arrows are sequences, which must not be taken apart.
+    const length = pressed.startsWith('\u001B[', at) ? 3 : String.fromCodePoint(pressed.codePointAt(at) ?? 0).length
+    input.write(pressed.slice(at, at + length))
+    at += length
+  }
 }

@@ -54,6 +54,7 @@ export async function takeTurns(
   try {
     let end = await takeTurn({ url, person, signal, print })
     while (again && end !== 'left') end = await takeTurn({ url, person, signal, print })
+    if (again) print(`Still serving on ${pc.bold(url)} until Ctrl-C.`)
     return true
   } catch (error) {
     signal.throwIfAborted()

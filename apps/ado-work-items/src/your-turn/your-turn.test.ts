@@ -32,6 +32,7 @@ test('who goes on serving may take another turn, until they leave', async () => 
   expect(await takeTurns(whoAnswers({ ...options, once: false }, fixture.context), fixture, fixture.context)).toBe(true)
   expect(fixture.terminal.left()).toEqual([])
   expect(fixture.printed().match(/was changed|resolved as/g)).toHaveLength(1)
+  expect(fixture.printed()).toContain('Still serving on http')
 })
 
 test('who declines sees that nothing was changed', async () => {
