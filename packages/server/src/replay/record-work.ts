@@ -3,7 +3,7 @@ import type { Awaitable } from '../request/awaitable.ts'
 import { quote } from '../request/scope.ts'
 import type { Checkpoint, StepContext, StepResult, Widened } from './recorded.ts'
 import { jsonCopy } from './json-copy.ts'
-import { during, enter, fail, journalOf, type Run, startAgain, tooLate } from './run.ts'
+import { during, enter, fail, journalOf, pass, type Run, startAgain, tooLate } from './run.ts'
 
 /** Does a piece of work whose result is recorded, so that later runs have it without the work. */
 export async function step<T extends StepResult>(
@@ -45,7 +45,9 @@ export function checkpoint<T extends JsonValue>(run: Run, key: string, initial: 
       checkpoints.set(key, saved)
       // As above; and a copy of its own, so that nothing is recorded that was not saved.
       current = structuredClone(saved) as Widened<T>
-      if (run.strict) await startAgain(run)
+      if (!run.strict) return
+      pass(run, key)
+      await startAgain(run)
     },
   }
 }

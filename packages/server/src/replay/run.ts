@@ -16,6 +16,8 @@ export interface Run {
   responses: ReadonlyMap<string, InputResponse> | undefined
   /** Every use of the context so far, as `kind key`, with what was asked; undefined while the handler did without. */
   used: Map<string, string> | undefined
+  /** Uses that a later run need not come to, because a checkpoint begins behind them; noted under strict replay. */
+  passed: Set<string> | undefined
   /** What the client has to answer before the call can go on. */
   asked: Map<string, Asked> | undefined
   phase: 'running' | 'suspended' | 'ended'
@@ -71,6 +73,7 @@ export function beginRun(scope: Scope, name: string, start: RunStart = {}): Run 
     journal: start.journal,
     responses: start.responses,
     used: undefined,
+    passed: undefined,
     asked: undefined,
     phase: 'running',
     pending: 0,
@@ -122,6 +125,13 @@ export function enter(run: Run, { kind, called, key, text = '' }: Use): void {
     )
   }
   run.used.set(use, text)
+}
+
+/** Notes that later runs begin behind everything that this one did since it opened a checkpoint. */
+export function pass(run: Run, checkpoint: string): void {
+  const uses = [...(run.used?.keys() ?? [])]
+  const behind = uses.slice(uses.indexOf(`checkpoint ${checkpoint}`) + 1)
+  run.passed = new Set([...(run.passed ?? []), ...behind])
 }
 
 /** Why nothing can be had of a run any more: it waits for answers, or its call has ended. */

@@ -182,6 +182,18 @@ describe('strict replay', () => {
       },
     ],
     [
+      'whose loop works and asks between the saves of its checkpoint',
+      async (ctx) => {
+        const loop = ctx.checkpoint('loop', 0)
+        while (loop.value < 3) {
+          await ctx.step(`work/${loop.value}`, () => 1)
+          if (loop.value === 1) await ctx.elicit('q', text)
+          await loop.save(loop.value + 1)
+        }
+        return 'done'
+      },
+    ],
+    [
       'whose user declines',
       async (ctx) => {
         const { action } = await ctx.ask('no', text)

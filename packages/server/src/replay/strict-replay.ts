@@ -45,7 +45,7 @@ function copyStart({ journal, responses, strict }: RunStart): RunStart {
 function compare(before: Run, run: Run): boolean {
   let same = true
   for (const [use, text] of before.used ?? []) {
-    if (run.used?.get(use) === text) continue
+    if (run.used?.get(use) === text || (run.used?.has(use) !== true && before.passed?.has(use))) continue
     same = false
     const [kind, key = ''] = use.split(' ')
     const called = `its ${kind === 'ask' ? 'question' : kind} "${key}"`
