@@ -1,0 +1,285 @@
+import { type Exchange, isJsonObject, type JsonObject, type JsonValue, metaKeys, type RpcResponse } from '@x/schema'
+import { callToolResult, getPromptResult, inputRequiredResult, readResourceResult, rpcResponse } from '@x/schema/zod'
+import { createServer } from '@x/server'
+import { isStateError } from '@x/state-codec'
+import { httpHandler } from '@x/transport-http'
+import { connectHttp } from '@x/transport-http/client'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { keys } from './asking.ts'
+import { believable, hostileDefinition, secret, targets } from './hostile-server.ts'
+import { resultOf, send } from './raw-request.ts'
+
+type Target = (typeof targets)[number]
+
+const meta = { [metaKeys.clientCapabilities]: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} } }
+const completeOf = new Map<string, { parse(result: unknown): unknown }>([
+  ['tools/call', callToolResult],
+  ['prompts/get', getPromptResult],
+  ['resources/read', readResourceResult],
+])
+
+interface Attempt {
+  readonly response: RpcResponse
+  /** What handlers did behind a question. */
+  readonly past: readonly (readonly [string, unknown])[]
+  readonly errors: readonly unknown[]
+}
+
+/** A server under attack, and what came of each request. */
+function besieged(wrap: (exchange: Exchange) => Exchange = (exchange) => exchange) {
+  let past: [string, unknown][] = []
+  let errors: unknown[] = []
+  const server = createServer({
+    name: 'hostile',
+    version: '1.0.0',
+    ...hostileDefinition((key, given) => void past.push([key, given])),
+    onError: (error) => void errors.push(error),
+  })
+  const exchange = wrap(server)
+  return async ({ method, params }: Target, more: JsonObject): Promise<Attempt> => {
+    past = []
+    errors = []
+    const { response } = await send(exchange, { method, params: { ...params, ...more }, meta, id: 'attack' })
+    return { response, past, errors }
+  }
+}
+
+/** What holds of every answer, whatever was sent. */
+function judge({ method }: Target, { response, past, errors }: Attempt, code = -32602): void {
+  rpcResponse.parse(response)
+  expect(response.id).toBe('attack')
+  const text = JSON.stringify(response)
+  // Nothing of the server's inside: what it keeps, its keys, its files, its stacks.
+  for (const inside of [secret, keys.first, 'node:', '.ts:', 'at async', 'StateError', 'unknown_key', 'forged']) {
+    expect(text).not.toContain(inside)
+  }
+  // A token that was refused is the operator's to know; any other error is a fault of the server's.
+  expect(errors.filter((error) => !isStateError(error))).toEqual([])
+  for (const [key, given] of past) expect(believable.get(key)?.safeParse(given).success, key).toBe(true)
+  if ('error' in response) {
+    expect(response.error.code).toBe(code)
+    expect(response.error.message.length).toBeLessThan(1000)
+    return
+  }
+  if (response.result['resultType'] === 'input_required') {
+    inputRequiredResult.parse(response.result)
+    return
+  }
+  expect(response.result['resultType']).toBe('complete')
+  completeOf.get(method)?.parse(response.result)
+}
+
+const target = fc.constantFrom(...targets)
+const hostileKey = fc.oneof(
+  fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'length', '', '~', '0'),
+  fc.constantFrom('resolution', 'original', 'sure', 'why', 'places', 'which', 'login', 'page'),
+  fc.constantFrom('resolution~1', 'resolution~2', 'original~2', 'resolution ', 'Resolution', 'price', 'secret'),
+  fc.string({ maxLength: 30, unit: 'binary' }),
+)
+const anyJson: fc.Arbitrary<JsonValue> = fc.jsonValue({
+  maxDepth: 4,
+  noUnicodeString: false,
+}) as fc.Arbitrary<JsonValue>
+const scalar = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.double(),
+  fc.boolean(),
+  fc.constantFrom('Fixed', 17, 'Duplicate'),
+)
+const members = (value: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonObject> =>
+  fc.array(fc.tuple(hostileKey, value), { maxLength: 5 }).map((entries) => Object.fromEntries(entries))
+const almostAnswer: fc.Arbitrary<JsonValue> = fc.oneof(
+  fc.record({ action: fc.constantFrom('accept', 'decline', 'cancel'), content: members(scalar) }),
+  fc.record({ action: fc.constantFrom('accept', 'decline', 'cancel', 'ACCEPT', '') }),
+  fc.record({ role: fc.constantFrom('user', 'assistant', 'system'), content: anyJson, model: fc.string() }),
+  fc.record({
+    role: fc.constant('assistant'),
+    content: fc.record({ type: fc.constant('text'), text: fc.string() }),
+    model: fc.string(),
+  }),
+  fc.record({ roots: fc.array(fc.record({ uri: fc.constantFrom('file:///', 'https://e.com', '', 'FILE:///') })) }),
+)
+const answers: fc.Arbitrary<JsonValue> = fc.oneof(
+  { weight: 3, arbitrary: members(fc.oneof(almostAnswer, anyJson)) },
+  { weight: 3, arbitrary: members(almostAnswer) },
+  { weight: 1, arbitrary: anyJson },
+)
+
+/** The state of a call that was asked once, altered or not. */
+const alteration = fc.oneof(
+  fc.record({ kind: fc.constant('flip' as const), at: fc.nat(), by: fc.integer({ min: 1, max: 63 }) }),
+  fc.record({ kind: fc.constant('cut' as const), at: fc.nat(), by: fc.integer({ min: 1, max: 40 }) }),
+  fc.record({ kind: fc.constant('insert' as const), at: fc.nat(), by: fc.nat({ max: 63 }) }),
+  fc.record({ kind: fc.constant('swap' as const), at: fc.nat(), by: fc.integer({ min: 1, max: 4 }) }),
+)
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+type Alteration =
+  fc.Arbitrary<unknown> extends never ? never : { kind: 'flip' | 'cut' | 'insert' | 'swap'; at: number; by: number }
+
+function alter(state: string, { kind, at, by }: Alteration): string {
+  const place = at % state.length
+  const [before, after] = [state.slice(0, place), state.slice(place)]
+  if (kind === 'insert') return `${before}${alphabet[by]}${after}`
+  if (kind === 'cut') return `${before}${after.slice(by)}`
+  if (kind === 'swap') {
+    const parts = state.split('.')
+    return [...parts.slice(by), ...parts.slice(0, by)].join('.')
+  }
+  const code = alphabet.indexOf(after[0] ?? '')
+  return code < 0 ? `${before}A${after.slice(1)}` : `${before}${alphabet[(code + by) % 64]}${after.slice(1)}`
+}
+
+async function stateOf(attack: ReturnType<typeof besieged>, of: Target): Promise<string> {
+  const { requestState } = resultOf((await attack(of, {})).response)
+  if (typeof requestState !== 'string') throw new Error('the first round gave no state')
+  return requestState
+}
+
+const hostileEntries: readonly [string, JsonValue][] = [
+  ['__proto__', { admin: true }],
+  ['constructor', 1],
+]
+
+function said(text: string): JsonObject {
+  return { role: 'assistant', content: { type: 'text', text }, model: 'm' }
+}
+
+function nested(levels: number): JsonObject {
+  let value: JsonObject = {}
+  for (let level = 0; level < levels; level += 1) value = { deeper: value }
+  return value
+}
+
+const overFetch = (exchange: Exchange): Exchange => {
+  const handle = httpHandler(exchange)
+  return connectHttp('http://127.0.0.1/mcp', { fetch: (input, init) => handle(new Request(input, init)) })
+}
+
+describe.each([
+  ['memory', undefined, 1000],
+  ['the fetch handler', overFetch, 200],
+] as const)('hostile input over %s', (_, wrap, numRuns) => {
+  test('any text as a state is refused, and no handler gets past a question [MRT-007 MRT-009]', async () => {
+    const attack = besieged(wrap)
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 300 }),
+      fc.string({ unit: fc.constantFrom(...alphabet, '.', '='), maxLength: 300 }),
+      fc.constantFrom('', '.', '....', 'null', '{}', 'eyJhbGciOiJub25lIn0..', 'A'.repeat(40_000)),
+    )
+    const property = fc.asyncProperty(target, text, answers, async (of, requestState, inputResponses) => {
+      const attempt = await attack(of, { requestState, inputResponses })
+      judge(of, attempt)
+      expect(attempt.response).toHaveProperty('error')
+      expect(attempt.past).toEqual([])
+    })
+    await fc.assert(property, { numRuns })
+  })
+
+  test('a real state that was altered is refused, and no handler gets past a question [MRT-007 MRT-008 MRT-009 MRT-026]', async () => {
+    const attack = besieged(wrap)
+    const property = fc.asyncProperty(
+      target,
+      fc.array(alteration, { minLength: 1, maxLength: 3 }),
+      async (of, changes) => {
+        const real = await stateOf(attack, of)
+        const requestState = changes.reduce((state, change) => (state === '' ? state : alter(state, change)), real)
+        fc.pre(requestState !== real)
+        const attempt = await attack(of, { requestState, inputResponses: of.good })
+        judge(of, attempt)
+        expect(attempt.response).toMatchObject({ error: { message: 'Invalid or expired requestState' } })
+        expect(attempt.past).toEqual([])
+      },
+    )
+    await fc.assert(property, { numRuns })
+  })
+
+  test('a state of another call is refused [MRT-012]', async () => {
+    const attack = besieged(wrap)
+    const property = fc.asyncProperty(target, target, async (of, other) => {
+      fc.pre(of !== other)
+      const attempt = await attack(of, { requestState: await stateOf(attack, other), inputResponses: of.good })
+      judge(of, attempt)
+      expect(attempt.response).toMatchObject({ error: { message: 'Invalid or expired requestState' } })
+      expect(attempt.past).toEqual([])
+    })
+    await fc.assert(property, { numRuns: 100 })
+  })
+
+  test('answers without a state answer nothing', async () => {
+    const attack = besieged(wrap)
+    const property = fc.asyncProperty(target, answers, async (of, inputResponses) => {
+      const attempt = await attack(of, { inputResponses })
+      judge(of, attempt)
+      expect(attempt.past).toEqual([])
+    })
+    await fc.assert(property, { numRuns })
+  })
+
+  test('answers of any form to a real state are an error, or asked again, or right [MRT-022 MRT-023 MRT-024 MRT-025]', async () => {
+    const attack = besieged(wrap)
+    const property = fc.asyncProperty(target, answers, async (of, inputResponses) => {
+      const attempt = await attack(of, { requestState: await stateOf(attack, of), inputResponses })
+      judge(of, attempt)
+      // Who was asked has to have answered.
+      for (const [key] of attempt.past) {
+        expect(isJsonObject(inputResponses) && Object.hasOwn(inputResponses, key), key).toBe(true)
+      }
+    })
+    await fc.assert(property, { numRuns })
+  })
+
+  test('answers of any form, round after round, come to an end [MRT-025]', async () => {
+    const attack = besieged(wrap)
+    const property = fc.asyncProperty(target, fc.array(answers, { minLength: 2, maxLength: 6 }), async (of, rounds) => {
+      let more: JsonObject = {}
+      for (const given of [{}, ...rounds]) {
+        const attempt = await attack(of, { ...more, inputResponses: given })
+        judge(of, attempt)
+        if ('error' in attempt.response) return
+        const { requestState } = attempt.response.result
+        if (requestState === undefined) return
+        more = { requestState }
+      }
+    })
+    await fc.assert(property, { numRuns: Math.ceil(numRuns / 3) })
+  })
+
+  test.each([
+    ['a text of 20 KB', said('x'.repeat(20_000))],
+    ['a _meta of 40 levels', { ...said('x'), _meta: nested(40) }],
+    ['a _meta with hostile keys', { ...said('x'), _meta: Object.fromEntries(hostileEntries) }],
+    ['a lone surrogate', said('\uD800')],
+  ])('an answer of %s is kept', async (_, why) => {
+    const attack = besieged(wrap)
+    const [, atOnce] = targets
+    const attempt = await attack(atOnce, { requestState: await stateOf(attack, atOnce), inputResponses: { why } })
+    judge(atOnce, attempt)
+    expect(Object.keys(resultOf(attempt.response)['inputRequests'] ?? {})).toEqual(['sure', 'places'])
+  })
+
+  test.each([
+    ['a text of 100 KB', said('x'.repeat(100_000))],
+    ['a text of 3 MB', said('x'.repeat(3_000_000))],
+    ['10,000 blocks of text', { ...said(''), content: Array(10_000).fill({ type: 'text', text: 'x' }) }],
+  ])('an answer of %s is too large to be kept, which is told to the operator alone', async (_, why) => {
+    const attack = besieged(wrap)
+    const [, atOnce] = targets
+    const attempt = await attack(atOnce, { requestState: await stateOf(attack, atOnce), inputResponses: { why } })
+    expect(attempt.errors).toMatchObject([{ code: 'too_large' }])
+    judge(atOnce, { ...attempt, errors: [] }, -32603)
+    expect(attempt.response).toMatchObject({ error: { message: 'Internal error' } })
+    expect(attempt.past).toEqual([])
+  })
+
+  test.each(targets)(
+    '$method $params.name: the good answers go through, so the attacks above could have',
+    async (of) => {
+      const attack = besieged(wrap)
+      const attempt = await attack(of, { requestState: await stateOf(attack, of), inputResponses: of.good })
+      judge(of, attempt)
+      expect(attempt.past.map(([key]) => key)).toEqual(Object.keys(of.good))
+    },
+  )
+})
