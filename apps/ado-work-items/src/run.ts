@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import pc from 'picocolors'
+import { findPage } from './fleet/find-page.ts'
 import { type Fleet, startFleet } from './fleet/start-fleet.ts'
 import { shareStateKey } from './fleet/state-key.ts'
 import type { Options } from './options.ts'
@@ -65,10 +66,10 @@ async function walk(fleet: Fleet, service: Service, { stop, print }: RunContext)
   })
 }
 
-function announce(fleet: Fleet, { print }: RunContext): void {
-  print(
-    `\nServing on ${pc.bold(fleet.url)} until Ctrl-C. Try it from another terminal:\n\n${curlCommand(exampleRequest(fleet.url))}\n`,
-  )
+function announce({ url }: Fleet, { print }: RunContext): void {
+  const page = findPage() === undefined ? [] : [`There is a page for it at ${pc.bold(new URL('/', url).href)}`]
+  const serving = [`\nServing on ${pc.bold(url)} until Ctrl-C.`, ...page]
+  print(`${serving.join('\n')}\n\nTry it from another terminal:\n\n${curlCommand(exampleRequest(url))}\n`)
 }
 
 async function untilStopped(signal: AbortSignal): Promise<void> {

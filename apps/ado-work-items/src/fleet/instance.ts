@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { ConfigurationError, connectionFrom } from '../azure-devops/connection.ts'
 import { createAzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { servePage } from '../page/serve-page.ts'
 import { createWorkItemsServer } from '../server/create-work-items-server.ts'
 import { serveParent } from './child.ts'
+import { findPage } from './find-page.ts'
 import { signResults } from './instance-meta.ts'
 import { serveInstance } from './serve-instance.ts'
 import { stateFrom } from './state-key.ts'
@@ -19,8 +18,7 @@ const server = createWorkItemsServer(createAzureDevOps(connection), {
   onError: (error, { method, name }) => console.error(`${method} ${name ?? ''}:`, error),
 })
 const instance = { id: Number(process.env['INSTANCE']), pid: process.pid }
-// The folder is as far from the source as from the build; without it there is no page.
-const built = fileURLToPath(new URL('../../dist-web', import.meta.url))
-const page = existsSync(built) ? servePage(built) : undefined
+const folder = findPage()
+const page = folder === undefined ? undefined : servePage(folder)
 const http = await serveInstance(signResults(server, instance), page)
 serveParent(http.port, http.close)
