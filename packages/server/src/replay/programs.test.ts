@@ -44,16 +44,8 @@ async function interpret(part: Program, at: string, ctx: Context, ran: Map<strin
         })
     case 'uuid':
       return ctx.uuid(at) === ctx.uuid(at)
-    case 'loop': {
-      const loop = ctx.checkpoint(at, 0)
-      while (loop.value < part.times) {
-        const key = `${at}.${loop.value}`
-        await ctx.step(key, () => work(key))
-        if (part.asks) await ctx.elicit(key, number)
-        await loop.save(loop.value + 1)
-      }
-      return loop.value
-    }
+    case 'loop':
+      return goThrough(part, at, ctx, work)
     case 'row': {
       const results: unknown[] = []
       for (const [index, inner] of part.parts.entries()) {
@@ -64,6 +56,22 @@ async function interpret(part: Program, at: string, ctx: Context, ran: Map<strin
     default:
       return Promise.all(part.parts.map((inner, index) => interpret(inner, `${at}/${index}`, ctx, ran)))
   }
+}
+
+async function goThrough(
+  { times, asks }: { readonly times: number; readonly asks: boolean },
+  at: string,
+  ctx: Context,
+  work: (key: string) => string,
+): Promise<number> {
+  const loop = ctx.checkpoint(at, 0)
+  while (loop.value < times) {
+    const key = `${at}.${loop.value}`
+    await ctx.step(key, () => work(key))
+    if (asks) await ctx.elicit(key, number)
+    await loop.save(loop.value + 1)
+  }
+  return loop.value
 }
 
 /** What a program comes to when nothing ever suspends, and the questions and steps that it has. */

@@ -45,14 +45,22 @@ function copyStart({ journal, responses, strict }: RunStart): RunStart {
 function compare(before: Run, run: Run): boolean {
   let same = true
   for (const [use, text] of before.used ?? []) {
-    if (run.used?.get(use) === text || (run.used?.has(use) !== true && before.passed?.has(use))) continue
+    const differs = differenceOf({ use, text }, before, run)
+    if (differs === undefined) continue
     same = false
-    const [kind, key = ''] = use.split(' ')
-    const called = `its ${kind === 'ask' ? 'question' : kind} "${key}"`
-    if (run.used?.has(use) === true) notRepeatable(run, `wrote ${called} another way when it ran again`, key)
-    else notRepeatable(run, `did not come to ${called} when it ran again`, key)
+    const [, key = ''] = use.split(' ')
+    notRepeatable(run, `${differs} when it ran again`, key)
   }
   return same
+}
+
+function differenceOf({ use, text }: { use: string; text: string }, before: Run, run: Run): string | undefined {
+  const [kind, key] = use.split(' ')
+  const called = `its ${kind === 'ask' ? 'question' : kind} "${key}"`
+  const again = run.used?.get(use)
+  if (again !== undefined) return again === text ? undefined : `wrote ${called} another way`
+  // A loop that goes on from a checkpoint does not come to what lies before it.
+  return before.passed?.has(use) === true ? undefined : `did not come to ${called}`
 }
 
 function notRepeatable(run: Run, problem: string, key?: string): void {

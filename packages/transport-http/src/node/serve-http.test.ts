@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { RpcNotification } from '@x/schema'
+import { createServer as createMcpServer, sealedState } from '@x/server'
 import { expect, test, vi } from 'vitest'
 import { abortOf, echo, pendingCalls, progress, resultOf } from '../testing/exchanges.ts'
 import { handClock } from '../testing/hand-clock.ts'
@@ -40,6 +41,38 @@ test('an address that others can reach needs a list of hosts [SHT-005]', async (
   await using http = await serveHttp(echo, { host: '0.0.0.0', allowedHosts: ['127.0.0.1'] })
   expect((await send(`http://127.0.0.1:${http.port}/mcp`))[0]).toBe(200)
   expect((await send(`http://localhost:${http.port}/mcp`))[0]).toBe(403)
+})
+
+const localOnly = 'it was made without keys: give it some'
+
+test.each([['0.0.0.0'], ['::'], ['192.0.2.1'], ['mcp.example.com']])(
+  'an exchange that is for this machine alone is not served on %s, whatever hosts are allowed, and the reason is told',
+  async (host) => {
+    const exchange = Object.assign(echo.bind(undefined), { localOnly })
+    const serving = serveHttp(exchange, { host, allowedHosts: '*' })
+    await expect(serving).rejects.toThrow(TypeError)
+    await expect(serving).rejects.toThrow(`host "${host}" can be reached from other machines, but ${localOnly}`)
+  },
+)
+
+test.each([['127.0.0.1'], ['localhost'], ['::1'], ['127.0.0.2']])(
+  'an exchange that is for this machine alone is served on %s',
+  async (host) => {
+    const exchange = Object.assign(echo.bind(undefined), { localOnly })
+    await using http = await serveHttp(exchange, { host })
+    expect((await send(http.url))[0]).toBe(200)
+  },
+)
+
+test('a server is for this machine alone until it is given keys, or told that nothing waits for an answer', async () => {
+  const beyond = { host: '0.0.0.0', allowedHosts: ['127.0.0.1'] }
+  const about = { name: 'demo', version: '1' }
+  await expect(serveHttp(createMcpServer(about), beyond)).rejects.toThrow(/0\.0\.0\.0.*random key.*sealedState/s)
+  const keys = ['9d2f61c07ab84e3350c6f1e8b7a4d20913f58c6e4b7a02d1e96c85f3047bad1e']
+  for (const state of [false as const, sealedState({ keys })]) {
+    await using http = await serveHttp(createMcpServer({ ...about, state }), beyond)
+    expect(http.port).toBeGreaterThan(0)
+  }
 })
 
 test('a port that is in use is an error that says what to do', async () => {

@@ -21,6 +21,12 @@ export interface ServeHttpOptions extends NodeHandlerOptions {
   readonly path?: string | undefined
 }
 
+/**
+ * An exchange that may say why only this machine may reach it, as `createServer` of `@x/server` does when it was given no
+ * `state`: what it leaves with a client no other instance could open.
+ */
+export type ServedExchange = Exchange & { readonly localOnly?: string | undefined }
+
 /** A server that listens. */
 export interface HttpServer {
   /** The endpoint, such as `http://127.0.0.1:3000/mcp`. */
@@ -51,11 +57,13 @@ const tenSeconds = 10_000
  * @example
  * await using http = await serveHttp(server, { port: 3000 })
  *
- * @throws TypeError or RangeError for options that make no sense, such as a public address without `allowedHosts`.
+ * @throws TypeError or RangeError for options that make no sense, such as a public address without `allowedHosts`, or for an
+ * exchange that is for this machine alone.
  * @throws Error when the address cannot be bound; its `cause` is the system's error.
  */
-export async function serveHttp(exchange: Exchange, options: ServeHttpOptions = {}): Promise<HttpServer> {
+export async function serveHttp(exchange: ServedExchange, options: ServeHttpOptions = {}): Promise<HttpServer> {
   const { port = 0, host = '127.0.0.1', path = '/mcp' } = options
+  if (!isThisMachine(host)) refuseLocalOnly(exchange, host)
   const context = contextOf(exchange, { ...options, allowedHosts: options.allowedHosts ?? ownHosts(host) })
   const open = new Set<ServerResponse>()
   let stopped: Promise<void> | undefined
@@ -91,6 +99,16 @@ function refuseRest(response: ServerResponse): void {
   const refusal = { status: 503, code: errorCodes.internal, message: 'The server is stopping: try another instance' }
   response.shouldKeepAlive = false
   outletOf(response).send(refuse({ ...refusal, headers: { 'Retry-After': '1' } }, []))
+}
+
+function isThisMachine(host: string): boolean {
+  const name = parseHost(inUrl(host))?.name
+  return name !== undefined && isLoopback(name)
+}
+
+function refuseLocalOnly({ localOnly }: ServedExchange, host: string): void {
+  if (localOnly !== undefined)
+    throw new TypeError(`host "${host}" can be reached from other machines, but ${localOnly}`)
 }
 
 // What reaches the loopback address was meant for this machine; on any other, only the operator knows its names.
