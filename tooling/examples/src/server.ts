@@ -13,6 +13,8 @@ export const server = createServer({
   prompts: [review],
   resources: [changelog],
   resourceTemplates: [note],
+  // None of these asks its client for anything, so that no keys are needed.
+  state: false,
   onError: (error, { method, name }) => process.stderr.write(`${method} ${name ?? ''}: ${String(error)}\n`),
 })
 // #endregion
