@@ -111,6 +111,9 @@ export const targets = [
   { method: 'resources/read', params: { uri: 'test://page' }, good: { page: { action: 'accept' } } },
 ] as const
 
+/** One of the {@link targets}. */
+export type Target = (typeof targets)[number]
+
 function accept<const T extends object>(content: T): { readonly action: 'accept'; readonly content: T } {
   return { action: 'accept', content }
 }
