@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { chosenOf, type Option, textOf } from '../forms/field.ts'
-import type { InputProps } from './form-fields.tsx'
+import type { InputProps } from './input-props.ts'
 
 interface ChoiceProps extends InputProps {
   readonly options: readonly Option[]
@@ -13,20 +13,14 @@ export function ChoiceInput({ asRadios, ...props }: ChoiceProps): VNode {
   return asRadios ? <Radios {...props} /> : <Select {...props} />
 }
 
-function Radios({ id, field, draft, options, isInvalid, onDraft }: Omit<ChoiceProps, 'asRadios'>): VNode {
+function Radios({ id, field, draft, options, onDraft }: Omit<ChoiceProps, 'asRadios'>): VNode {
   // A radio button cannot be taken back, so what may stay empty needs a button for that.
   const all = field.required ? options : [...options, { value: '', label: 'No answer' }]
   return (
     <div class="options">
       {all.map(({ value, label }) => (
         <label key={value} class="option">
-          <input
-            type="radio"
-            name={id}
-            checked={textOf(draft) === value}
-            aria-invalid={isInvalid}
-            onChange={() => onDraft(value)}
-          />
+          <input type="radio" name={id} checked={textOf(draft) === value} onChange={() => onDraft(value)} />
           {label}
         </label>
       ))}
@@ -55,7 +49,7 @@ function Select({ id, field, draft, options, describedBy, isInvalid, onDraft }: 
 }
 
 /** Several of the options. */
-export function ChoicesInput({ draft, options, isInvalid, onDraft }: InputProps & Pick<ChoiceProps, 'options'>): VNode {
+export function ChoicesInput({ draft, options, onDraft }: InputProps & Pick<ChoiceProps, 'options'>): VNode {
   const chosen = chosenOf(draft)
   const toggle = (value: string, isChosen: boolean): void => {
     const others = chosen.filter((one) => one !== value)
@@ -68,7 +62,6 @@ export function ChoicesInput({ draft, options, isInvalid, onDraft }: InputProps 
           <input
             type="checkbox"
             checked={chosen.includes(value)}
-            aria-invalid={isInvalid}
             onChange={(event) => toggle(value, event.currentTarget.checked)}
           />
           {label}

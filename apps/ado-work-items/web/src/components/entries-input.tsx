@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { entriesOf, type Entry } from '../forms/field.ts'
-import type { InputProps } from './form-fields.tsx'
+import type { InputProps } from './input-props.ts'
 
 /** What people may want to write into rows; they may write anything else. */
 export interface Suggestions {

@@ -1,21 +1,11 @@
 import type { VNode } from 'preact'
-import type { Draft, Field } from '../forms/field.ts'
+import type { Field } from '../forms/field.ts'
 import type { Form } from '../forms/form.ts'
 import { limitsOf } from '../forms/limits.ts'
 import { ChoiceInput, ChoicesInput } from './choice-input.tsx'
 import { EntriesInput, type Suggestions } from './entries-input.tsx'
+import type { InputProps } from './input-props.ts'
 import { FlagInput, JsonInput, NumberInput, TextInput } from './plain-input.tsx'
-
-/** What the input of a field is given. Ids are of the page's own making: names come from elsewhere. */
-export interface InputProps {
-  readonly id: string
-  readonly field: Field
-  readonly draft: Draft
-  /** The ids of the texts that describe it. */
-  readonly describedBy: string | undefined
-  readonly isInvalid: boolean
-  readonly onDraft: (draft: Draft) => void
-}
 
 interface FormFieldsProps {
   readonly form: Form
@@ -69,7 +59,7 @@ function FieldView({ form, field, id, suggestions }: FieldViewProps): VNode {
   const className = `field field-${field.kind.type}${issue === undefined ? '' : ' invalid'}`
   if (isGroup(field)) {
     return (
-      <fieldset class={className} aria-describedby={describedBy}>
+      <fieldset class={className} aria-describedby={describedBy} {...groupAttributes(field, issue)}>
         <legend>{labelWords(field)}</legend>
         <FieldInput {...props} suggestions={suggestions} />
         {texts}
@@ -83,6 +73,12 @@ function FieldView({ form, field, id, suggestions }: FieldViewProps): VNode {
       {texts}
     </div>
   )
+}
+
+/** Only a group of radio buttons has a role that can be required and wrong. */
+function groupAttributes({ kind, required }: Field, issue: string | undefined): object {
+  if (kind.type !== 'choice') return {}
+  return { role: 'radiogroup', 'aria-required': required, 'aria-invalid': issue !== undefined }
 }
 
 /** Whether a field has several inputs, so that its name belongs to the group of them. */

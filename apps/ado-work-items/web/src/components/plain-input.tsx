@@ -1,6 +1,6 @@
 import type { TargetedInputEvent, VNode } from 'preact'
 import { type NumberKind, type TextKind, textOf } from '../forms/field.ts'
-import type { InputProps } from './form-fields.tsx'
+import type { InputProps } from './input-props.ts'
 
 /** A line of text, a date, a time, an address. */
 export function TextInput({ kind, ...props }: InputProps & { readonly kind: TextKind }): VNode {

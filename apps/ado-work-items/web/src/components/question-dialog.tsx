@@ -4,7 +4,7 @@ import { openForm } from '../forms/form.ts'
 import { questionFields } from '../forms/question-fields.ts'
 import type { OpenQuestion } from '../session/questions.ts'
 import { toContent } from '../session/show-answer.ts'
-import { showCount } from '../session/units.ts'
+import { showCount } from '../units.ts'
 import { FormFields, focusFirstIssue } from './form-fields.tsx'
 
 interface QuestionDialogProps {

@@ -1,7 +1,8 @@
 import type { VNode } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Calls } from '../session/calls.ts'
 import { instancesOf, type Outcome, type Run } from '../session/run.ts'
-import { showCount, showDuration } from '../session/units.ts'
+import { showCount, showDuration } from '../units.ts'
 import { Timeline } from './timeline.tsx'
 
 /** The calls that were made, the last one open. */
@@ -12,7 +13,7 @@ export function RunList({ calls }: { readonly calls: Calls }): VNode {
       <div class="card-head">
         <h2 id="rounds">Rounds</h2>
       </div>
-      {last === undefined ? <Invitation /> : <RunView run={last} />}
+      {last === undefined ? <Invitation /> : <RunView key={last.id} run={last} isLast />}
       {earlier.length > 0 && <h3 class="earlier">Earlier calls</h3>}
       {earlier.map((run) => (
         <details key={run.id} class="earlier-run">
@@ -35,14 +36,14 @@ function Invitation(): VNode {
   )
 }
 
-function RunView({ run }: { readonly run: Run }): VNode {
+function RunView({ run, isLast = false }: { readonly run: Run; readonly isLast?: boolean }): VNode {
   return (
     <div class="run">
       <p class="run-head">
         <code>{run.tool}</code> <code class="arguments">{JSON.stringify(run.args)}</code>
       </p>
       <Timeline run={run} />
-      {run.outcome && <OutcomeView outcome={run.outcome} />}
+      {run.outcome && <OutcomeView outcome={run.outcome} isNew={isLast} />}
       {run.outcome && run.rounds.length > 0 && <p class="hint run-summary">{summaryOf(run)}</p>}
     </div>
   )
@@ -55,9 +56,19 @@ const headings: Readonly<Record<Outcome['kind'], string>> = {
   stopped: 'Stopped',
 }
 
-function OutcomeView({ outcome: { kind, text, structured } }: { readonly outcome: Outcome }): VNode {
+interface OutcomeViewProps {
+  readonly outcome: Outcome
+  /** Whether it has just come, so that it should be seen. */
+  readonly isNew: boolean
+}
+
+function OutcomeView({ outcome: { kind, text, structured }, isNew }: OutcomeViewProps): VNode {
+  const view = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (isNew) view.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
   return (
-    <div class={`notice ${kind === 'done' ? 'good' : 'bad'}`} data-outcome={kind}>
+    <div ref={view} class={`notice ${kind === 'done' ? 'good' : 'bad'}`} data-outcome={kind}>
       <strong>{headings[kind]}</strong>
       <p>{text}</p>
       {structured !== undefined && (

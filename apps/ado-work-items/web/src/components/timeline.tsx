@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import type { RoundEntry, Run } from '../session/run.ts'
-import { showBytes, showDuration } from '../session/units.ts'
+import { showBytes, showDuration } from '../units.ts'
 
 /** The rounds of a call from top to bottom: who answered, how long it took, what was asked, what travelled. */
 export function Timeline({ run }: { readonly run: Run }): VNode {

@@ -62,7 +62,9 @@ function WorkItemRow({ item, workItems }: { readonly item: WorkItem; readonly wo
         <span class={`state ${stateClass(state)}`}>{state}</span>
       </span>
       <span class="item-title">{title}</span>
-      <span class="item-person">{assignedTo ?? 'Nobody'}</span>
+      <span class="item-person" title={assignedTo}>
+        {nameOf(assignedTo)}
+      </span>
     </label>
   )
 }
@@ -76,6 +78,11 @@ const stateClasses: ReadonlyMap<string, string> = new Map([
 
 function stateClass(state: string): string {
   return stateClasses.get(state) ?? 'state-new'
+}
+
+/** A person without their address: `Ada <ada@example.com>` is "Ada". */
+function nameOf(person = 'Nobody'): string {
+  return person.replace(/ <[^<>]*>$/, '')
 }
 
 function matches({ id, title, state, type, assignedTo = '' }: WorkItem, wanted: string): boolean {

@@ -14,19 +14,19 @@ export interface Form {
   read(): ReadonlyMap<string, JsonValue | undefined> | undefined
 }
 
-/** Opens a form with the defaults of its fields. */
+/** Opens a form with the defaults of its fields. Changing and reading it watches no signal, so effects may do both. */
 export function openForm(fields: readonly Field[]): Form {
   const drafts: Signal<ReadonlyMap<string, Draft>> = signal(new Map(fields.map(({ name, initial }) => [name, initial])))
   const issues: Signal<ReadonlyMap<string, string>> = signal(new Map())
   const byName = new Map(fields.map((field) => [field.name, field]))
 
   const readOne = (field: Field): ReturnType<typeof readField> =>
-    readField(field, drafts.value.get(field.name) ?? field.initial)
+    readField(field, drafts.peek().get(field.name) ?? field.initial)
 
   /** While a field is wrong each change is judged at once, and before that none is: nobody is told off while typing. */
   const judgeAgain = (field: Field): void => {
     const reading = readOne(field)
-    const others = [...issues.value].filter(([name]) => name !== field.name)
+    const others = [...issues.peek()].filter(([name]) => name !== field.name)
     const own: [string, string][] =
       typeof reading === 'object' && 'issue' in reading ? [[field.name, reading.issue]] : []
     issues.value = new Map([...others, ...own])
@@ -40,8 +40,8 @@ export function openForm(fields: readonly Field[]): Form {
       batch(() => {
         const field = byName.get(name)
         if (field === undefined) return
-        drafts.value = new Map([...drafts.value, [name, draft]])
-        if (issues.value.has(name)) judgeAgain(field)
+        drafts.value = new Map([...drafts.peek(), [name, draft]])
+        if (issues.peek().has(name)) judgeAgain(field)
       }),
     read: () => {
       const readings = fields.map((field) => ({ name: field.name, reading: readOne(field) }))

@@ -1,3 +1,4 @@
+import { showCount } from '../units.ts'
 import type { FieldKind } from './field.ts'
 
 interface Range {
@@ -9,14 +10,14 @@ interface Range {
 export function limitsOf(kind: FieldKind): string | undefined {
   switch (kind.type) {
     case 'text':
-      return inWords({ least: kind.minLength, most: kind.maxLength }, 'characters')
+      return inWords({ least: kind.minLength, most: kind.maxLength }, 'character')
     case 'number': {
       const range = inWords({ least: kind.minimum, most: kind.maximum })
       if (!kind.whole) return range
       return range === undefined ? 'A whole number' : `A whole number, ${range.toLowerCase()}`
     }
     case 'choices':
-      return inWords({ least: kind.minItems, most: kind.maxItems }, 'options')
+      return inWords({ least: kind.minItems, most: kind.maxItems }, 'option')
     case 'json':
       return 'Written as JSON'
     default:
@@ -25,11 +26,18 @@ export function limitsOf(kind: FieldKind): string | undefined {
 }
 
 function inWords({ least, most }: Range, unit = ''): string | undefined {
-  // A bound of zero characters, and one that nobody reaches, say nothing.
-  const low = least === undefined || (unit !== '' && least === 0) ? undefined : least
-  const high = most === undefined || most >= 2_147_483_647 ? undefined : most
-  const end = unit === '' ? '' : ` ${unit}`
-  if (low !== undefined && high !== undefined) return low === high ? `${low}${end}` : `${low} to ${high}${end}`
-  if (low !== undefined) return `At least ${low}${end}`
-  return high === undefined ? undefined : `At most ${high}${end}`
+  const low = unit !== '' && least === 0 ? undefined : least
+  const high = isReached(most) ? most : undefined
+  if (low === undefined) return high === undefined ? undefined : `At most ${amount(high, unit)}`
+  if (high === undefined) return `At least ${amount(low, unit)}`
+  return low === high ? amount(low, unit) : `${low} to ${amount(high, unit)}`
+}
+
+function amount(number: number, unit: string): string {
+  return unit === '' ? String(number) : showCount(number, unit)
+}
+
+/** The largest numbers of 32 and 53 bits are bounds of machines, which tell a person nothing. */
+function isReached(most: number | undefined): most is number {
+  return most !== undefined && most < 2_147_483_647
 }

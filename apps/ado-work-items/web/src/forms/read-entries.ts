@@ -1,6 +1,6 @@
 import type { JsonValue } from '@x/schema'
 import { type Draft, entriesOf } from './field.ts'
-import type { FieldReading } from './read-field.ts'
+import type { FieldReading } from './field-reading.ts'
 
 /**
  * Reads rows of names and values into an object. Rows with nothing in them do not count. A value that was only not

@@ -1,10 +1,9 @@
 import type { JsonValue } from '@x/schema'
 import { type ChoicesKind, chosenOf, type Draft, type Field, type NumberKind, type TextKind, textOf } from './field.ts'
+import { showCount } from '../units.ts'
+import type { FieldReading } from './field-reading.ts'
 import { readEntries } from './read-entries.ts'
 import { fromLocalMoment } from './moment.ts'
-
-/** What a field says when it is read: a value, a sentence on what is wrong, or nothing because nothing was filled in. */
-export type FieldReading = { readonly value: JsonValue } | { readonly issue: string } | 'empty'
 
 /** Reads what somebody filled in. Issues are sentences for that person. */
 export function readField({ kind, required }: Field, draft: Draft): FieldReading {
@@ -48,8 +47,8 @@ function readText(
 ): FieldReading {
   if (text === '') return 'empty'
   const length = [...text].length
-  if (length < minLength) return { issue: `Write at least ${count(minLength, 'character')}; this has ${length}.` }
-  if (length > maxLength) return { issue: `Write at most ${count(maxLength, 'character')}; this has ${length}.` }
+  if (length < minLength) return { issue: `Write at least ${showCount(minLength, 'character')}; this has ${length}.` }
+  if (length > maxLength) return { issue: `Write at most ${showCount(maxLength, 'character')}; this has ${length}.` }
   return format === undefined ? { value: text } : formats[format](text)
 }
 
@@ -84,8 +83,8 @@ function readNumber({ whole, minimum, maximum }: NumberKind, text: string): Fiel
 function readChoices(kind: ChoicesKind, chosen: readonly string[]): FieldReading {
   const { options, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = kind
   if (chosen.length === 0 && minItems === 0) return 'empty'
-  if (chosen.length < minItems) return { issue: `Choose at least ${count(minItems, 'option')}.` }
-  if (chosen.length > maxItems) return { issue: `Choose at most ${count(maxItems, 'option')}.` }
+  if (chosen.length < minItems) return { issue: `Choose at least ${showCount(minItems, 'option')}.` }
+  if (chosen.length > maxItems) return { issue: `Choose at most ${showCount(maxItems, 'option')}.` }
   // In the order of the options, whatever order they were ticked in.
   return { value: options.map(({ value }) => value).filter((value) => chosen.includes(value)) }
 }
@@ -98,8 +97,4 @@ function readJson(text: string): FieldReading {
   } catch {
     return { issue: 'Write this as JSON, such as ["a", 1] or {"name": "value"}.' }
   }
-}
-
-function count(amount: number, what: string): string {
-  return `${amount} ${what}${amount === 1 ? '' : 's'}`
 }

@@ -1,26 +1,26 @@
-import { isClientError } from '@x/client'
+import { type ClientErrorCode, isClientError } from '@x/client'
 import { isHttpError } from '@x/transport-http/client'
+
+const sentences: ReadonlyMap<ClientErrorCode, string> = new Map([
+  [
+    'timeout',
+    'The server took too long to answer. It may have acted all the same: look at the work item before you call again.',
+  ],
+  ['too_many_rounds', 'The server asked again and again without coming to an end, so the page gave up.'],
+  ['input_required', 'The server asks for something that this page cannot give: it fills in forms, and nothing else.'],
+  [
+    'unsupported_version',
+    'The server speaks another revision of the protocol than this page. Reload the page, which comes from the server.',
+  ],
+])
 
 /** Says in a sentence or two why a call failed and what to do, for a person who did not write the server. */
 export function explainFailure(error: unknown): string {
   if (error instanceof DOMException && error.name === 'AbortError') return 'The call was stopped.'
   if (!isClientError(error)) return `The page failed: ${error instanceof Error ? error.message : String(error)}`
-  switch (error.code) {
-    case 'transport':
-      return explainTransport(error.cause)
-    case 'timeout':
-      return 'The server took too long to answer. It may have acted all the same: look at the work item before you call again.'
-    case 'rpc':
-      return `The server refused the call: ${error.rpc?.message ?? 'it gave no reason.'}`
-    case 'too_many_rounds':
-      return 'The server asked again and again without coming to an end, so the page gave up.'
-    case 'input_required':
-      return 'The server asks for something that this page cannot give: it fills in forms, and nothing else.'
-    case 'unsupported_version':
-      return 'The server speaks another revision of the protocol than this page. Reload the page; it comes from the server.'
-    default:
-      return `The call failed: ${error.message}`
-  }
+  if (error.code === 'transport') return explainTransport(error.cause)
+  if (error.rpc !== undefined && error.code === 'rpc') return `The server refused the call: ${error.rpc.message}`
+  return sentences.get(error.code) ?? `The call failed: ${error.message}`
 }
 
 function explainTransport(cause: unknown): string {

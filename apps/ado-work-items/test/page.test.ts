@@ -1,0 +1,203 @@
+import { describeNeeding } from '@tooling/vitest/needs'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { everyField } from './every-field.ts'
+import { type BuiltPage, buildPage, servePageWith, serveWorkItems } from './served-page.ts'
+
+const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync']
+
+describeNeeding('chromium', 'the page', (executablePath) => {
+  let browser: Browser
+  let built: BuiltPage
+  beforeAll(async () => {
+    built = await buildPage()
+    browser = await chromium.launch({ executablePath, args })
+  }, 60_000)
+  afterAll(async () => {
+    await browser?.close()
+    await built?.remove()
+  })
+
+  /** Opens the page; what it or its policy complains of is in `complaints`. */
+  const openPage = async (url: string, options: BrowserContextOptions = {}) => {
+    const page = await browser.newPage(options)
+    const complaints: string[] = []
+    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (message) => complaints.push(message.text()))
+    page.on('request', (request) => request.url().startsWith(url) || complaints.push(request.url()))
+    await page.goto(url)
+    await page.getByRole('button', { name: /^Call / }).waitFor()
+    return { page, complaints }
+  }
+
+  test('a bug is resolved by keyboard alone, through both questions', async () => {
+    await using served = await serveWorkItems(built.root)
+    const { page, complaints } = await openPage(served.url)
+    await pick4522(page)
+    await tabTo(page, 'New value of System.State')
+    await page.keyboard.type('Resolved')
+    await page.keyboard.press('Enter')
+
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('heading', { name: 'How was this bug resolved?' }).waitFor()
+    expect(await focused(page)).toBe('Fixed')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    expect(await focused(page)).toBe('Duplicate')
+    await page.keyboard.press('Enter')
+
+    await dialog.getByRole('heading', { name: 'which work item is the original?' }).waitFor()
+    expect(await focused(page)).toBe('Duplicate of id')
+    await page.keyboard.type('4301')
+    await page.keyboard.press('Enter')
+
+    await page.locator('[data-outcome=done]').waitFor()
+    const text = 'Bug #4522 resolved as Duplicate of Bug #4301.'
+    expect(await page.locator('[data-outcome=done]').innerText()).toContain(text)
+    expect(await page.getByRole('status').innerText()).toContain(text)
+    expect(await dialog.count()).toBe(0)
+    expect(await focused(page)).toBe('New value of System.State')
+    await page.locator('.item', { hasText: '#4522' }).getByText('Resolved').waitFor()
+    expect(await timeline(page)).toEqual([
+      ['Round 1', 'Resolving Bug #4522 requires a resolution. How was this bug resolved?', 'Duplicate', 'state'],
+      ['Round 2', 'Since this is a duplicate, which work item is the original?', '4301', 'state'],
+      ['Round 3', 'Gave the result.'],
+    ])
+    const instances = await page.locator('.instance').allInnerTexts()
+    expect(instances.toSorted()).toEqual(['instance 1', 'instance 2', 'instance 3'])
+    expect(complaints).toEqual([])
+  })
+
+  test('Esc turns a question away, and nothing is changed', async () => {
+    await using served = await serveWorkItems(built.root)
+    const { page } = await openPage(served.url)
+    await pick4522(page)
+    await page.getByLabel('New value of System.State').fill('Resolved')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.locator('[data-outcome=refused]').waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    expect(await page.locator('.answer').innerText()).toBe('turned away')
+    expect(await page.locator('.item', { hasText: '#4522' }).innerText()).toContain('Active')
+  })
+
+  test('what is wrong is said beside its field, which gets the focus', async () => {
+    await using served = await serveWorkItems(built.root)
+    const { page } = await openPage(served.url)
+    await page.getByRole('button', { name: /^Call / }).press('Enter')
+    const id = page.getByLabel('Work item id')
+    await page.getByText('Fill this in.').waitFor()
+    await expect.poll(() => focused(page)).toBe('Work item id')
+    expect(await id.getAttribute('aria-invalid')).toBe('true')
+    expect(await describedBy(page, 'tool-0')).toContain('Fill this in.')
+    await page.keyboard.type('4522')
+    await expect.poll(() => id.getAttribute('aria-invalid')).toBe('false')
+  })
+
+  test('every kind of field is asked for, and its answer is what the server gets', async () => {
+    await using served = await servePageWith(everyField, built.root)
+    const { page, complaints } = await openPage(served.url, { timezoneId: 'Europe/Berlin' })
+    await page.getByRole('button', { name: /^Call / }).press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    await page.keyboard.press('Enter')
+    await expect
+      .poll(() => dialog.locator('.issue').allInnerTexts())
+      .toEqual(['Fill this in.', 'Fill this in.', 'Choose one of the options.', 'Choose at least 1 option.'])
+    await dialog.getByLabel('Name').fill('Ada')
+    await dialog.getByLabel('E-mail').fill('ada@example.com')
+    await dialog.getByLabel('Page').fill('https://example.com/')
+    await dialog.getByLabel('Day').fill('2026-07-28')
+    await dialog.getByLabel('Moment').fill('2026-07-28T14:30')
+    await dialog.getByLabel('Share').fill('0.5')
+    await dialog.getByLabel('Hours').fill('')
+    await dialog.getByLabel('Public').uncheck()
+    await dialog.getByLabel('Red').check()
+    await dialog.getByLabel('Month').selectOption('July')
+    await dialog.getByLabel('Sweden').check()
+    await dialog.getByRole('button', { name: 'Answer' }).press('Enter')
+    await page.locator('[data-outcome=done]').waitFor()
+    const [, answer = ''] = (await page.locator('[data-outcome=done] p').innerText()).split('got ')
+    expect(JSON.parse(answer)).toEqual({
+      name: 'Ada',
+      email: 'ada@example.com',
+      page: 'https://example.com/',
+      day: '2026-07-28',
+      moment: '2026-07-28T12:30:00.000Z',
+      share: 0.5,
+      public: false,
+      color: 'red',
+      month: 'July',
+      countries: ['se', 'no'],
+    })
+    expect(complaints).toEqual([])
+  })
+
+  test('a server that is gone is explained, and stays so until it is back', async () => {
+    const served = await serveWorkItems(built.root)
+    const { page } = await openPage(served.url)
+    await served[Symbol.asyncDispose]()
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    const alert = page.getByRole('alert')
+    await alert.waitFor()
+    expect(await alert.innerText()).toContain('The server cannot be reached. Is it still running?')
+  })
+
+  test.each([
+    ['wide', 1440],
+    ['narrow', 360],
+  ])('nothing runs over the edge of a %s window', async (_, width) => {
+    await using served = await serveWorkItems(built.root)
+    const { page } = await openPage(served.url, { viewport: { width, height: 800 } })
+    await pick4522(page)
+    await page.getByLabel('New value of System.State').fill('Resolved')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+  })
+})
+
+/** Picks the bug with the keyboard, as somebody does who never touches a mouse. */
+async function pick4522(page: Page): Promise<void> {
+  await tabTo(page, 'Show only work items with')
+  await page.keyboard.type('4522')
+  await page.locator('.item', { hasText: '#4301' }).waitFor({ state: 'detached' })
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Space')
+  await expect.poll(() => page.getByLabel('Work item id').inputValue()).toBe('4522')
+}
+
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let count = 0; count < 40; count++) {
+    if ((await focused(page)) === name) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`The focus never came to "${name}"`)
+}
+
+/** The name of what has the focus. */
+function focused(page: Page): Promise<string> {
+  return page.evaluate<string>(`{
+    const { ariaLabel, labels, innerText } = document.activeElement
+    String(ariaLabel ?? labels?.[0]?.innerText ?? innerText).trim()
+  }`)
+}
+
+/** The texts that a screen reader adds to a field. */
+function describedBy(page: Page, id: string): Promise<string> {
+  return page.evaluate<string>(`
+    document.getElementById('${id}').getAttribute('aria-describedby')
+      .split(' ').map((one) => document.getElementById(one).innerText).join(' ')`)
+}
+
+/** What each round of the timeline says, but for what is another each time. */
+async function timeline(page: Page): Promise<readonly (readonly string[])[]> {
+  const rounds = await page.locator('[data-round]').allInnerTexts()
+  return rounds.map((round) =>
+    round
+      .split(/\n+/)
+      .filter((line) => line !== '' && !/^instance \d$|^\d+ ms$|^\d\.\d s$/.test(line))
+      .map((line) => line.replace(/^Left \d+ B of sealed state here, and forgot the call\.$/, 'state')),
+  )
+}

@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Exchange } from '@x/schema'
+import { sealedState } from '@x/server'
+import { build } from 'vite'
+import { signResults } from '../src/fleet/instance-meta.ts'
+import { serveInstance } from '../src/fleet/serve-instance.ts'
+import { servePage } from '../src/page/serve-page.ts'
+import { createWorkItemsServer } from '../src/server/create-work-items-server.ts'
+import { emulated } from '../src/testing/emulated.ts'
+
+/** The page and its server, with work items of their own. */
+export interface ServedPage {
+  readonly url: string
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** The page as `dist-web` holds it. */
+export interface BuiltPage {
+  readonly root: string
+  remove(): Promise<void>
+}
+
+/** Builds the page into a folder that is gone afterwards. */
+export async function buildPage(): Promise<BuiltPage> {
+  const root = await mkdtemp(join(tmpdir(), 'work-items-page-'))
+  const configFile = fileURLToPath(new URL('../web/vite.config.ts', import.meta.url))
+  await build({ configFile, logLevel: 'silent', build: { outDir: root } })
+  return { root, remove: () => rm(root, { recursive: true, force: true }) }
+}
+
+/** Serves a built page beside an exchange. */
+export async function servePageWith(exchange: Exchange, root: string): Promise<ServedPage> {
+  const http = await serveInstance(exchange, servePage(root))
+  return { url: `http://127.0.0.1:${http.port}/`, [Symbol.asyncDispose]: http.close }
+}
+
+/** Serves a built page with three instances that share nothing but a key; each request is answered by the next one. */
+export async function serveWorkItems(root: string): Promise<ServedPage> {
+  const azure = await emulated()
+  const key = crypto.getRandomValues(new Uint8Array(32))
+  const instances = [1, 2, 3].map((id) => {
+    const server = createWorkItemsServer(azure.azureDevOps, { state: sealedState({ keys: [key] }) })
+    return signResults(server, { id, pid: 1000 + id })
+  })
+  const served = await servePageWith(byTurns(instances), root)
+  return {
+    url: served.url,
+    [Symbol.asyncDispose]: async () => {
+      await served[Symbol.asyncDispose]()
+      await azure[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function byTurns(exchanges: readonly Exchange[]): Exchange {
+  let turn = 0
+  return (request, call) => {
+    const exchange = exchanges[turn++ % exchanges.length]
+    if (exchange === undefined) throw new Error('there is no instance to answer')
+    return exchange(request, call)
+  }
+}
