@@ -5,7 +5,7 @@ import { UsageError } from '../options.ts'
 import type { Person } from './person.ts'
 
 /** A question that the file of answers does not answer; the message names the keys. */
-export class NoAnswer extends Error {
+class NoAnswer extends Error {
   override readonly name = 'NoAnswer'
 }
 
