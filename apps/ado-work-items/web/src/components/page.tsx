@@ -33,6 +33,7 @@ export function Page({ session }: { readonly session: Session }): VNode {
 
 function PageHeader({ session }: { readonly session: Session }): VNode {
   const server = session.server.value
+  const isThere = server !== undefined && session.workItems.failure.value === undefined
   return (
     <header class="page-header">
       <img src="/icon.svg" alt="" width="36" height="36" />
@@ -41,7 +42,7 @@ function PageHeader({ session }: { readonly session: Session }): VNode {
         <p>Calls that ask in the middle, and servers that keep nothing</p>
       </div>
       <p class="server">
-        <span class={server === undefined ? 'lamp' : 'lamp lit'} aria-hidden="true" />
+        <span class={isThere ? 'lamp lit' : 'lamp'} aria-hidden="true" />
         {server ?? 'Not connected'} <code>{session.address}/mcp</code>
       </p>
     </header>

@@ -50,7 +50,7 @@ function RunView({ run, isLast = false }: { readonly run: Run; readonly isLast?:
 }
 
 const headings: Readonly<Record<Outcome['kind'], string>> = {
-  done: 'Done',
+  done: 'Result',
   refused: 'Not done',
   failed: 'Failed',
   stopped: 'Stopped',
