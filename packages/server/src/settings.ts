@@ -53,8 +53,8 @@ function stateOf({ state }: ServerDefinition, warn: Settings['warn']): StateCode
 
 /** Test runners name themselves in the environment, where there is one. */
 function isUnderTest(): boolean {
-  const { process }: { process?: { env?: Record<string, string | undefined> } } = globalThis
-  const { VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID } = process?.env ?? {}
+  const platform: { readonly env?: Record<string, string | undefined> } | undefined = Reflect.get(globalThis, 'process')
+  const { VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID } = platform?.env ?? {}
   return [VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID].some((value) => value !== undefined)
 }
 
