@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-/** A program of this folder, bundled, because the Node that the packages support runs no TypeScript. */
+/** A program in TypeScript, bundled, because the Node that the packages support runs no TypeScript. */
 export interface ChildProgram extends AsyncDisposable {
   /** Runs it once with a value as its input, and gives what it printed; both are JSON. Rejects when it fails. */
   run(input: unknown): Promise<unknown>
 }
 
-/** Bundles a program, by its name in `programs`. */
-export async function childProgram(name: string): Promise<ChildProgram> {
+/** Bundles a program. */
+export async function childProgram(source: URL): Promise<ChildProgram> {
   const folder = await mkdtemp(join(tmpdir(), 'e2e-'))
   const outfile = join(folder, 'program.cjs')
-  const entry = fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url))
+  const entry = fileURLToPath(source)
   await build({ entryPoints: [entry], bundle: true, outfile, format: 'cjs', platform: 'node', target: 'node20' })
   return {
     run: (input) => runNode(outfile, JSON.stringify(input)),

@@ -15,7 +15,7 @@ const answers = {
 describe('a call that waits, written down as JSON', () => {
   let program: ChildProgram
   beforeAll(async () => {
-    program = await childProgram('resume-call')
+    program = await childProgram(new URL('./programs/resume-call.ts', import.meta.url))
   })
   afterAll(() => program?.[Symbol.asyncDispose]())
 
