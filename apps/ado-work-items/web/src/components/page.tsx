@@ -14,7 +14,7 @@ export function Page({ session }: { readonly session: Session }): VNode {
       <main class="columns">
         <WorkItemList workItems={session.workItems} />
         <ToolPanel session={session} />
-        <RunList calls={session.calls} />
+        <RunList calls={session.calls} workItems={session.workItems} />
       </main>
       <p class="visually-hidden" role="status" data-announcement>
         {session.announcement}

@@ -3,17 +3,26 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { Calls } from '../session/calls.ts'
 import { instancesOf, type Outcome, type Run } from '../session/run.ts'
 import { showCount, showDuration } from '../units.ts'
+import type { WorkItem, WorkItems } from '../session/work-items.ts'
 import { Timeline } from './timeline.tsx'
 
+interface RunListProps {
+  readonly calls: Calls
+  readonly workItems: WorkItems
+}
+
 /** The calls that were made, the last one open. */
-export function RunList({ calls }: { readonly calls: Calls }): VNode {
+export function RunList({ calls, workItems }: RunListProps): VNode {
   const [last, ...earlier] = calls.runs.value
+  const bug = workItems.items.value?.find(
+    ({ type, state }) => type === 'Bug' && (state === 'Active' || state === 'New'),
+  )
   return (
     <section class="card runs" aria-labelledby="rounds">
       <div class="card-head">
         <h2 id="rounds">Rounds</h2>
       </div>
-      {last === undefined ? <Invitation /> : <RunView key={last.id} run={last} isLast />}
+      {last === undefined ? <Invitation bug={bug} /> : <RunView key={last.id} run={last} isLast />}
       {earlier.length > 0 && <h3 class="earlier">Earlier calls</h3>}
       {earlier.map((run) => (
         <details key={run.id} class="earlier-run">
@@ -27,11 +36,12 @@ export function RunList({ calls }: { readonly calls: Calls }): VNode {
   )
 }
 
-function Invitation(): VNode {
+function Invitation({ bug }: { readonly bug: WorkItem | undefined }): VNode {
   return (
     <p class="hint">
-      Pick Bug #4522 and set <code>System.State</code> to <code>Resolved</code>. The server asks twice before it changes
-      anything, and here you see which of its instances answered each time.
+      Pick {bug === undefined ? 'a bug' : `Bug #${bug.id}`} and set <code>System.State</code> to <code>Resolved</code>.
+      The server asks before it changes anything: answer "Duplicate", and it asks once more. Here you see which of its
+      instances answered each time.
     </p>
   )
 }
