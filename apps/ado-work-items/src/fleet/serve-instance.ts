@@ -20,6 +20,8 @@ const graceMs = 1_000
 export async function serveInstance(exchange: Exchange, page?: Page): Promise<ServedInstance> {
   const handle = nodeHandler(exchange)
   const server = createServer((request, response) => {
+    // The balancer shares connections out, and a browser keeps its own: then every round would come to one instance.
+    response.shouldKeepAlive = false
     if (request.url?.split('?', 1)[0] === endpoint) handle(request, response)
     else if (page?.(request, response) !== true) refuse(response)
   })
