@@ -126,4 +126,33 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     const { asked, text } = await play(serve(run, mode), { k: accept(), form: accept() })
     expect([asked, text]).toEqual([[['k'], ['form']], 'done'])
   })
+
+  test('what a round kept and was answered is for the next round alone, even when that one asks by ctx.elicit', async () => {
+    const seen: string[] = []
+    const run: Run = async (ctx) => {
+      seen.push(`${ctx.state} ${ctx.responses.size}`)
+      if (ctx.state === undefined && seen.length < 3) return inputRequired({ requests: { form }, state: 1 })
+      await ctx.elicit('k', { message: 'm', schema: z.object({}) })
+      return 'done'
+    }
+    const { asked } = await play(serve(run, { strictReplay: false }), { k: accept(), form: accept() })
+    expect([asked, seen]).toEqual([
+      [['form'], ['k']],
+      ['undefined 0', '1 1', 'undefined 0'],
+    ])
+  })
+
+  test('what a handler does to the answers of a round does not reach the next run', async () => {
+    const seen: string[] = []
+    const run: Run = async (ctx) => {
+      const where = ctx.responses.get('where')
+      if (where === undefined) return inputRequired({ requests: { where: roots } })
+      seen.push(JSON.stringify(where))
+      Object.assign(where, { roots: [{ uri: 'file:///etc' }] })
+      await ctx.step('work', () => 1)
+      return 'done'
+    }
+    expect((await play(serve(run, mode), { where: { roots: [] } })).text).toBe('done')
+    expect(new Set(seen)).toEqual(new Set(['{"roots":[]}']))
+  })
 })

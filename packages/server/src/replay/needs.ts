@@ -15,7 +15,7 @@ export function samplingNeeds({
 }
 
 /** What a client must be able to do to answer a request. */
-export function neededFor(request: InputRequest): ClientCapabilities {
+function neededFor(request: InputRequest): ClientCapabilities {
   if (request.method === 'roots/list') return { roots: {} }
   if (request.method === 'sampling/createMessage') return { sampling: samplingNeeds(request.params) }
   return { elicitation: request.params.mode === 'url' ? { url: {} } : { form: {} } }

@@ -201,7 +201,7 @@ export function startAgain(run: Run): Promise<never> {
 }
 
 /** Suspends the run now: every `ctx` function rejects from here on, and `ctx.signal` is aborted. */
-export function suspend(run: Run): void {
+function suspend(run: Run): void {
   if (run.phase !== 'running') return
   run.phase = 'suspended'
   const suspension = suspensionOf(run)
@@ -239,7 +239,7 @@ export function signalOf(run: Run): AbortSignal {
 }
 
 /** The suspension of a run. */
-export function suspensionOf(run: Run): Error {
+function suspensionOf(run: Run): Error {
   return suspensionFor([...(run.asked?.keys() ?? [])])
 }
 
