@@ -108,9 +108,30 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       expect((await send(served, { state, responses })).text).toBe('{"age":20,"nick":"nobody"}')
     })
 
-    test('that comes without our state is ignored, for nothing was asked', async () => {
-      const round = await send(serve(run, mode, kind), { responses: { age: accept({ age: 20 }) } })
-      expect(Object.keys(round.requests)).toEqual(['age'])
+    test('that a client gives before it is asked spares the round, and what was not asked is ignored [MRT-024]', async () => {
+      const responses = { age: accept({ age: 20 }), extra: accept({ age: 1 }), __proto__: accept({}) }
+      const asked = await send(serve(run, mode, kind), {})
+      const round = await send(serve(run, mode, kind), { responses })
+      expect(Object.keys(asked.requests)).toEqual(['age'])
+      expect([round.requests, round.error]).toEqual([{}, undefined])
+    })
+
+    test('that a client gives before it is asked must fit all the same', async () => {
+      const round = await send(serve(run, mode, kind), { responses: { age: accept({ age: 'old' }) } })
+      expect(Object.keys(round.requests)).toEqual(['age~2'])
+    })
+
+    test('that was given before it was asked is kept for the rounds that follow', async () => {
+      const two: Run = async (ctx) => {
+        const first = await ctx.elicit('first', { message: 'First', schema: z.object({ age: z.number() }) })
+        const second = await ctx.elicit('second', { message: 'Second', schema: z.object({ age: z.number() }) })
+        return `${first.age} ${second.age}`
+      }
+      const served = serve(two, mode, kind)
+      const round = await send(served, { responses: { first: accept({ age: 1 }) } })
+      expect(Object.keys(round.requests)).toEqual(['second'])
+      const last = await send(served, { state: round.state, responses: { second: accept({ age: 2 }) } })
+      expect([last.requests, last.error]).toEqual([{}, undefined])
     })
 
     const malformed: [string, unknown][] = [

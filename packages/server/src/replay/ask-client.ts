@@ -1,9 +1,16 @@
-import { type ClientCapabilities, errorCodes, type InputRequest, type JsonObject, McpError } from '@x/schema'
+import {
+  type ClientCapabilities,
+  errorCodes,
+  type InputRequest,
+  isJsonObject,
+  type JsonObject,
+  McpError,
+} from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import { quote, requireCapabilities } from '../request/scope.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { QuestionRecord } from './journal.ts'
-import { type Asked, ask, enter, fail, journalOf, type Run, tooLate, whileReading } from './run.ts'
+import { type Asked, ask, enter, fail, journalOf, type Run, responseFor, tooLate, whileReading } from './run.ts'
 
 /** Something that only the client can answer. */
 export interface Question<T> {
@@ -36,9 +43,9 @@ export async function answerTo<T>(run: Run, key: string, question: Question<T>):
   const text = JSON.stringify(question.request)
   enter(run, { kind: 'ask', called: question.called, key, text })
   const known = journalOf(run).questions.get(key)
-  const response = known?.response
-  if (known === undefined || response === undefined) return askClient(run, key, { question, text, known })
-  const outcome = await whileReading(run, () => judge(known, { response, question, text }))
+  const response = known === undefined ? broughtAlong(run, key) : known.response
+  if (response === undefined) return askClient(run, key, { question, text, known })
+  const outcome = await whileReading(run, () => judge(run, key, { known, response, question, text }))
   if (run.phase !== 'running') throw tooLate(run, question.called)
   if ('value' in outcome) return outcome.value
   if ('changes' in outcome && outcome.changes > changesAllowed) {
@@ -48,7 +55,7 @@ export async function answerTo<T>(run: Run, key: string, question: Question<T>):
   if ('misfits' in outcome && outcome.misfits > patience) {
     throw new McpError(errorCodes.invalidParams, `The answer to "${key}" does not fit: ${outcome.reason}`)
   }
-  return askClient(run, key, { question, text, known, again: outcome })
+  return askClient(run, key, { question, text, known: journalOf(run).questions.get(key), again: outcome })
 }
 
 interface Asking<T> {
@@ -77,15 +84,36 @@ function askClient<T>(run: Run, key: string, { question, text, known, again }: A
   return ask(run, key, asked)
 }
 
+/**
+ * An answer that came with the first request of a call, before anybody asked: a client that knows the question may spare a
+ * round. It is believed no more and no less than one that comes later, since all of them are the client's word.
+ */
+function broughtAlong({ scope }: Run, key: string): JsonObject | undefined {
+  const { requestState, inputResponses } = scope.params
+  if (requestState !== undefined || !isJsonObject(inputResponses)) return undefined
+  return responseFor(inputResponses, key)
+}
+
+interface Judging<T> {
+  readonly known: QuestionRecord | undefined
+  readonly response: JsonObject
+  readonly question: Question<T>
+  readonly text: string
+}
+
 async function judge<T>(
-  { fingerprint, misfits, changes }: QuestionRecord,
-  { response, question, text }: { response: JsonObject; question: Question<T>; text: string },
+  run: Run,
+  key: string,
+  { known, response, question, text }: Judging<T>,
 ): Promise<{ readonly value: T } | Again> {
+  const fingerprint = await fingerprintOf(text)
+  const record = known ?? { fingerprint, times: 1, misfits: 0, changes: 0, response }
+  journalOf(run).questions.set(key, record)
   // The user answered another question: that of an earlier version, or one whose text is not repeatable.
-  if ((await fingerprintOf(text)) !== fingerprint) return { changes: changes + 1 }
+  if (fingerprint !== record.fingerprint) return { changes: record.changes + 1 }
   // A copy: what a handler does to an answer must not change the journal.
   const reading = await question.read(structuredClone(response))
-  return 'misfit' in reading ? { misfits: misfits + 1, reason: reading.misfit } : reading
+  return 'misfit' in reading ? { misfits: record.misfits + 1, reason: reading.misfit } : reading
 }
 
 /** The question once more, with the reason where a user reads it. */
