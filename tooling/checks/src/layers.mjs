@@ -43,4 +43,9 @@ export const layers = new Map([
       without: { '.': ['zod', 'eventsource-parser'], './node': ['zod', 'undici'], './client': ['zod'] },
     },
   ],
+  // It is Node's whole: streams, processes and signals.
+  [
+    '@x/transport-stdio',
+    { imports: ['@x/schema'], dependencies: ['cross-spawn'], portable: [], without: { '.': ['zod'] } },
+  ],
 ])

@@ -1,0 +1,23 @@
+import { fileURLToPath } from 'node:url'
+import { createClient } from '@x/client'
+import { createServer, tool } from '@x/server'
+import { connectStdio, serveStdio } from '@x/transport-stdio'
+import { z } from 'zod'
+
+const greet = tool('greet', {
+  description: 'Greets somebody',
+  input: z.object({ name: z.string() }),
+  run: ({ name }) => `Hello, ${name}!`,
+})
+
+if (process.argv[2] === 'serve') {
+  // The server's process: it speaks on stdin and stdout until its client goes.
+  serveStdio(createServer({ name: 'demo', version: '1.0.0', tools: [greet] }))
+} else {
+  // The client's: it runs this file once more, as the server.
+  const connection = connectStdio({ command: process.execPath, args: [fileURLToPath(import.meta.url), 'serve'] })
+  const client = createClient(connection, { name: 'host', version: '1.0.0' })
+  const { content } = await client.callTool('greet', { name: 'Ada' })
+  console.log(content)
+  await connection.close()
+}

@@ -1,0 +1,18 @@
+import { isJsonObject, type RequestId, type RpcNotification } from '@x/schema'
+
+const method = 'notifications/cancelled'
+
+/** The notification that ends a call (basic/patterns/cancellation). */
+export function cancelled(requestId: RequestId, reason?: string): RpcNotification {
+  return { jsonrpc: '2.0', method, params: reason === undefined ? { requestId } : { requestId, reason } }
+}
+
+/** What a cancellation says; `undefined` for every other notification, and for a malformed one, which is to be ignored. */
+export function readCancelled(
+  message: RpcNotification,
+): { readonly requestId: RequestId; readonly reason: string | undefined } | undefined {
+  if (message.method !== method || !isJsonObject(message.params)) return undefined
+  const { requestId, reason } = message.params
+  if (typeof requestId !== 'string' && typeof requestId !== 'number') return undefined
+  return { requestId, reason: typeof reason === 'string' ? reason : undefined }
+}

@@ -1,0 +1,51 @@
+import { basename } from 'node:path'
+import type { Call, Exchange, RpcRequest, RpcResponse } from '@x/schema'
+import { StdioError } from '../stdio-error.ts'
+import { linkSettings, type StdioConnectOptions } from './options.ts'
+import { unlessAborted } from './pause.ts'
+import { type ProcessView, type Supervisor, supervise } from './supervise.ts'
+
+/** An exchange with a server in a process of its own, which runs until the connection is closed. */
+export interface StdioConnection extends Exchange, AsyncDisposable {
+  /** How errors name the server: `stdio:` and the program's name, without its folder and arguments, which may hold secrets. */
+  readonly url: string
+  /** The process as it is now. */
+  readonly process: ProcessView
+  /** Starts the process before the first call does. Rejects with a `StdioError`, as a call would. */
+  start(): Promise<void>
+  /**
+   * Rejects what is under way with a `StdioError` `closed`, and ends the process: closes its stdin, and after `graceMs` each
+   * sends SIGTERM and SIGKILL. Resolves when it has ended.
+   */
+  close(): Promise<void>
+}
+
+/**
+ * Runs a server as a process of its own: the exchange that a client uses (basic/transports/stdio). The first call starts it, and so
+ * does the next call after it has ended. Several clients may share the connection.
+ *
+ * A call rejects with {@link StdioError} when no answer could be had. The program gets few of this process's variables; see `env`.
+ *
+ * @example
+ * await using connection = connectStdio({ command: 'node', args: ['server.js'] })
+ * const client = createClient(connection, { name: 'host', version: '1.0.0' })
+ */
+export function connectStdio(options: StdioConnectOptions): StdioConnection {
+  const supervisor = supervise(options, linkSettings(options))
+  const exchange: Exchange = (request, call) => {
+    const link = supervisor.link()
+    return link === undefined ? sendWhenOpen(supervisor, request, call) : link.send(request, call)
+  }
+  const start = async (): Promise<void> => {
+    await supervisor.open()
+  }
+  const close = (): Promise<void> => supervisor.close(new StdioError('closed', 'The connection was closed here'))
+  const url = `stdio:${basename(options.command)}`
+  return Object.assign(exchange, { url, process: supervisor.process, start, close, [Symbol.asyncDispose]: close })
+}
+
+async function sendWhenOpen(supervisor: Supervisor, request: RpcRequest, call: Call): Promise<RpcResponse> {
+  call.signal.throwIfAborted()
+  const link = await unlessAborted(supervisor.open(), call.signal)
+  return link.send(request, call)
+}

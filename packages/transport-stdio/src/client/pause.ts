@@ -1,0 +1,28 @@
+import { type Clock, offAbort, onAbort } from '@x/schema'
+
+/** Waits so many milliseconds; rejects with the reason of a signal that aborts before. */
+export function pause(ms: number, signal: AbortSignal, clock: Clock): Promise<void> {
+  if (ms <= 0) return Promise.resolve()
+  return new Promise((resolve, reject) => {
+    const cut = (): void => {
+      clock.clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = clock.setTimeout(() => {
+      offAbort(signal, cut)
+      resolve()
+    }, ms)
+    if (signal.aborted) cut()
+    else onAbort(signal, cut)
+  })
+}
+
+/** What a promise brings, or the reason of a signal that aborts before; the promise goes on for others. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    const cut = (): void => reject(signal.reason)
+    onAbort(signal, cut)
+    promise.then(resolve, reject).finally(() => offAbort(signal, cut))
+  })
+}

@@ -1,0 +1,102 @@
+import type { ChildProcess } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import type { Clock } from '@x/schema'
+import spawn from 'cross-spawn'
+import type { StreamPair } from '../close-streams.ts'
+import { StdioError } from '../stdio-error.ts'
+import { within } from '../within.ts'
+import { environmentOf } from './environment.ts'
+import type { ProcessExit, StdioConnectOptions } from './options.ts'
+import { readStderr, type StderrLines } from './stderr-lines.ts'
+
+/** A server in a process of its own. */
+export interface ServerProcess {
+  readonly pid: number | undefined
+  /** Its stdout and stdin. */
+  readonly streams: StreamPair
+  /** Resolves when the process has ended and what it wrote has come; never rejects. */
+  readonly exited: Promise<Omit<ProcessExit, 'expected'>>
+  /**
+   * Ends the process: closes its stdin, sends SIGTERM when it has not ended after `graceMs`, and SIGKILL after as long again
+   * (basic/transports/stdio, shutdown). On Windows the first signal is the end already.
+   */
+  stop(graceMs: number): Promise<void>
+}
+
+/** What a grandchild may hold a pipe open for, after its parent has gone. */
+const lastWordsMs = 500
+
+/** Starts a server's process without a shell; rejects with {@link StdioError} `spawn` when it cannot be started. */
+export async function startProcess(options: StdioConnectOptions, clock: Clock): Promise<ServerProcess> {
+  const child = await spawned(options)
+  const { stdin, stdout, stderr } = child
+  if (stdin === null || stdout === null) throw new StdioError('spawn', `${options.command} has no stdin and stdout`)
+  const { stderr: onStderr } = options
+  const said = stderr === null ? undefined : readStderr(stderr, typeof onStderr === 'function' ? onStderr : undefined)
+  const streams = { input: stdout, output: stdin }
+  const exited = exitOf(child, { streams, stderr, said, clock })
+  return { pid: child.pid, streams, exited, stop: (graceMs) => stopProcess(child, exited, { graceMs, clock }) }
+}
+
+function spawned({ command, args = [], env = {}, cwd, stderr }: StdioConnectOptions): Promise<ChildProcess> {
+  return new Promise((resolve, reject) => {
+    const fail = (cause: unknown): void => reject(new StdioError('spawn', spawnFailure(command, cause), { cause }))
+    try {
+      const child = spawn(command, [...args], {
+        stdio: ['pipe', 'pipe', stderr === 'inherit' ? 'inherit' : 'pipe'],
+        env: environmentOf(env),
+        cwd,
+        shell: false,
+        windowsHide: true,
+      })
+      // The listener stays: a failing kill is reported here as well.
+      child.on('error', fail)
+      child.once('spawn', () => resolve(child))
+    } catch (error) {
+      fail(error)
+    }
+  })
+}
+
+function spawnFailure(command: string, cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  if (code === 'ENOENT')
+    return `${command} cannot be started: there is no such program, or no such folder to start it in`
+  if (code === 'EACCES') return `${command} cannot be started: it is not executable`
+  return `${command} cannot be started: ${cause instanceof Error ? cause.message : String(cause)}`
+}
+
+interface Remains {
+  readonly streams: StreamPair
+  readonly stderr: Readable | null
+  readonly said: StderrLines | undefined
+  readonly clock: Clock
+}
+
+async function exitOf(
+  child: ChildProcess,
+  { streams, stderr, said, clock }: Remains,
+): Promise<Omit<ProcessExit, 'expected'>> {
+  const drained = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve) => {
+    child.once('exit', (...how) => resolve(how))
+  })
+  await within(drained, lastWordsMs, clock)
+  const pipes: readonly (Readable | Writable | null)[] = [streams.input, streams.output, stderr]
+  for (const pipe of pipes) pipe?.destroy()
+  return { pid: child.pid, exitCode: exitCode ?? undefined, signal: signal ?? undefined, stderr: said?.last() ?? '' }
+}
+
+interface Patience {
+  readonly graceMs: number
+  readonly clock: Clock
+}
+
+async function stopProcess(child: ChildProcess, exited: Promise<unknown>, { graceMs, clock }: Patience): Promise<void> {
+  child.stdin?.end()
+  if (await within(exited, graceMs, clock)) return
+  child.kill('SIGTERM')
+  if (await within(exited, graceMs, clock)) return
+  child.kill('SIGKILL')
+  await exited
+}

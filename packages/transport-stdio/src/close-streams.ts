@@ -1,0 +1,36 @@
+import type { Readable, Writable } from 'node:stream'
+import type { Clock } from '@x/schema'
+
+/** Streams that belong together: two pipes, or one socket twice. */
+export interface StreamPair {
+  readonly input: Readable
+  readonly output: Writable
+}
+
+/**
+ * Ends the output and lets the peer end the input, which is cut when it takes longer than `ms`: a socket that is closed
+ * with unread bytes would take the last answers from the peer. Resolves when both are closed.
+ */
+export function closeStreams({ input, output }: StreamPair, ms: number, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = clock.setTimeout(() => {
+      output.destroy()
+      input.destroy()
+    }, ms)
+    const check = (): void => {
+      if (!isDone(input) || !(output.destroyed || output.writableFinished)) return
+      clock.clearTimeout(cut)
+      input.destroy()
+      resolve()
+    }
+    for (const event of ['end', 'close', 'error']) input.on(event, check)
+    for (const event of ['finish', 'close', 'error']) output.on(event, check)
+    input.resume()
+    if (!output.destroyed) output.end()
+    check()
+  })
+}
+
+function isDone(input: Readable): boolean {
+  return input.destroyed || input.readableEnded
+}

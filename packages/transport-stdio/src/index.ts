@@ -1,0 +1,14 @@
+export type { Clock } from '@x/schema'
+export { connectStdio, type StdioConnection } from './client/connect-stdio.ts'
+export { connectStreams, type StreamConnection } from './client/connect-streams.ts'
+export type {
+  LinkOptions,
+  ProcessExit,
+  RestartOptions,
+  StdioConnectOptions,
+  StreamConnectOptions,
+} from './client/options.ts'
+export type { ProcessView } from './client/supervise.ts'
+export type { ServeStdioOptions } from './server/options.ts'
+export { serveStdio, type StdioServer } from './server/serve-stdio.ts'
+export { isStdioError, StdioError, type StdioErrorCode, type StdioErrorDetails } from './stdio-error.ts'
