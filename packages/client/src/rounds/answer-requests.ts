@@ -65,7 +65,7 @@ async function answerOne(
 }
 
 /** The answer to a request as it is sent; throws {@link ClientError} `invalid_answer` that names key and path. */
-export function responseTo(
+function responseTo(
   [key, request]: readonly [string, InputRequest],
   answer: unknown,
   place: CallPlace,
