@@ -14,6 +14,7 @@ const siblings: ReadonlyMap<string, readonly string[]> = new Map([
   ['@x/server', ['@x/schema', '@x/state-codec']],
   ['@x/state-codec', []],
   ['@x/transport-http', ['@x/schema']],
+  ['@x/transport-stdio', ['@x/schema']],
 ])
 const names = [...siblings.keys()]
 const minutes = 60_000

@@ -5,6 +5,7 @@ import { httpHandler } from '@x/transport-http'
 import { connectHttp, type HttpConnection, type HttpConnectOptions } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { describe } from 'vitest'
+import { carryOverChildren, carryOverStreams, type StdioCarrier } from './carry-stdio.ts'
 
 /** What a test says of the server; its name and version are always the same. */
 export type Definition = Omit<ServerDefinition, 'name' | 'version'>
@@ -39,15 +40,32 @@ type Carry = (server: Server) => Promise<Carrier>
 const subjectHeader = 'x-test-subject'
 const nowhere = 'http://127.0.0.1/mcp'
 
-const carriers: readonly (readonly [string, Carry])[] = [
+const headerCarriers: readonly (readonly [string, Carry])[] = [
   ['memory', carryInMemory],
   ['HTTP', carryOverSockets],
   ['the fetch handler', carryThroughFetch],
 ]
+const carriers: readonly (readonly [string, Carry])[] = [
+  ...headerCarriers,
+  ['a stream pair', async (server) => bySubject(await carryOverStreams(server))],
+  ['a child process', async (server) => bySubject(await carryOverChildren(server))],
+]
 
-/** Runs tests once over memory, once over HTTP on a real socket, and once through the fetch handler. */
+/**
+ * Runs tests once over memory, over HTTP on a real socket, through the fetch handler, over a pair of streams as stdio frames
+ * them, and over the pipes of a child process.
+ */
 export function overEveryTransport(title: string, tests: (serve: Serve) => void): void {
-  describe.each(carriers)(`${title}, over %s`, (_, carry) => {
+  overEach(carriers, title, tests)
+}
+
+/** The same over those transports alone that have headers beside the message. */
+export function overTransportsWithHeaders(title: string, tests: (serve: Serve) => void): void {
+  overEach(headerCarriers, title, tests)
+}
+
+function overEach(each: readonly (readonly [string, Carry])[], title: string, tests: (serve: Serve) => void): void {
+  describe.each(each)(`${title}, over %s`, (_, carry) => {
     tests(async (definition) => {
       const server = createServer({ name: 'e2e-server', version: '1.0.0', ...definition })
       const carrier = await carry(server)
@@ -85,6 +103,10 @@ function carryThroughFetch(server: Server): Promise<Carrier> {
   const handle = httpHandler(server, { principal: (view) => principalOf(view.header(subjectHeader)) })
   const { open, closeAll } = openConnections(nowhere, { fetch: (input, init) => handle(new Request(input, init)) })
   return Promise.resolve({ exchangeFor: open, [Symbol.asyncDispose]: closeAll })
+}
+
+function bySubject({ exchangeFor, ...carrier }: StdioCarrier): Carrier {
+  return { ...carrier, exchangeFor: (subject) => exchangeFor(principalOf(subject)) }
 }
 
 interface Connections {

@@ -7,6 +7,7 @@ import { packPackages } from './packed-packages.ts'
 const installs: readonly (readonly [string, readonly string[]])[] = [
   ['an HTTP server', ['@x/server', '@x/transport-http']],
   ['an HTTP client', ['@x/client', '@x/transport-http']],
+  ['a stdio server', ['@x/server', '@x/transport-stdio']],
   ['a server alone', ['@x/server']],
 ]
 

@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer as createSocketServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Duplex, PassThrough } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import type { Exchange, Principal } from '@x/schema'
+import { connectStdio, connectStreams, serveStdio } from '@x/transport-stdio'
+
+/** What carries an exchange over stdio, and all that it opened for that. */
+export interface StdioCarrier extends AsyncDisposable {
+  readonly exchangeFor: (principal: Principal | undefined) => Exchange
+}
+
+/** Two ends of one connection in memory. */
+function streamPair(): readonly [Duplex, Duplex] {
+  const [there, back] = [new PassThrough(), new PassThrough()]
+  return [Duplex.from({ readable: back, writable: there }), Duplex.from({ readable: there, writable: back })]
+}
+
+/** Every caller has a pair of streams of its own, with the server at the other end. */
+export function carryOverStreams(server: Exchange): Promise<StdioCarrier> {
+  const open: AsyncDisposable[] = []
+  const exchangeFor = (principal: Principal | undefined): Exchange => {
+    const [near, far] = streamPair()
+    const service = serveStdio(server, { input: far, output: far, principal })
+    const connection = connectStreams({ input: near, output: near })
+    open.push(connection, service)
+    return connection
+  }
+  return Promise.resolve({ exchangeFor, [Symbol.asyncDispose]: () => disposeAll(open) })
+}
+
+const bridge = fileURLToPath(new URL('./programs/socket-bridge.mjs', import.meta.url))
+
+/**
+ * Every caller runs a child process, whose pipes lead through a Unix socket back to the server here: handlers of a test are
+ * closures, which no other process could have.
+ */
+export async function carryOverChildren(server: Exchange): Promise<StdioCarrier> {
+  const folder = await mkdtemp(join(tmpdir(), 'e2e-stdio-'))
+  const open: AsyncDisposable[] = []
+  const exchangeFor = (principal: Principal | undefined): Exchange => {
+    const path = join(folder, `${open.length}.sock`)
+    const listening = listen(server, path, principal)
+    const connection = connectStdio({ command: process.execPath, args: [bridge, path] })
+    open.push(connection, { [Symbol.asyncDispose]: async () => (await listening)[Symbol.asyncDispose]() })
+    return async (request, call) => {
+      await listening
+      return connection(request, call)
+    }
+  }
+  const dispose = async (): Promise<void> => {
+    await disposeAll(open)
+    await rm(folder, { recursive: true, force: true })
+  }
+  return { exchangeFor, [Symbol.asyncDispose]: dispose }
+}
+
+async function listen(server: Exchange, path: string, principal: Principal | undefined): Promise<AsyncDisposable> {
+  const services: AsyncDisposable[] = []
+  const sockets = createSocketServer((socket) => {
+    services.push(serveStdio(server, { input: socket, output: socket, principal }))
+  })
+  sockets.listen(path)
+  await once(sockets, 'listening')
+  const dispose = async (): Promise<void> => {
+    sockets.close()
+    await disposeAll(services)
+  }
+  return { [Symbol.asyncDispose]: dispose }
+}
+
+async function disposeAll(open: readonly AsyncDisposable[]): Promise<void> {
+  for (const one of open) await one[Symbol.asyncDispose]()
+}
