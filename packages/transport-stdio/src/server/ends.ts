@@ -9,7 +9,7 @@ import { onStopSignal } from './stop-signals.ts'
 export interface Ends extends StreamPair {
   /** How to write, where that is not the output's own `write`. */
   readonly send?: ((text: string, done: () => void) => boolean) | undefined
-  /** Tells when somebody wants the service to stop, until the returned function is called. */
+  /** Tells when somebody wants the service to stop, later than this call, until the returned function is called. */
   watch(stop: (reason: string) => void): () => void
   /** Ends the streams that were given, gives back the process's own, and lets the process end where that is wanted. */
   close(): Promise<void>
@@ -51,7 +51,7 @@ function ownEnds({ signal, exit = true }: ServeStdioOptions): Ends {
 
 function watchSignal(signal: AbortSignal | undefined, stop: (reason: string) => void): () => void {
   const aborted = (): void => stop('The server is stopping')
-  if (signal?.aborted) aborted()
+  if (signal?.aborted) queueMicrotask(aborted)
   else if (signal) onAbort(signal, aborted)
   return () => signal && offAbort(signal, aborted)
 }

@@ -72,13 +72,19 @@ interface End {
   readonly stop: (reason: string) => void
 }
 
-/** An end that comes once, at the first reason for it, and never at the same moment as the beginning. */
+/** An end that comes once, at the first reason for it. */
 function createEnd(run: (reason: DOMException) => Promise<void>): End {
-  let stop: (reason: string) => void = () => {}
-  const reason = new Promise<string>((resolve) => {
-    stop = resolve
+  let begun = false
+  let over: () => void = () => {}
+  const closed = new Promise<void>((resolve) => {
+    over = resolve
   })
-  return { closed: reason.then((text) => run(new DOMException(text, 'AbortError'))), stop }
+  const stop = (reason: string): void => {
+    if (begun) return
+    begun = true
+    run(new DOMException(reason, 'AbortError')).then(over, over)
+  }
+  return { closed, stop }
 }
 
 interface Takers {

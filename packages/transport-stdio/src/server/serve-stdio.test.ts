@@ -1,0 +1,229 @@
+import { PassThrough } from 'node:stream'
+import { errorCodes, type Exchange, McpError, parseMessage } from '@x/schema'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { aborted } from '../testing/aborted.ts'
+import { echo, heldExchange, textResponse } from '../testing/exchanges.ts'
+import { cancel, request } from '../testing/requests.ts'
+import { serveRaw } from '../testing/serve-raw.ts'
+import { serveStdio } from './serve-stdio.ts'
+
+const { parse, invalidRequest, internal } = errorCodes
+const text = (message: object): string => `${JSON.stringify(message)}\n`
+
+describe('a service on streams', () => {
+  test('answers each request under its id, in the order in which they are done [TRI-002 BAS-028]', async () => {
+    const held = heldExchange()
+    await using served = serveRaw(held.exchange)
+    served.peer.say(request(1), request('1'), request('ä'))
+    const [first, second, third] = [await held.call(0), await held.call(1), await held.call(2)]
+    third.answer('third')
+    expect(await served.peer.next()).toMatchObject({ id: 'ä', result: { text: 'third' } })
+    first.answer('first')
+    second.answer('second')
+    expect(await served.peer.next()).toMatchObject({ id: 1, result: { text: 'first' } })
+    expect(await served.peer.next()).toMatchObject({ id: '1', result: { text: 'second' } })
+  })
+
+  test('sends what a call notifies before its response, and nothing of it afterwards', async () => {
+    const held = heldExchange()
+    await using served = serveRaw(held.exchange)
+    served.peer.say(request(1), request(2))
+    const [first, second] = [await held.call(0), await held.call(1)]
+    const note = {
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: { progressToken: 1, progress: 1 },
+    } as const
+    first.call.notify(note)
+    first.answer()
+    expect(await served.peer.next()).toEqual(note)
+    expect(await served.peer.next()).toMatchObject({ id: 1 })
+    first.call.notify(note)
+    second.answer()
+    expect(await served.peer.next()).toMatchObject({ id: 2 })
+  })
+
+  test('names the request in a message that would name none, such as a log', async () => {
+    const held = heldExchange()
+    await using served = serveRaw(held.exchange)
+    served.peer.say(request(7))
+    const { call } = await held.call(0)
+    call.notify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } })
+    expect(await served.peer.next()).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/message',
+      params: { level: 'info', data: 'x', _meta: { 'x.transport-stdio/requestId': 7 } },
+    })
+    await served.service.close()
+  })
+
+  test('hands on who is at the other end', async () => {
+    const held = heldExchange()
+    await using served = serveRaw(held.exchange, { principal: { subject: 'ada' } })
+    served.peer.say(request(1))
+    expect((await held.call(0)).call.principal).toEqual({ subject: 'ada' })
+    held.calls[0]?.answer()
+  })
+})
+
+describe('what is no request', () => {
+  test.each([
+    ['no JSON', '{"jsonrpc"\n', undefined, parse],
+    ['bytes that are no text', Buffer.from([0x7b, 0xff, 0x7d, 0x0a]), undefined, parse],
+    ['a number', '7\n', undefined, invalidRequest],
+    ['a batch', text([request(1), request(2)]), undefined, invalidRequest],
+    ['an empty batch', '[]\n', undefined, invalidRequest],
+    ['another version', '{"jsonrpc":"1.0","id":5,"method":"x"}\n', 5, invalidRequest],
+    ['an id that is null', '{"jsonrpc":"2.0","id":null,"method":"x"}\n', undefined, invalidRequest],
+    ['too much depth', `{"jsonrpc":"2.0","id":5,"method":"x","params":${'['.repeat(300)}\n`, undefined, parse],
+    ['a line that is too long', text(request(5, 'x', { filler: 'x'.repeat(5000) })), 5, parse],
+    ['garbage that is too long', `${'x'.repeat(5000)}\n`, undefined, parse],
+  ])(
+    'is answered when it is %s, and the stream goes on [BAS-012 BAS-013 BAS-014 STD-003]',
+    async (_, line, id, code) => {
+      await using served = serveRaw(echo, { maxLineBytes: 4000 })
+      served.peer.say(line, request('next'))
+      const refusal = await served.peer.next()
+      expect(refusal).toEqual({
+        jsonrpc: '2.0',
+        ...(id !== undefined && { id }),
+        error: expect.objectContaining({ code }),
+      })
+      expect(await served.peer.next()).toMatchObject({ id: 'next', result: { text: 'tools/list' } })
+    },
+  )
+
+  test.each([
+    ['a response', { jsonrpc: '2.0', id: 1, result: {} }],
+    ['an error', { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'x' } }],
+    ['a notification that nobody knows', { jsonrpc: '2.0', method: 'notifications/dance' }],
+    ['a notification of earlier revisions', { jsonrpc: '2.0', method: 'notifications/initialized' }],
+    ['the cancellation of nothing', cancel(99)],
+    ['the cancellation of something malformed', cancel({ id: 1 })],
+    ['a cancellation without params', { jsonrpc: '2.0', method: 'notifications/cancelled' }],
+  ])('is not answered when it is %s [BAS-025 CAN-017]', async (_, message) => {
+    await using served = serveRaw(echo)
+    served.peer.say(message, '\n', '\r\n', request('next'))
+    expect(await served.peer.next()).toMatchObject({ id: 'next' })
+  })
+
+  test('never ends the service, whatever it is', async () => {
+    await using served = serveRaw(echo, { maxLineBytes: 200 })
+    const anything = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.json().map((json) => `${json}\n`),
+      fc.object().map((object) => text({ jsonrpc: '2.0', ...object })),
+    )
+    await fc.assert(
+      fc.asyncProperty(anything, fc.uuid(), async (garbage, id) => {
+        served.peer.say(garbage, '\n', { jsonrpc: '2.0', id, method: 'x' })
+        for (let answer = await served.peer.next(); answer['id'] !== id; answer = await served.peer.next()) {
+          expect(answer).toHaveProperty('error')
+        }
+      }),
+    )
+  })
+})
+
+describe('the lines of a service', () => {
+  test('are one message each, no request among them, whatever handlers say [STD-001 STD-003 STD-008 PAT-001 TRI-001]', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 5 }), async (texts) => {
+        const says: Exchange = (asked, call) => {
+          for (const data of texts) {
+            call.notify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } })
+          }
+          return Promise.resolve(textResponse(asked, texts.join('\n\r\u2028')))
+        }
+        await using served = serveRaw(says)
+        served.peer.say(request(1))
+        served.peer.end()
+        await served.service.closed
+        const lines = await served.peer.ended
+        expect(lines).toHaveLength(texts.length + 1)
+        for (const line of lines) expect('method' in parseMessage(line) && 'id' in parseMessage(line)).toBe(false)
+      }),
+      { numRuns: 30 },
+    )
+  })
+})
+
+describe('a call that fails', () => {
+  test.each<[string, Exchange]>([
+    ['rejects', () => Promise.reject(new Error('password=hunter2'))],
+    [
+      'throws',
+      () => {
+        throw new Error('password=hunter2')
+      },
+    ],
+    ['answers with a cycle', ({ id }) => Promise.resolve({ jsonrpc: '2.0', id, result: cycle('password=hunter2') })],
+  ])('because its exchange %s is answered without the cause, which is reported', async (_, exchange) => {
+    const errors: unknown[] = []
+    await using served = serveRaw(exchange, { onError: (error) => errors.push(error) })
+    served.peer.say(request(1))
+    expect(await served.peer.next()).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      error: { code: internal, message: 'Internal error' },
+    })
+    expect(errors).toEqual([expect.any(Error)])
+  })
+
+  test('with an error for the peer is answered with it', async () => {
+    await using served = serveRaw(() => Promise.reject(new McpError(4001, 'The item is locked')))
+    served.peer.say(request(1))
+    expect(await served.peer.next()).toMatchObject({ id: 1, error: { code: 4001, message: 'The item is locked' } })
+  })
+})
+
+describe('a call too many', () => {
+  test('is refused when its id is in use, and the first call goes on', async () => {
+    const held = heldExchange()
+    await using served = serveRaw(held.exchange)
+    served.peer.say(request(1), request(1))
+    expect(await served.peer.next()).toMatchObject({ id: 1, error: { code: invalidRequest } })
+    held.calls[0]?.answer('first')
+    expect(await served.peer.next()).toMatchObject({ id: 1, result: { text: 'first' } })
+    served.peer.say(request(1))
+    ;(await held.call(1)).answer('again')
+    expect(await served.peer.next()).toMatchObject({ id: 1, result: { text: 'again' } })
+  })
+
+  test('is refused past the bound, while cancellations are still heard', async () => {
+    const held = heldExchange()
+    await using served = serveRaw(held.exchange, { maxCalls: 2 })
+    served.peer.say(request(1), request(2), request(3))
+    expect(await served.peer.next()).toMatchObject({ id: 3, error: { code: internal } })
+    served.peer.say(cancel(1))
+    await aborted((await held.call(0)).call.signal)
+    // Nobody waits for it, and it works on: it counts until it has ended.
+    served.peer.say(request(4))
+    expect(await served.peer.next()).toMatchObject({ id: 4, error: { code: internal } })
+    held.calls[0]?.answer()
+    served.peer.say(request(5))
+    ;(await held.call(2)).answer('fifth')
+    expect(await served.peer.next()).toMatchObject({ id: 5, result: { text: 'fifth' } })
+    held.calls[1]?.answer()
+  })
+})
+
+describe('the options of a service', () => {
+  test.each([
+    ['one stream of two', { input: new PassThrough() }, TypeError],
+    ['a negative bound', { input: new PassThrough(), output: new PassThrough(), maxCalls: -1 }, RangeError],
+    [
+      'a bound that is no number',
+      { input: new PassThrough(), output: new PassThrough(), graceMs: Number.NaN },
+      RangeError,
+    ],
+  ])('are refused with %s', (_, options, kind) => {
+    expect(() => serveStdio(echo, options)).toThrow(kind)
+  })
+})
+
+function cycle(secret: string): Record<string, never> {
+  const value = { secret }
+  return Object.assign(value, { self: value }) as unknown as Record<string, never>
+}

@@ -1,0 +1,58 @@
+import type { Readable, Writable } from 'node:stream'
+import { isJsonObject, type JsonObject } from '@x/schema'
+
+/** One end of a connection that speaks in bytes and hears JSON, for what no well-behaved peer says. */
+export interface RawPeer {
+  /** Writes messages, a line each; texts and bytes as they are. */
+  say(...messages: readonly (string | Uint8Array | object)[]): void
+  /** The next line that comes, as the object that it must be. */
+  next(): Promise<JsonObject>
+  /** The lines that have come and were not asked for. */
+  waiting(): readonly string[]
+  /** Ends this side. */
+  end(): void
+  /** Resolves with the lines that were not asked for, when the other side has ended. */
+  readonly ended: Promise<readonly string[]>
+}
+
+/** Takes a pair of streams. */
+export function rawPeer({ input, output }: { readonly input: Readable; readonly output: Writable }): RawPeer {
+  const lines: string[] = []
+  const asking: ((line: string) => void)[] = []
+  let rest = ''
+  input.setEncoding('utf8').on('data', (text: string) => {
+    const parts = (rest + text).split('\n')
+    rest = parts.pop() ?? ''
+    for (const line of parts) {
+      const ask = asking.shift()
+      if (ask) ask(line)
+      else lines.push(line)
+    }
+  })
+  const nextLine = (): Promise<string> =>
+    new Promise((resolve) => {
+      const line = lines.shift()
+      if (line === undefined) asking.push(resolve)
+      else resolve(line)
+    })
+  return {
+    say: (...messages) => {
+      for (const message of messages) {
+        if (typeof message === 'string' || message instanceof Uint8Array) output.write(message)
+        else output.write(`${JSON.stringify(message)}\n`)
+      }
+    },
+    next: async () => objectOf(await nextLine()),
+    waiting: () => lines,
+    end: () => output.end(),
+    ended: new Promise((resolve) => {
+      for (const event of ['end', 'close']) input.once(event, () => resolve(lines))
+    }),
+  }
+}
+
+function objectOf(line: string): JsonObject {
+  const value: unknown = JSON.parse(line)
+  if (isJsonObject(value)) return value
+  throw new Error(`expected an object in a line of its own, got ${line}`)
+}

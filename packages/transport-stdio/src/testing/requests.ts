@@ -1,0 +1,16 @@
+import { type JsonObject, metaKeys, protocolVersion, type RequestId, type RpcRequest } from '@x/schema'
+
+/** A request that every server takes. */
+export function request(
+  id: RequestId,
+  method = 'tools/list',
+  { meta = {}, ...params }: JsonObject & { meta?: JsonObject } = {},
+): RpcRequest {
+  const _meta = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {}, ...meta }
+  return { jsonrpc: '2.0', id, method, params: { ...params, _meta } }
+}
+
+/** The notification that cancels a request. */
+export function cancel(requestId: unknown, reason?: string): object {
+  return { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, reason } }
+}
