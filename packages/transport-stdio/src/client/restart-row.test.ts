@@ -1,0 +1,53 @@
+import { manualClock } from '@tooling/vitest/manual-clock'
+import { expect, test } from 'vitest'
+import { StdioError } from '../stdio-error.ts'
+import { createRestartRow } from './restart-row.ts'
+
+const crash = new StdioError('exited', 'it crashed', { exitCode: 1, stderr: 'out of memory' })
+
+test('the pause grows with each end in a row, up to the longest one', () => {
+  const clock = manualClock()
+  const row = createRestartRow({ limit: 10, pauseMs: 100, maxPauseMs: 1000 }, clock)
+  const pauses = [row.pauseMs()]
+  for (let ends = 0; ends < 6; ends++) {
+    row.add(crash, clock.now())
+    pauses.push(row.pauseMs())
+  }
+  expect(pauses).toEqual([0, 100, 200, 400, 800, 1000, 1000])
+})
+
+test('time that has passed since the end counts as pause', () => {
+  const clock = manualClock()
+  const row = createRestartRow({ pauseMs: 100 }, clock)
+  row.add(crash, 0)
+  clock.advance(70)
+  expect(row.pauseMs()).toBe(30)
+  clock.advance(70)
+  expect(row.pauseMs()).toBe(0)
+})
+
+test('a process that ran for long ends the row', () => {
+  const clock = manualClock()
+  const row = createRestartRow({ limit: 3, pauseMs: 100, steadyMs: 60_000 }, clock)
+  row.add(crash, clock.now())
+  row.add(crash, clock.now())
+  const startedAt = clock.now()
+  clock.advance(60_000)
+  row.add(crash, startedAt)
+  expect(row.pauseMs()).toBe(100)
+})
+
+test.each([
+  ['five by default', {}, 5],
+  ['as many as are allowed', { limit: 2 }, 2],
+  ['one when there is to be no restart', false, 1],
+] as const)('after %s, the error says that it is given up, and why', (_, options, limit) => {
+  const row = createRestartRow(options, manualClock())
+  for (let ends = 0; ends < limit; ends++) {
+    expect(() => row.pauseMs()).not.toThrow()
+    row.add(crash, 0)
+  }
+  expect(() => row.pauseMs()).toThrow(
+    expect.objectContaining({ code: 'restarts', cause: crash, exitCode: 1, stderr: 'out of memory' }),
+  )
+})

@@ -1,0 +1,49 @@
+import type { Duplex } from 'node:stream'
+import type { Call, JsonObject, RpcNotification } from '@x/schema'
+import { connectStreams, type StreamConnection } from '../client/connect-streams.ts'
+import type { LinkOptions } from '../client/options.ts'
+import type { StdioError } from '../stdio-error.ts'
+import { type RawPeer, rawPeer } from './raw-peer.ts'
+import { streamPair } from './stream-pair.ts'
+
+/** A connection, and the server's side of it in the test's hand. */
+export interface ScriptedLink extends AsyncDisposable {
+  readonly connection: StreamConnection
+  readonly server: RawPeer
+  /** What the connection reported. */
+  readonly errors: readonly StdioError[]
+  /** Notifications that belonged to no call. */
+  readonly stray: readonly RpcNotification[]
+  /** The client's end. */
+  readonly end: Duplex
+}
+
+/** Connects to a server that a test plays. */
+export function scriptedLink(options: LinkOptions = {}): ScriptedLink {
+  const [near, far] = streamPair()
+  const errors: StdioError[] = []
+  const stray: RpcNotification[] = []
+  const connection = connectStreams({
+    input: near,
+    output: near,
+    graceMs: 30,
+    onError: (error) => errors.push(error),
+    onNotification: (message) => stray.push(message),
+    ...options,
+  })
+  const server = rawPeer({ input: far, output: far })
+  return { connection, server, errors, stray, end: near, [Symbol.asyncDispose]: connection[Symbol.asyncDispose] }
+}
+
+/** A call that keeps what it is told. */
+export function listeningCall(
+  signal: AbortSignal = new AbortController().signal,
+): Call & { readonly heard: RpcNotification[] } {
+  const heard: RpcNotification[] = []
+  return { signal, heard, notify: (message) => void heard.push(message) }
+}
+
+/** A result as a server writes it. */
+export function resultOf(request: JsonObject, text: string): object {
+  return { jsonrpc: '2.0', id: request['id'], result: { resultType: 'complete', text } }
+}

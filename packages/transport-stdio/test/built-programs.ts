@@ -1,0 +1,33 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+/** Programs of this folder, bundled, because the Node that the package supports runs no TypeScript. */
+export interface BuiltPrograms extends AsyncDisposable {
+  /** Where a program is, by its name in `programs`. */
+  path(name: 'host' | 'server'): string
+}
+
+const requireForBundles = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)`
+
+/** Bundles all programs into a folder that is gone in the end. */
+export async function buildPrograms(): Promise<BuiltPrograms> {
+  const folder = await mkdtemp(join(tmpdir(), 'stdio-'))
+  const entryPoints = ['host', 'server'].map((name) => fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url)))
+  await build({
+    entryPoints,
+    bundle: true,
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    banner: { js: requireForBundles },
+  })
+  return {
+    path: (name) => join(folder, `${name}.mjs`),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  }
+}

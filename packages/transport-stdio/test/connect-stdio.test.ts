@@ -1,0 +1,316 @@
+import { createClient } from '@x/client'
+import { manualClock } from '@tooling/vitest/manual-clock'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  connectStdio,
+  isStdioError,
+  type ProcessExit,
+  type StdioConnectOptions,
+  type StdioError,
+} from '../src/index.ts'
+import { createGate } from '../src/testing/gate.ts'
+import { request } from '../src/testing/requests.ts'
+import { listeningCall } from '../src/testing/scripted-link.ts'
+import { type BuiltPrograms, buildPrograms } from './built-programs.ts'
+
+let programs: BuiltPrograms
+beforeAll(async () => {
+  programs = await buildPrograms()
+})
+afterAll(() => programs[Symbol.asyncDispose]())
+
+const me = { name: 'host', version: '1.0.0' }
+const toServer = (options: Partial<StdioConnectOptions> = {}) =>
+  connectStdio({ command: process.execPath, args: [programs.path('server')], ...options })
+/** A server of one line of JavaScript, with `answer(id, result)` at hand. */
+const toScript = (source: string, options: Partial<StdioConnectOptions> = {}) =>
+  connectStdio({ command: process.execPath, args: ['-e', prelude + source], graceMs: 300, ...options })
+const prelude = `
+  const say = (message, then) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n', then)
+  const lines = require('node:readline').createInterface({ input: process.stdin })
+  const hear = (take) => lines.on('line', (line) => take(JSON.parse(line)))
+  const result = { resultType: 'complete', supportedVersions: ['2026-07-28'] };
+`
+const answering = `hear(({ id }) => say({ id, result }));`
+const textOf = ({ content }: { readonly content: readonly object[] }): string => {
+  const [first] = content
+  return first !== undefined && 'text' in first ? String(first.text) : ''
+}
+
+describe('a server in a process of its own', () => {
+  test('answers many calls at once, of clients that share it', async () => {
+    await using connection = toServer()
+    const clients = [createClient(connection, me), createClient(connection, me)]
+    const texts = Array.from({ length: 200 }, (_, index) => `text ${index}`)
+    const answers = texts.map((text, index) => clients[index % 2]?.callTool('echo', { text }))
+    expect((await Promise.all(answers)).map((result) => (result ? textOf(result) : ''))).toEqual(texts)
+    expect(connection.process.restarts).toBe(0)
+  })
+
+  test('is started once by all the calls that come first, and by none before', async () => {
+    await using connection = toServer()
+    expect(connection.process.pid).toBeUndefined()
+    const client = createClient(connection, me)
+    const pids = await Promise.all([1, 2, 3].map(async () => textOf(await client.callTool('pid'))))
+    expect(pids).toEqual(Array(3).fill(String(connection.process.pid)))
+  })
+
+  test('gets its arguments as they are, and few variables besides what it is given', async () => {
+    const args = ['two words', '$(touch x)', '; exit 1', '"', "'", '%PATH%', '*', '']
+    process.env['A_SECRET_OF_OURS'] = 'hunter2'
+    await using connection = toServer({ args: [programs.path('server'), ...args], env: { GIVEN: 'x' }, cwd: '/' })
+    const seen = JSON.parse(textOf(await createClient(connection, me).callTool('seen'))) as { readonly env: string[] }
+    expect(seen).toMatchObject({ args, cwd: '/' })
+    expect(seen.env).toContain('GIVEN')
+    expect(seen.env).toContain('PATH')
+    expect(seen.env).not.toContain('A_SECRET_OF_OURS')
+    delete process.env['A_SECRET_OF_OURS']
+  })
+
+  test('is told of a cancelled call', async () => {
+    const lines: string[] = []
+    const waiting = createGate()
+    const told = createGate()
+    const hear = (line: string): void => {
+      lines.push(line)
+      if (line === 'waiting') waiting.open()
+      if (line.startsWith('told')) told.open()
+    }
+    await using connection = toServer({ stderr: hear })
+    const controller = new AbortController()
+    const call = createClient(connection, me).callTool('waits', {}, { signal: controller.signal })
+    await waiting.opened
+    controller.abort('enough')
+    await expect(call).rejects.toBe('enough')
+    await told.opened
+    expect(lines).toEqual(['waiting', 'told to stop: enough'])
+  })
+
+  test('may say what it likes on stderr [STD-002]', async () => {
+    const lines: string[] = []
+    const source = `console.error('fatal error'); console.error('x'.repeat(20000)); ${answering}`
+    await using connection = toScript(source, { stderr: (line) => lines.push(line) })
+    expect(await connection(request(1), listeningCall())).toHaveProperty('result')
+    await connection.close()
+    expect(lines).toEqual(['fatal error', `${'x'.repeat(256)}…`])
+  })
+
+  test('may print to stdout what is no message: it is reported, and calls go on', async () => {
+    const errors: StdioError[] = []
+    const source = `console.log('Server is running'); ${answering}`
+    await using connection = toScript(source, { onError: (error) => errors.push(error) })
+    expect(await connection(request(1), listeningCall())).toHaveProperty('result')
+    expect(errors).toMatchObject([{ code: 'protocol', message: expect.stringContaining('Server is running') }])
+  })
+})
+
+describe('a process that ends', () => {
+  test('in the middle of a call fails it with words that say so, and is started again by the next [STD-014]', async () => {
+    const hanging = createGate()
+    await using connection = toServer({ stderr: () => hanging.open(), restart: { pauseMs: 1 } })
+    const client = createClient(connection, me)
+    const call = client.callTool('hangs')
+    await hanging.opened
+    const { pid = 0 } = connection.process
+    process.kill(pid, 'SIGKILL')
+    const failure: unknown = await call.catch(({ cause }) => cause)
+    expect(failure).toMatchObject({ name: 'StdioError', code: 'exited', signal: 'SIGKILL' })
+    expect(failure).toMatchObject({ message: expect.stringContaining('may have acted') })
+    expect(textOf(await client.callTool('pid'))).not.toBe(String(pid))
+    expect(connection.process.restarts).toBe(1)
+  })
+
+  test('by itself gives its code and its last words, each time, until it is given up', async () => {
+    const exits: ProcessExit[] = []
+    const onExit = (exit: ProcessExit): void => void exits.push(exit)
+    const source = `console.error('API_KEY is missing'); process.exitCode = 7; lines.close()`
+    await using connection = toScript(source, { restart: { limit: 3, pauseMs: 1 }, onExit })
+    const codes: (string | undefined)[] = []
+    for (let tries = 0; tries < 4; tries++) {
+      const failure: unknown = await connection(request(1), listeningCall()).catch((error: unknown) => error)
+      expect(failure).toMatchObject({ exitCode: 7, stderr: 'API_KEY is missing' })
+      codes.push(isStdioError(failure) ? failure.code : undefined)
+    }
+    expect(codes).toEqual(['exited', 'exited', 'exited', 'restarts'])
+    expect(exits).toMatchObject(Array(3).fill({ exitCode: 7, expected: false, stderr: 'API_KEY is missing' }))
+  })
+
+  test('is not started again where that is not wanted', async () => {
+    await using connection = toServer({ restart: false })
+    const client = createClient(connection, me)
+    await expect(client.callTool('exits')).rejects.toMatchObject({ cause: { code: 'exited', exitCode: 3 } })
+    await expect(client.callTool('pid')).rejects.toMatchObject({ cause: { code: 'restarts', exitCode: 3 } })
+  })
+
+  test('behind its answer has answered', async () => {
+    const exited = createGate()
+    await using connection = toScript(`hear(({ id }) => say({ id, result }, () => process.exit(1)))`, {
+      probe: false,
+      restart: { pauseMs: 1 },
+      onExit: () => exited.open(),
+    })
+    expect(await connection(request('a'), listeningCall())).toMatchObject({ id: 'a', result: {} })
+    await exited.opened
+    expect(await connection(request('b'), listeningCall())).toMatchObject({ id: 'b', result: {} })
+    expect(connection.process.restarts).toBe(1)
+  })
+
+  test('in good order while nobody waits is not held against it', async () => {
+    const exited = createGate()
+    await using connection = toScript(`hear(({ id }) => say({ id, result }, () => process.exit(0)))`, {
+      probe: false,
+      restart: false,
+      onExit: () => exited.open(),
+    })
+    await connection(request(1), listeningCall())
+    await exited.opened
+    expect(await connection(request(2), listeningCall())).toHaveProperty('result')
+  })
+})
+
+describe('a program that cannot be started', () => {
+  test.each([
+    ['because there is none', { command: 'no-such-program-anywhere', args: [] }, 'no such program'],
+    ['because its folder is not there', { cwd: '/no/such/folder' }, 'no such folder'],
+    ['because an argument cannot be one', { args: ['\0'] }, 'null byte'],
+    ['because it is no program', { command: '/etc/passwd', args: [] }, 'not executable'],
+  ])('says so: %s', async (_, options, words) => {
+    await using connection = toServer(options)
+    for (const _try of [1, 2]) {
+      await expect(connection.start()).rejects.toMatchObject({ code: 'spawn', message: expect.stringContaining(words) })
+    }
+  })
+})
+
+describe('the probe of a fresh process', () => {
+  const hears = (answer: string): string => `hear((message) => { console.error(message.method); ${answer} })`
+
+  test('comes before everything else, and once [STD-019]', async () => {
+    const methods: string[] = []
+    const source = hears('say({ id: message.id, result })')
+    await using connection = toScript(source, { stderr: (method) => methods.push(method) })
+    await Promise.all([1, 2].map((id) => connection(request(id, 'tools/list'), listeningCall())))
+    await connection.close()
+    expect(methods).toEqual(['server/discover', 'tools/list', 'tools/list'])
+  })
+
+  test.each([-32601, -32602, -32000, 7])(
+    'fails a server that answers with the error %i, and sends it nothing more [STD-017 STD-018]',
+    async (code) => {
+      const methods: string[] = []
+      const source = hears(`say({ id: message.id, error: { code: ${code}, message: 'not initialized' } })`)
+      await using connection = toScript(source, { stderr: (method) => methods.push(method), restart: false })
+      await expect(connection(request(1), listeningCall())).rejects.toMatchObject({
+        code: 'probe',
+        message: expect.stringContaining('before 2026-07-28'),
+      })
+      await connection.close()
+      expect(methods).toEqual(['server/discover'])
+    },
+  )
+
+  test('takes a server that names other revisions for a modern one, and leaves the rest to the client', async () => {
+    const error = `{ code: -32022, message: 'no', data: { supported: ['2027-01-01'], requested: '2026-07-28' } }`
+    await using connection = toScript(hears(`say({ id: message.id, error: ${error} })`))
+    const answer = await connection(request(1), listeningCall())
+    expect(answer).toMatchObject({ id: 1, error: { code: -32022 } })
+  })
+
+  test('fails a server that stays silent [STD-018]', async () => {
+    const clock = manualClock()
+    const asked = createGate()
+    const source = hears('')
+    await using connection = toScript(source, {
+      clock,
+      stderr: () => asked.open(),
+      probe: { timeoutMs: 5000 },
+      restart: false,
+    })
+    const failure = connection(request(1), listeningCall()).catch((error: unknown) => error)
+    await asked.opened
+    clock.advance(5000)
+    expect(await failure).toMatchObject({ code: 'probe', message: expect.stringContaining('5000 ms') })
+  })
+
+  test('can be left out', async () => {
+    const methods: string[] = []
+    const source = hears('say({ id: message.id, result })')
+    await using connection = toScript(source, { stderr: (method) => methods.push(method), probe: false })
+    await connection(request(1, 'tools/list'), listeningCall())
+    await connection.close()
+    expect(methods).toEqual(['tools/list'])
+  })
+})
+
+describe('closing a connection', () => {
+  const stubborn = (names: string): string => `
+    for (const name of ${names}) process.on(name, () => console.error(name))
+    lines.on('close', () => console.error('closed'))
+    setInterval(() => {}, 1000)
+    ${answering}`
+
+  test.each([
+    ['closes stdin, which is enough for most', answering, [], { exitCode: 0, signal: undefined }],
+    ['sends SIGTERM to one that stays', stubborn('[]'), ['closed'], { exitCode: undefined, signal: 'SIGTERM' }],
+    [
+      'sends SIGKILL to one that stays still',
+      stubborn("['SIGTERM']"),
+      ['closed', 'SIGTERM'],
+      { exitCode: undefined, signal: 'SIGKILL' },
+    ],
+  ])('%s [STD-012]', async (_, source, said, end) => {
+    const exits: ProcessExit[] = []
+    const lines: string[] = []
+    const connection = toScript(source, { onExit: (exit) => exits.push(exit), stderr: (line) => lines.push(line) })
+    await connection.start()
+    await connection.close()
+    expect(lines).toEqual(said)
+    expect(exits).toMatchObject([{ ...end, expected: true }])
+    expect(connection.process.pid).toBeUndefined()
+  })
+
+  test('fails what is under way, and starts nothing any more', async () => {
+    const hanging = createGate()
+    const connection = toServer({ stderr: () => hanging.open() })
+    const call = createClient(connection, me).callTool('hangs')
+    await hanging.opened
+    const closed = connection.close()
+    await expect(call).rejects.toMatchObject({ cause: { code: 'closed' } })
+    await closed
+    await expect(connection.start()).rejects.toMatchObject({ code: 'closed' })
+    expect(connection.process.pid).toBeUndefined()
+  })
+
+  test('while the process starts ends it as well', async () => {
+    const connection = toScript(`setInterval(() => {}, 1000)`)
+    const call = connection(request(1), listeningCall()).catch((error: unknown) => error)
+    await connection.close()
+    expect(await call).toMatchObject({ code: 'closed' })
+    expect(connection.process.pid).toBeUndefined()
+  })
+
+  test('that was never used, or twice, does nothing', async () => {
+    const connection = toServer()
+    await Promise.all([connection.close(), connection.close()])
+    expect(connection.process).toMatchObject({ pid: undefined, restarts: 0 })
+  })
+})
+
+test('a call that is cancelled while the process starts does not hold up the others', async () => {
+  await using connection = toServer()
+  const controller = new AbortController()
+  const first = connection(request(1), listeningCall(controller.signal))
+  const second = connection(request(2), listeningCall())
+  controller.abort('enough')
+  await expect(first).rejects.toBe('enough')
+  expect(await second).toMatchObject({ id: 2, result: {} })
+})
+
+test('errors of a client name the program, and neither its folder nor its arguments', async () => {
+  const connection = connectStdio({ command: '/opt/secret-place/program', args: ['--token=hunter2'] })
+  expect(connection.url).toBe('stdio:program')
+  const failure: unknown = await createClient(connection, me)
+    .callTool('x')
+    .catch((error: unknown) => error)
+  expect(String(failure)).not.toContain('hunter2')
+})

@@ -1,0 +1,52 @@
+import { writeSync } from 'node:fs'
+import { createServer, tool } from '@x/server'
+import { serveStdio } from '@x/transport-stdio'
+import { z } from 'zod'
+
+/** Says something where a test can hear it, whatever happens to stdout. */
+function say(text: string): void {
+  writeSync(2, `${text}\n`)
+}
+
+const tools = [
+  tool('echo', { description: 'Says it again', input: z.object({ text: z.string() }), run: ({ text }) => text }),
+  tool('pid', { description: 'Names the process', run: () => String(process.pid) }),
+  tool('peak', {
+    description: 'Tells how many megabytes the process has taken at most',
+    run: () => String(Math.round(process.resourceUsage().maxRSS / 1024)),
+  }),
+  tool('seen', {
+    description: 'Tells what the process was started with',
+    run: () =>
+      JSON.stringify({ args: process.argv.slice(2), env: Object.keys(process.env).toSorted(), cwd: process.cwd() }),
+  }),
+  tool('prints', {
+    description: 'Prints to stdout in every way',
+    run: () => {
+      // oxlint-disable-next-line no-console -- stray output is what the test is about
+      console.log('by console.log')
+      // oxlint-disable-next-line no-console -- as above
+      console.table([{ by: 'console.table' }])
+      process.stdout.write('by stdout.write\n')
+      process.stdout.write(Buffer.from('by stdout.write in bytes\n'))
+      return 'printed'
+    },
+  }),
+  tool('waits', {
+    description: 'Waits until it is told to stop',
+    run: (_, ctx) =>
+      new Promise<string>((resolve) => {
+        ctx.signal.addEventListener('abort', () => {
+          say(`told to stop: ${ctx.signal.reason.message}`)
+          resolve('stopped')
+        })
+        say('waiting')
+      }),
+  }),
+  tool('hangs', { description: 'Never ends', run: () => new Promise<string>(() => say('hanging')) }),
+  tool('exits', { description: 'Ends the process', run: () => process.exit(3) }),
+]
+
+serveStdio(createServer({ name: 'program', version: '1.0.0', tools }), { graceMs: 300 })
+// As an open connection to a database would, it keeps the process.
+setInterval(() => {}, 1000)

@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import type { JsonObject } from '@x/schema'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rawPeer, type RawPeer } from '../src/testing/raw-peer.ts'
+import { request } from '../src/testing/requests.ts'
+import { type BuiltPrograms, buildPrograms } from './built-programs.ts'
+
+let programs: BuiltPrograms
+const started: ChildProcess[] = []
+beforeAll(async () => {
+  programs = await buildPrograms()
+})
+afterAll(async () => {
+  for (const child of started) if (child.exitCode === null) child.kill('SIGKILL')
+  await programs[Symbol.asyncDispose]()
+})
+
+interface Running {
+  readonly child: ChildProcess
+  readonly peer: RawPeer
+  /** Resolves with the next line of stderr. */
+  said(): Promise<string>
+  /** How the process ended, and all that it still said on stderr. */
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null; readonly stderr: string[] }>
+}
+
+function run(): Running {
+  const child = spawn(process.execPath, [programs.path('server')], { stdio: ['pipe', 'pipe', 'pipe'] })
+  started.push(child)
+  const lines = createInterface({ input: child.stderr })[Symbol.asyncIterator]()
+  const ended = once(child, 'exit').then(async ([code, signal]) => {
+    const stderr: string[] = []
+    for (let line = await lines.next(); !line.done; line = await lines.next()) stderr.push(line.value)
+    return { code: typeof code === 'number' ? code : null, signal: typeof signal === 'string' ? signal : null, stderr }
+  })
+  const said = async (): Promise<string> => String((await lines.next()).value)
+  return { child, peer: rawPeer({ input: child.stdout, output: child.stdin }), said, ended }
+}
+
+const call = (id: number, name: string, given = {}) => request(id, 'tools/call', { name, arguments: given })
+
+describe('a server on stdin and stdout', () => {
+  test('sends what is printed to stderr, and nothing but messages to stdout [STD-003]', async () => {
+    const { peer, said, ended } = run()
+    peer.say(call(1, 'prints'))
+    expect(await said()).toBe('by console.log')
+    expect(await peer.next()).toMatchObject({ id: 1, result: { content: [{ text: 'printed' }] } })
+    peer.end()
+    const { stderr } = await ended
+    expect(stderr.join('\n')).toContain('console.table')
+    expect(stderr).toEqual(expect.arrayContaining(['by stdout.write', 'by stdout.write in bytes']))
+    expect(await peer.ended).toEqual([])
+  })
+
+  test('ends when its input ends, though something keeps the process [STD-013]', async () => {
+    const { peer, ended } = run()
+    peer.say(call(1, 'pid'))
+    await peer.next()
+    peer.end()
+    expect(await ended).toMatchObject({ code: 0, signal: null })
+  })
+
+  test('tells a running call to stop when its input ends, and does not wait for one that never does [STD-013]', async () => {
+    const { peer, said, ended } = run()
+    peer.say(call(1, 'waits'), call(2, 'hangs'))
+    await said()
+    await said()
+    peer.end()
+    const { code, stderr } = await ended
+    expect(code).toBe(0)
+    expect(stderr).toContain('told to stop: The client closed the connection')
+  })
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('ends in good order at %s', async (signal) => {
+    const { child, peer, said, ended } = run()
+    peer.say(call(1, 'waits'))
+    await said()
+    child.kill(signal)
+    const { code, stderr } = await ended
+    expect(code).toBe(0)
+    expect(stderr).toContain(`told to stop: The process received ${signal}`)
+    expect(await peer.ended).toHaveLength(1)
+  })
+
+  test('ends at once at a second signal', async () => {
+    const { child, peer, said, ended } = run()
+    peer.say(call(1, 'waits'), call(2, 'hangs'))
+    await said()
+    await said()
+    child.kill('SIGTERM')
+    expect(await said()).toContain('told to stop')
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ signal: 'SIGTERM' })
+  })
+
+  test('ends when nobody reads its output any more, without a crash', async () => {
+    const { child, peer, ended } = run()
+    peer.say(call(1, 'pid'))
+    await peer.next()
+    child.stdout?.destroy()
+    child.stderr?.resume()
+    peer.say(call(2, 'pid'), call(3, 'prints'), call(4, 'pid'))
+    expect(await ended).toMatchObject({ code: 0, signal: null })
+  })
+
+  test('takes a garbage line of 200 MB and goes on, in little memory', async () => {
+    const { child, peer, ended } = run()
+    peer.say(call(1, 'peak'))
+    const before = megabytesOf(await peer.next())
+    const megabyte = Buffer.alloc(1024 * 1024, 'x')
+    for (let count = 0; count < 200; count++) {
+      if (child.stdin?.write(megabyte) === false) await once(child.stdin, 'drain')
+    }
+    peer.say('\n', call(2, 'peak'))
+    expect(await peer.next()).toMatchObject({ error: { code: -32700 } })
+    // The bound of 16 MiB, and the buffers that grew up to it.
+    expect(megabytesOf(await peer.next()) - before).toBeLessThan(100)
+    peer.end()
+    await ended
+  })
+})
+
+describe('a server whose parent dies', () => {
+  test('is gone as well: nothing is left that holds the pipes of the parent [STD-013]', async () => {
+    const host = spawn(process.execPath, [programs.path('host'), programs.path('server')], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    started.push(host)
+    const pid = Number(await firstLine(host.stdout))
+    expect(process.kill(pid, 0)).toBe(true)
+    host.stderr.resume()
+    host.kill('SIGKILL')
+    // The server inherited the host's stderr, which so is closed when the last of the two has ended, and never before.
+    await once(host.stderr, 'close')
+    expect(host.signalCode).toBe('SIGKILL')
+  })
+})
+
+function megabytesOf(response: JsonObject): number {
+  return Number(/"text":"(\d+)"/.exec(JSON.stringify(response))?.[1])
+}
+
+async function firstLine(stream: Readable): Promise<string> {
+  for await (const line of createInterface({ input: stream })) return line
+  throw new Error('the stream ended without a line')
+}
