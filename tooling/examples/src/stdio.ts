@@ -1,0 +1,57 @@
+import { createServer as createSocketServer, connect, type Server } from 'node:net'
+import { createClient } from '@x/client'
+import { connectStdio, connectStreams, isStdioError, serveStdio, type StdioServer } from '@x/transport-stdio'
+import { server } from './server.ts'
+
+const host = { name: 'host', version: '1.0.0' }
+
+// #region serve
+export function serve(): StdioServer {
+  const service = serveStdio(server, { onError: (error) => console.error(error) })
+  // When the client has gone there is a second to put things in order; then the process ends.
+  void service.closed.then(() => console.error('The client has gone'))
+  return service
+}
+// #endregion
+
+// #region connect
+export async function greetOverStdio(program: string): Promise<unknown> {
+  await using connection = connectStdio({
+    command: process.execPath,
+    args: [program],
+    env: { GREETING: 'Hello' },
+    stderr: (line) => console.error(`server: ${line}`),
+    onError: (error) => console.error(error.message),
+    onExit: ({ exitCode, signal, expected }) => {
+      if (!expected) console.error(`The server ended with ${signal ?? exitCode}`)
+    },
+  })
+  const client = createClient(connection, host)
+  const { content } = await client.callTool('greet', { name: 'Ada' })
+  return content
+}
+// #endregion
+
+// #region errors
+/** Whether a call is worth another try: the process ended in the middle of it, and the next call starts it again. */
+export function isWorthAnotherTry(failure: unknown): boolean {
+  const cause = failure instanceof Error ? failure.cause : undefined
+  return isStdioError(cause) && cause.code === 'exited'
+}
+// #endregion
+
+// #region sockets
+export function listen(path: string): Server {
+  const sockets = createSocketServer((socket) => {
+    serveStdio(server, { input: socket, output: socket, principal: { subject: 'somebody on this machine' } })
+  })
+  return sockets.listen(path)
+}
+
+export async function listToolsOverSocket(path: string): Promise<string[]> {
+  const socket = connect(path)
+  await using connection = connectStreams({ input: socket, output: socket })
+  const tools = await createClient(connection, host).listTools()
+  return tools.map(({ name }) => name)
+}
+// #endregion

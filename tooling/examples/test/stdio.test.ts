@@ -1,0 +1,53 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { greetOverStdio, isWorthAnotherTry, listen, listToolsOverSocket } from '../src/stdio.ts'
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'examples-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** A program that serves as the guide says, in a form that Node runs. */
+async function buildServer(): Promise<string> {
+  const outfile = join(folder, 'server.mjs')
+  await build({
+    stdin: {
+      contents: `import { serve } from './stdio.ts'; serve()`,
+      resolveDir: fileURLToPath(new URL('../src', import.meta.url)),
+    },
+    bundle: true,
+    outfile,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    banner: { js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)` },
+  })
+  return outfile
+}
+
+test('the server of the guide serves the client of the guide', async () => {
+  const spoken = vi.spyOn(console, 'error').mockImplementation(() => {})
+  expect(await greetOverStdio(await buildServer())).toEqual([{ type: 'text', text: 'Hello, Ada!' }])
+  expect(spoken.mock.calls).toEqual([['server: The client has gone']])
+})
+
+test('a process that ended is told from every other failure', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {})
+  const failure: unknown = await greetOverStdio(join(folder, 'nothing.mjs')).catch((error: unknown) => error)
+  expect(isWorthAnotherTry(failure)).toBe(true)
+  expect(isWorthAnotherTry(new Error('something else'))).toBe(false)
+})
+
+test('a Unix socket carries the same', async () => {
+  const path = join(folder, 'mcp.sock')
+  const sockets = listen(path)
+  await once(sockets, 'listening')
+  expect(await listToolsOverSocket(path)).toContain('greet')
+  sockets.close()
+})
