@@ -65,11 +65,7 @@ async function answerOne(
 }
 
 /** The answer to a request as it is sent; throws {@link ClientError} `invalid_answer` that names key and path. */
-function responseTo(
-  [key, request]: readonly [string, InputRequest],
-  answer: unknown,
-  place: CallPlace,
-): InputResponse {
+function responseTo([key, request]: readonly [string, InputRequest], answer: unknown, place: CallPlace): InputResponse {
   const checked = checkAnswer(request, answer)
   if ('response' in checked) return checked.response
   throw new ClientError('invalid_answer', `the answer to ${shownKey(key)} is not valid at ${checked.issue}`, place)
