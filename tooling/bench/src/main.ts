@@ -5,6 +5,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<{ readonly run: (options: { 
     ['codec', () => import('./codec.ts')],
     ['http', () => import('./http/run.ts')],
     ['parse', () => import('./parse.ts')],
+    ['stdio', () => import('./stdio.ts')],
     ['suspended', () => import('./suspended.ts')],
   ])
 

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { body, expectedText } from '../http/call.ts'
+
+/** A server behind a pair of pipes, under the load of this process. */
+export interface PipedServer {
+  readonly name: string
+  /** Keeps so many calls under way for so long. */
+  load(inFlight: number, seconds: number): Promise<PipeMeasurement>
+  stop(): Promise<void>
+}
+
+/** What a server did under load. */
+export interface PipeMeasurement {
+  readonly perSecond: number
+  /** Microseconds of CPU in the server's process. */
+  readonly cpuPerCall: number
+}
+
+interface Pipes {
+  readonly stdin: Writable
+  readonly stdout: Readable
+}
+
+const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0
+
+/** Says whether processes are held to one core each, for the head of a report. */
+export const pipePinning = canPin
+  ? 'server on core 0, load on core 1'
+  : 'not pinned: taskset or a second core is missing'
+
+/** Starts a built server of this package, and holds it to another core than this process. */
+export async function startPiped(name: string, program: string): Promise<PipedServer> {
+  const path = fileURLToPath(new URL(program, import.meta.url))
+  const child = spawn(process.execPath, ['--conditions=dist', path], { stdio: ['pipe', 'pipe', 'inherit', 'ipc'] })
+  const { stdin, stdout } = child
+  if (stdin === null || stdout === null) throw new Error(`${name} has no pipes`)
+  pin(child.pid, 0)
+  pin(process.pid, 1)
+  return {
+    name,
+    load: async (inFlight, seconds) => {
+      const before = await cpuOf(child)
+      const started = performance.now()
+      const calls = await drive({ stdin, stdout }, inFlight, seconds)
+      const elapsed = (performance.now() - started) / 1000
+      return { perSecond: calls / elapsed, cpuPerCall: ((await cpuOf(child)) - before) / calls }
+    },
+    stop: async () => {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+  }
+}
+
+function pin(pid: number | undefined, core: 0 | 1): void {
+  if (canPin) spawnSync('taskset', ['--all-tasks', '--pid', '--cpu-list', String(core), String(pid)])
+}
+
+async function cpuOf(child: ChildProcess): Promise<number> {
+  child.send('cpu')
+  const [microseconds] = await once(child, 'message')
+  return Number(microseconds)
+}
+
+const [head, tail] = body.split('"id":1')
+const newline = 0x0a
+
+/** Resolves with the number of answers when the time is up and the last one has come. */
+function drive({ stdin, stdout }: Pipes, inFlight: number, seconds: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const end = performance.now() + seconds * 1000
+    let asked = 0
+    let answered = 0
+    const ask = (count: number): void => {
+      let lines = ''
+      for (let more = 0; more < count; more++) lines += `${head}"id":${++asked}${tail}\n`
+      stdin.write(lines)
+    }
+    const take = (chunk: Buffer): void => {
+      let count = 0
+      for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, at + 1)) count += 1
+      if (answered === 0 && !chunk.includes(expectedText)) return reject(new Error(`no echo: ${chunk.toString()}`))
+      if (chunk.includes('"error"')) return reject(new Error(`an answer is an error: ${chunk.toString()}`))
+      answered += count
+      if (performance.now() < end) ask(count)
+      else if (answered === asked) {
+        stdout.off('data', take)
+        resolve(answered)
+      }
+    }
+    stdout.on('data', take)
+    ask(inFlight)
+  })
+}
