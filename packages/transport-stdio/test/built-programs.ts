@@ -15,9 +15,9 @@ const requireForBundles = `import { createRequire } from 'node:module'; const re
 /** Bundles all programs into a folder that is gone in the end. */
 export async function buildPrograms(): Promise<BuiltPrograms> {
   const folder = await mkdtemp(join(tmpdir(), 'stdio-'))
-  const entryPoints = ['host', 'server'].map((name) => fileURLToPath(new URL(`./programs/${name}.ts`, import.meta.url)))
+  const sources = [new URL('./programs/host.ts', import.meta.url), new URL('./programs/server.ts', import.meta.url)]
   await build({
-    entryPoints,
+    entryPoints: sources.map((source) => fileURLToPath(source)),
     bundle: true,
     outdir: folder,
     outExtension: { '.js': '.mjs' },

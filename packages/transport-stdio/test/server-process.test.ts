@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { JsonObject } from '@x/schema'
@@ -104,6 +107,20 @@ describe('a server on stdin and stdout', () => {
     child.stderr?.resume()
     peer.say(call(2, 'pid'), call(3, 'prints'), call(4, 'pid'))
     expect(await ended).toMatchObject({ code: 0, signal: null })
+  })
+
+  test('reads from a file and writes to one, as from pipes', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'stdio-'))
+    const [from, to] = [join(folder, 'in'), join(folder, 'out')]
+    await writeFile(from, `${JSON.stringify(call(1, 'echo', { text: 'from a file' }))}\n`)
+    const [input, output] = [await open(from), await open(to, 'w')]
+    const child = spawn(process.execPath, [programs.path('server')], { stdio: [input.fd, output.fd, 'ignore'] })
+    started.push(child)
+    const [code] = await once(child, 'exit')
+    await Promise.all([input.close(), output.close()])
+    expect(code).toBe(0)
+    expect(await readFile(to, 'utf8')).toContain('from a file')
+    await rm(folder, { recursive: true })
   })
 
   test('takes a garbage line of 200 MB and goes on, in little memory', async () => {

@@ -43,9 +43,9 @@ export function takeOwnStreams(): OwnStreams {
     taken = false
     stdout.write = write
     stderr.off('error', ignore)
-    // Read no further, stdin no longer keeps the process.
+    // Read no further, stdin no longer keeps the process. A file has no handle that would.
     stdin.pause()
-    stdin.unref()
+    if (typeof stdin.unref === 'function') stdin.unref()
   }
   return { input: stdin, output: stdout, send: (text, done) => write.call(stdout, text, 'utf8', done), release }
 }
