@@ -2,7 +2,7 @@ import { type ClientCapabilities, deferSignal, type LoggingLevel, metaKeys, supp
 import { askForm, elicit, elicitAll, elicitUrl, roots, sample } from '../replay/questions.ts'
 import { checkpoint, now, step, uuid } from '../replay/record-work.ts'
 import { type Run, signalOf } from '../replay/run.ts'
-import type { ClientFeature, Context, RequestContext } from './context.ts'
+import type { ClientFeature, ClientView, Context, RequestContext } from './context.ts'
 import type { Scope } from './scope.ts'
 
 /** What a client must have declared to be able to do something. */
@@ -29,13 +29,25 @@ const severity: Readonly<Record<LoggingLevel, number>> = {
 
 /** The context of a request that cannot ask, such as a completion. */
 export function openRequestContext(scope: Scope): RequestContext {
-  return deferSignal(knownOf(scope), () => scope.call.signal)
+  const { meta, call } = scope
+  const { progress, log } = messagesOf(scope)
+  const can = (feature: ClientFeature) => isDeclared(feature, scope)
+  const context = { principal: call.principal, client: clientOf(scope), meta, can, progress, log }
+  return deferSignal(context, () => call.signal)
 }
 
 /** The context of a run; made when the handler is about to be called, and of no use once the run has ended. */
 export function openContext(run: Run): Context {
+  const { scope } = run
+  const { progress, log } = messagesOf(scope)
+  // Every call makes one. A literal that spread another object would cost as much as the whole rest of the call.
   const context: Omit<Context, 'signal'> = {
-    ...knownOf(run.scope),
+    principal: scope.call.principal,
+    client: clientOf(scope),
+    meta: scope.meta,
+    can: (feature) => isDeclared(feature, scope),
+    progress,
+    log,
     elicit: (key, question) => unattended(elicit(run, key, question)),
     elicitAll: (questions) => unattended(elicitAll(run, questions)),
     ask: (key, question) => unattended(askForm(run, key, question)),
@@ -60,15 +72,19 @@ function unattended<T>(promise: Promise<T>): Promise<T> {
 
 const noResponses: Context['responses'] = new Map()
 
-function knownOf(scope: Scope): Omit<RequestContext, 'signal'> {
-  const { meta, call } = scope
+function clientOf({ meta }: Scope): ClientView {
   const capabilities = meta[metaKeys.clientCapabilities]
-  const client = { version: meta[metaKeys.protocolVersion], info: meta[metaKeys.clientInfo], capabilities }
-  // Most requests ask for neither, and then share functions that do nothing.
-  const wantsMessages = meta.progressToken !== undefined || meta[metaKeys.logLevel] !== undefined
-  const { progress, log } = wantsMessages ? openMessages(scope) : silent
-  const can = (feature: ClientFeature) => supports(capabilities, neededFor(feature)) === undefined
-  return { principal: call.principal, client, meta, can, progress, log }
+  return { version: meta[metaKeys.protocolVersion], info: meta[metaKeys.clientInfo], capabilities }
+}
+
+function isDeclared(feature: ClientFeature, { meta }: Scope): boolean {
+  return supports(meta[metaKeys.clientCapabilities], neededFor(feature)) === undefined
+}
+
+/** Most requests ask for neither progress nor logs, and then share functions that do nothing. */
+function messagesOf(scope: Scope): Pick<RequestContext, 'progress' | 'log'> {
+  const { meta } = scope
+  return meta.progressToken !== undefined || meta[metaKeys.logLevel] !== undefined ? openMessages(scope) : silent
 }
 
 function neededFor(feature: string): ClientCapabilities {
