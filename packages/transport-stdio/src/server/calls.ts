@@ -175,7 +175,7 @@ function send(writer: MessageWriter, message: RpcNotification | RpcResponse): vo
 
 function end({ byId }: Connection, call: RunningCall): void {
   call.ended = true
-  if (byId.get(call.id) === call) byId.delete(call.id)
+  byId.delete(call.id)
 }
 
 function rest(connection: Connection, call: RunningCall): void {
