@@ -27,6 +27,11 @@ export interface Call {
   readonly mirrored?: MirroredHeaders | undefined
   /** Takes a message about this request while it runs; after the response it does nothing. */
   notify(message: RpcNotification): void
+  /**
+   * Undefined while the peer takes what it is sent; otherwise a promise that resolves when it has caught up, or has gone.
+   * Who has much to say waits for it and says only what is still new then. Absent where nobody can tell.
+   */
+  drained?(): Promise<void> | undefined
 }
 
 /** Header values by name, case-insensitively where they came over HTTP. A `Map` is one. */
@@ -45,6 +50,8 @@ export interface Principal {
   readonly client?: string | undefined
   /** What the caller may do. */
   readonly scopes?: readonly string[] | undefined
+  /** When what proves the caller ends, in milliseconds since 1970; responses that last are ended then. */
+  readonly expiresAt?: number | undefined
   /** What else the transport knows of the caller; never sent anywhere. */
   readonly claims?: JsonObject | undefined
 }

@@ -1,0 +1,31 @@
+import type { JsonObject } from '@x/schema'
+
+/** Something has changed: what is kept of it elsewhere has to be read again. */
+export interface Change {
+  /** What changed, such as `tools`, or `resource:file:///a.txt`; two changes of one topic are as good as one. */
+  readonly topic: string
+  /** What whoever listens is told beside it: small, and public to every instance. Absent for most topics. */
+  readonly data?: JsonObject | undefined
+}
+
+/** Who listens on a bus. */
+export interface ChangeListener {
+  /** Takes a change, from whichever instance it came. */
+  readonly onChange: (change: Change) => void
+  /** Changes may have been lost, as they are while a connection is away: everything may have changed. */
+  readonly onGap: () => void
+}
+
+/**
+ * Carries changes from whoever makes them to every instance that has streams open. Delivery is to be prompt, and at most
+ * once; what may have been lost is told by `onGap`, never silently.
+ */
+export interface ChangeBus {
+  /** Tells every listener of every instance, this one too. Rejects when the change could not be handed over. */
+  publish(change: Change): Promise<void>
+  /**
+   * Listens until the function that it resolves with is called. When it resolves, every change that is published from then on
+   * will come. Rejects when the bus cannot be reached.
+   */
+  listen(listener: ChangeListener): Promise<() => void>
+}
