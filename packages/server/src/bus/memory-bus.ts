@@ -1,0 +1,23 @@
+import type { ChangeBus } from '../subscriptions/change-bus.ts'
+import { createListeners } from './listeners.ts'
+
+/** The options of {@link memoryBus}. */
+export interface MemoryBusOptions {
+  /** Told what a listener throws; the others hear nonetheless. Default: nobody is told. */
+  readonly onError?: ((error: unknown) => void) | undefined
+}
+
+/**
+ * A bus within this process: what is published on it reaches whoever listens on the same object, before `publish` returns
+ * (from within a listener: in turn, after the changes before it). It never loses a change, and never rejects.
+ */
+export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
+  const listeners = createListeners(options.onError ?? (() => {}))
+  return {
+    publish(change) {
+      listeners.tellChange(change)
+      return Promise.resolve()
+    },
+    listen: (listener) => Promise.resolve(listeners.add(listener)),
+  }
+}
