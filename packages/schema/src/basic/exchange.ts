@@ -25,6 +25,8 @@ export interface Call {
    * (basic/transports/streamable-http, custom headers from tool parameters).
    */
   readonly mirrored?: MirroredHeaders | undefined
+  /** Whether a retry of this call may reach another instance, as one over HTTP does behind a balancer. */
+  readonly movable?: boolean | undefined
   /** Takes a message about this request while it runs; after the response it does nothing. */
   notify(message: RpcNotification): void
   /**
