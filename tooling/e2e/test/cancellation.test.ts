@@ -81,7 +81,7 @@ overEveryTransport('cancelling', (serve) => {
   test('happens by itself when the time of a call is up [CAN-006 CAN-007 CAN-008]', async () => {
     const { aborted, waits } = waiting()
     await using served = await serve({ tools: [waits] })
-    await expect(served.connect().client.callTool('waits', {}, { timeoutMs: 300 })).rejects.toMatchObject({
+    await expect(served.connect().client.callTool('waits', {}, { timeoutMs: 50 })).rejects.toMatchObject({
       code: 'timeout',
     })
     await aborted.opened

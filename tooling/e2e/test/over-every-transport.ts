@@ -1,10 +1,8 @@
 import { type Client, type ClientOptions, createClient } from '@x/client'
-import type { Exchange, Principal } from '@x/schema'
+import type { Exchange } from '@x/schema'
 import { createServer, type Server, type ServerDefinition } from '@x/server'
-import { httpHandler } from '@x/transport-http'
-import { connectHttp, type HttpConnection, type HttpConnectOptions } from '@x/transport-http/client'
-import { serveHttp } from '@x/transport-http/node'
 import { describe } from 'vitest'
+import { type Carrier, carryOverSockets, carryThroughFetch, carryThroughProxy, principalOf } from './carry-http.ts'
 import { carryOverChildren, carryOverStreams, type StdioCarrier } from './carry-stdio.ts'
 
 /** What a test says of the server; its name and version are always the same. */
@@ -28,21 +26,21 @@ export interface Served extends AsyncDisposable {
   connect(options?: PeerOptions): Peer
 }
 
-/** Starts a server behind the transport that the tests run over. */
-export type Serve = (definition: Definition) => Promise<Served>
-
-interface Carrier extends AsyncDisposable {
-  readonly exchangeFor: (subject: string | undefined) => Exchange
+/** How a server of a test is served. */
+export interface ServeOptions {
+  /** Goes around the server on its own side of the transport, to hold a call there or to watch it. */
+  readonly around?: (server: Exchange) => Exchange
 }
 
-type Carry = (server: Server) => Promise<Carrier>
+/** Starts a server behind the transport that the tests run over. */
+export type Serve = (definition: Definition, options?: ServeOptions) => Promise<Served>
 
-const subjectHeader = 'x-test-subject'
-const nowhere = 'http://127.0.0.1/mcp'
+type Carry = (server: Exchange) => Promise<Carrier>
 
 const headerCarriers: readonly (readonly [string, Carry])[] = [
   ['memory', carryInMemory],
   ['HTTP', carryOverSockets],
+  ['HTTP through a proxy', carryThroughProxy],
   ['the fetch handler', carryThroughFetch],
 ]
 const carriers: readonly (readonly [string, Carry])[] = [
@@ -52,8 +50,8 @@ const carriers: readonly (readonly [string, Carry])[] = [
 ]
 
 /**
- * Runs tests once over memory, over HTTP on a real socket, through the fetch handler, over a pair of streams as stdio frames
- * them, and over the pipes of a child process.
+ * Runs tests once over memory, over HTTP on a real socket, the same through a proxy, through the fetch handler, over a pair of
+ * streams as stdio frames them, and over the pipes of a child process.
  */
 export function overEveryTransport(title: string, tests: (serve: Serve) => void): void {
   overEach(carriers, title, tests)
@@ -66,9 +64,9 @@ export function overTransportsWithHeaders(title: string, tests: (serve: Serve) =
 
 function overEach(each: readonly (readonly [string, Carry])[], title: string, tests: (serve: Serve) => void): void {
   describe.each(each)(`${title}, over %s`, (_, carry) => {
-    tests(async (definition) => {
+    tests(async (definition, { around = unchanged } = {}) => {
       const server = createServer({ name: 'e2e-server', version: '1.0.0', ...definition })
-      const carrier = await carry(server)
+      const carrier = await carry(around(server))
       return {
         server,
         connect: ({ subject, ...options } = {}) => {
@@ -81,7 +79,11 @@ function overEach(each: readonly (readonly [string, Carry])[], title: string, te
   })
 }
 
-function carryInMemory(server: Server): Promise<Carrier> {
+function unchanged(exchange: Exchange): Exchange {
+  return exchange
+}
+
+function carryInMemory(server: Exchange): Promise<Carrier> {
   const exchangeFor = (subject: string | undefined): Exchange => {
     const principal = principalOf(subject)
     return (request, call) => server(request, { ...call, principal })
@@ -89,47 +91,6 @@ function carryInMemory(server: Server): Promise<Carrier> {
   return Promise.resolve({ exchangeFor, [Symbol.asyncDispose]: () => Promise.resolve() })
 }
 
-async function carryOverSockets(server: Server): Promise<Carrier> {
-  const http = await serveHttp(server, { principal: (view) => principalOf(view.header(subjectHeader)) })
-  const connections = openConnections(http.url, {})
-  const dispose = async (): Promise<void> => {
-    await connections.closeAll()
-    await http.close({ graceMs: 0 })
-  }
-  return { exchangeFor: connections.open, [Symbol.asyncDispose]: dispose }
-}
-
-function carryThroughFetch(server: Server): Promise<Carrier> {
-  const handle = httpHandler(server, { principal: (view) => principalOf(view.header(subjectHeader)) })
-  const { open, closeAll } = openConnections(nowhere, { fetch: (input, init) => handle(new Request(input, init)) })
-  return Promise.resolve({ exchangeFor: open, [Symbol.asyncDispose]: closeAll })
-}
-
 function bySubject({ exchangeFor, ...carrier }: StdioCarrier): Carrier {
   return { ...carrier, exchangeFor: (subject) => exchangeFor(principalOf(subject)) }
-}
-
-interface Connections {
-  readonly open: (subject: string | undefined) => Exchange
-  readonly closeAll: () => Promise<void>
-}
-
-function openConnections(url: string, options: HttpConnectOptions): Connections {
-  const connections: HttpConnection[] = []
-  const open = (subject: string | undefined): Exchange => {
-    const connection = connectHttp(
-      url,
-      subject === undefined ? options : { ...options, headers: { [subjectHeader]: subject } },
-    )
-    connections.push(connection)
-    return connection
-  }
-  const closeAll = async (): Promise<void> => {
-    for (const connection of connections) await connection.close()
-  }
-  return { open, closeAll }
-}
-
-function principalOf(subject: string | undefined): Principal | undefined {
-  return subject === undefined ? undefined : { subject }
 }

@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+
+/** A proxy that listens on a port of this machine. */
+export interface OddProxy extends AsyncDisposable {
+  readonly port: number
+}
+
+/**
+ * Forwards connections to a port of this machine, byte for byte, in pieces that end anywhere: within a header, a length, an
+ * event or a character. The sizes are random and the same in every run.
+ */
+export async function startOddProxy(targetPort: number): Promise<OddProxy> {
+  const open = new Set<Socket>()
+  const nextSize = sizesFrom(1)
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
+    const far = connect({ port: targetPort, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(socket)
+      socket.on('error', () => other.destroy())
+      socket.on('close', () => {
+        open.delete(socket)
+        other.destroy()
+      })
+      void trickle(socket, other, nextSize)
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (typeof address !== 'object' || address === null) throw new Error('the proxy listens on no port')
+  const dispose = async (): Promise<void> => {
+    for (const socket of open) socket.destroy()
+    server.close()
+    await once(server, 'close')
+  }
+  return { port: address.port, [Symbol.asyncDispose]: dispose }
+}
+
+async function trickle(from: Socket, to: Socket, nextSize: () => number): Promise<void> {
+  try {
+    for await (const chunk of from.iterator({ destroyOnReturn: false })) {
+      // A socket without an encoding gives buffers.
+      const bytes: Buffer = chunk
+      for (let at = 0; at < bytes.length; ) {
+        const size = nextSize()
+        await write(to, bytes.subarray(at, at + size))
+        at += size
+      }
+    }
+    to.end()
+  } catch {
+    to.destroy()
+  }
+}
+
+/** Writes one piece, and lets the loop turn, so that the next one is read by itself. */
+function write(to: Socket, piece: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    to.write(piece, (error) => {
+      if (error) reject(error)
+      else setImmediate(resolve)
+    })
+  })
+}
+
+/** Sizes from 1 to 16,384 bytes, small ones more often: a linear congruential generator. */
+function sizesFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return 1 + Math.floor(2 ** ((state / 2 ** 32) * 14))
+  }
+}

@@ -1,0 +1,89 @@
+import { manualClock } from '@tooling/vitest/manual-clock'
+import { tool } from '@x/server'
+import { expect, test } from 'vitest'
+import { createGate } from './gate.ts'
+import { overEveryTransport } from './over-every-transport.ts'
+
+/** A tool that waits until it is told to stop, and reports progress whenever the test says so. */
+function patient() {
+  const [started, stopped] = [createGate(), createGate()]
+  let report = (): void => {}
+  const waits = tool('waits', {
+    description: 'Waits until it is cancelled',
+    run: (_, ctx) =>
+      new Promise<string>((resolve) => {
+        let steps = 0
+        report = () => ctx.progress((steps += 1))
+        ctx.signal.addEventListener('abort', () => {
+          stopped.open()
+          resolve('too late')
+        })
+        started.open()
+      }),
+  })
+  return { started, stopped, waits, report: () => report() }
+}
+
+overEveryTransport('the time of a call', (serve) => {
+  test.each([
+    ['60 seconds by default', {}, {}, 60_000],
+    ['what the client was given', { timeoutMs: 500 }, {}, 500],
+    ['what the call was given', { timeoutMs: 500 }, { timeoutMs: 7000 }, 7000],
+    ['the total, where that is less', { maxTotalMs: 400 }, {}, 400],
+    ['the total of the call, where that is less', { maxTotalMs: 400 }, { maxTotalMs: 300 }, 300],
+  ])('without a word is %s, then the handler is told to stop [CAN-006 CAN-007 CAN-008]', async (...row) => {
+    const [, options, callOptions, time] = row
+    const { started, stopped, waits } = patient()
+    await using served = await serve({ tools: [waits] })
+    const clock = manualClock()
+    const { client } = served.connect({ clock, ...options })
+    const outcomes: unknown[] = []
+    const call = client.callTool('waits', {}, callOptions).catch((error: unknown) => outcomes.push(error))
+    await started.opened
+    clock.advance(time - 1)
+    expect(clock.waiting).toBe(1)
+    clock.advance(1)
+    await call
+    expect(outcomes).toMatchObject([{ name: 'ClientError', code: 'timeout', method: 'tools/call', target: 'waits' }])
+    await stopped.opened
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('grows with progress up to its maximum, then the handler is told to stop [CAN-007 CAN-009]', async () => {
+    const { started, stopped, waits, report } = patient()
+    await using served = await serve({ tools: [waits] })
+    const clock = manualClock()
+    const { client } = served.connect({ clock, timeoutMs: 100, maxTotalMs: 350 })
+    let arrived = createGate()
+    const call = client.callTool('waits', {}, { onProgress: () => arrived.open() })
+    const failure = call.catch((error: unknown) => error)
+    await started.opened
+    for (const now of [90, 180, 270]) {
+      clock.advance(90)
+      arrived = createGate()
+      report()
+      await arrived.opened
+      expect([clock.now(), clock.waiting]).toEqual([now, 1])
+    }
+    clock.advance(80)
+    expect(await failure).toMatchObject({ code: 'timeout', message: expect.stringContaining('350 ms') })
+    await stopped.opened
+  })
+
+  test('of one call is not the time of another on the same connection', async () => {
+    const { started, stopped, waits } = patient()
+    const gate = createGate()
+    const slow = tool('slow', { description: 'Waits for a gate', run: () => gate.opened.then(() => 'slow') })
+    await using served = await serve({ tools: [waits, slow] })
+    const clock = manualClock()
+    const { client } = served.connect({ clock })
+    const other = client.callTool('slow')
+    const failure = client.callTool('waits', {}, { timeoutMs: 10 }).catch((error: unknown) => error)
+    await started.opened
+    clock.advance(10)
+    expect(await failure).toMatchObject({ code: 'timeout' })
+    await stopped.opened
+    gate.open()
+    expect((await other).content).toEqual([{ type: 'text', text: 'slow' }])
+  })
+})
