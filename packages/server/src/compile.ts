@@ -63,6 +63,10 @@ function resultMetaOf(definition: ServerDefinition): JsonObject | undefined {
   return frozenObject({ [metaKeys.serverInfo]: infoOf(definition) }, 'server')
 }
 
+/** What is declared of lists and of resources where changes are told of, and where they are not. */
+const told = { list: { listChanged: true }, resources: { listChanged: true, subscribe: true } }
+const silent = { list: {}, resources: {} }
+
 /** Only what is there is declared: the methods of all else are not found. */
 function capabilitiesOf(
   definition: ServerDefinition,
@@ -71,11 +75,12 @@ function capabilitiesOf(
   const { tools, prompts, resources, resourceTemplates, extensions } = definition
   for (const identifier of Object.keys(extensions ?? {})) refuseExtensionName(identifier)
   const completes = completable.some(({ completers }) => [...completers.values()].some(Boolean))
+  const changes = definition.subscriptions === false ? silent : told
   return {
     logging: {},
-    ...(tools && { tools: {} }),
-    ...(prompts && { prompts: {} }),
-    ...((resources ?? resourceTemplates) && { resources: {} }),
+    ...(tools && { tools: changes.list }),
+    ...(prompts && { prompts: changes.list }),
+    ...((resources ?? resourceTemplates) && { resources: changes.resources }),
     ...(completes && { completions: {} }),
     ...(extensions && { extensions }),
   }

@@ -24,7 +24,6 @@ describe('the order of checks', () => {
     ['ping', undefined],
     ['logging/setLevel', { level: 'info' }],
     ['resources/subscribe', { uri: 'text://a' }],
-    ['subscriptions/listen', { notifications: {} }],
     ['no/such/method', undefined],
     ['__proto__', undefined],
     ['constructor', undefined],
@@ -52,6 +51,7 @@ describe('the order of checks', () => {
     ['resources/templates/list', { tools: [] }],
     ['resources/read', { tools: [] }],
     ['completion/complete', { tools: [] }],
+    ['subscriptions/listen', { tools: [], subscriptions: false as const }],
   ])('%s is not found on a server that does not declare its capability', async (method, offers) => {
     const server = createServer({ ...about, ...offers })
     expect(await errorOf(server, method)).toMatchObject({ code: errorCodes.methodNotFound })
@@ -181,7 +181,7 @@ describe('update', () => {
     expect(await resultOf(other, 'prompts/list')).toMatchObject({ prompts: [{ name: 'hello' }] })
     other.update({ resources: [] })
     expect(await resultOf(other, 'server/discover')).toMatchObject({
-      capabilities: { tools: {}, prompts: {}, resources: {} },
+      capabilities: { tools: { listChanged: true }, prompts: { listChanged: true }, resources: { subscribe: true } },
     })
   })
 

@@ -16,9 +16,10 @@ import type { Catalog } from './catalog.ts'
 import { compile, infoOf } from './compile.ts'
 import { findMethod, type ServedMethod } from './methods.ts'
 import { localOnly } from './random-key.ts'
-import { quote, type Scope } from './request/scope.ts'
+import { quote, report, type Scope, type Settings } from './request/scope.ts'
 import type { Server, ServerDefinition, ServerOffers } from './server-definition.ts'
 import { settingsOf } from './settings.ts'
+import { type ListKind, lists, resourceTopic } from './subscriptions/topics.ts'
 
 /** The revisions that are served, newest first. */
 const supported = [protocolVersion]
@@ -34,15 +35,17 @@ const supported = [protocolVersion]
  */
 export function createServer(definition: ServerDefinition): Server {
   const settings = settingsOf(definition)
+  const { subscriptions } = settings
   let offered = definition
   let catalog = compile(offered)
 
   async function exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
     let scope: Scope | undefined
     try {
-      const method = findServed(request.method, catalog)
+      const method = findServed(request.method, catalog, settings)
       const meta = admit(request)
       scope = {
+        id: request.id,
         method: request.method,
         params: request.params ?? {},
         call,
@@ -53,6 +56,8 @@ export function createServer(definition: ServerDefinition): Server {
         followers: undefined,
       }
       const pending = method.handle(request.params, scope)
+      // A response that lasts must not keep the definitions that it began with.
+      if (method.streams === true) scope = undefined
       const result = isPromiseLike(pending) ? await pending : pending
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
@@ -74,10 +79,25 @@ export function createServer(definition: ServerDefinition): Server {
     }
     catalog = compile(next)
     offered = next
+    for (const kind of kindsOf(offers)) void announce(kind)
+  }
+
+  async function announce(kind: ListKind): Promise<void> {
+    try {
+      await subscriptions.publish(kind)
+    } catch (error) {
+      report(error, { method: `notifications/${kind}/list_changed` }, settings)
+    }
   }
 
   const only = definition.state === undefined ? localOnly : undefined
-  return Object.assign(exchange, { info: Object.freeze(infoOf(definition)), localOnly: only, update })
+  return Object.assign(exchange, {
+    info: Object.freeze(infoOf(definition)),
+    localOnly: only,
+    update,
+    changed: (kind: ListKind) => subscriptions.publish(kind),
+    updated: (uri: string) => subscriptions.publish(resourceTopic(uri)),
+  })
 }
 
 /** Nothing may be sent about an answered request, and nothing of it may stay with a signal that lives on. */
@@ -90,14 +110,26 @@ function close(scope: Scope): void {
  * What serves a method, if this server has what the method is about. Every refusal names the revisions that are served,
  * because for a client of an earlier one the message may be all it can show (basic/versioning, compatibility).
  */
-function findServed(name: string, { capabilities }: Catalog): ServedMethod {
+function findServed(name: string, catalog: Catalog, settings: Settings): ServedMethod {
   const method = findMethod(name)
-  const declared = method?.capability === undefined || capabilities[method.capability] !== undefined
-  if (method !== undefined && declared) return method
-  const reason = declared ? '' : `, because the server has no ${method.capability}`
+  const lack = method && lackOf(method, catalog, settings)
+  if (method !== undefined && lack === undefined) return method
+  const reason = lack === undefined ? '' : `, because the server has no ${lack}`
   const versions = supported.join(', ')
   const message = `Method ${quote(name)} is not served here${reason}; the server speaks revision ${versions}`
   throw new McpError(errorCodes.methodNotFound, message, { data: { supported } })
+}
+
+/** What a server would need to serve a method, and does not have. */
+function lackOf({ capability, streams }: ServedMethod, catalog: Catalog, settings: Settings): string | undefined {
+  if (capability !== undefined && catalog.capabilities[capability] === undefined) return capability
+  return streams === true && !settings.subscriptions.served ? 'subscriptions' : undefined
+}
+
+/** The lists that an update replaces. Templates are told of with resources: the protocol has one notification for both. */
+function kindsOf({ tools, prompts, resources, resourceTemplates }: ServerOffers): readonly ListKind[] {
+  const given = { tools, prompts, resources: resources ?? resourceTemplates }
+  return lists.map(({ kind }) => kind).filter((kind) => given[kind] !== undefined)
 }
 
 /** The request's own description of itself, of a revision that is served (basic/versioning, negotiation). */

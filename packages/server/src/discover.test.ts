@@ -16,7 +16,7 @@ test('a server says what it speaks, has and is [DIS-001 DIS-002 DIS-005 VER-003 
   expect(result).toEqual({
     resultType: 'complete',
     supportedVersions: [protocolVersion],
-    capabilities: { logging: {}, tools: {} },
+    capabilities: { logging: {}, tools: { listChanged: true } },
     instructions: 'Be kind',
     ttlMs: 300_000,
     cacheScope: 'public',
@@ -25,20 +25,24 @@ test('a server says what it speaks, has and is [DIS-001 DIS-002 DIS-005 VER-003 
   expect(await resultOf(server, 'server/discover')).toBe(result)
 })
 
-const offers: [string, ServerOffers, object][] = [
+const list = { listChanged: true }
+const resources = { listChanged: true, subscribe: true }
+const empty = { tools: [], prompts: [], resources: [] }
+const offers: [string, ServerOffers & Pick<ServerDefinition, 'subscriptions'>, object][] = [
   ['nothing', {}, {}],
-  ['empty lists', { tools: [], prompts: [], resources: [] }, { tools: {}, prompts: {}, resources: {} }],
-  ['templates alone', { resourceTemplates: [] }, { resources: {} }],
-  ['a prompt without completion', { prompts: [prompt('p', { input, run })] }, { prompts: {} }],
+  ['empty lists', empty, { tools: list, prompts: list, resources }],
+  ['empty lists and no subscriptions', { ...empty, subscriptions: false }, { tools: {}, prompts: {}, resources: {} }],
+  ['templates alone', { resourceTemplates: [] }, { resources }],
+  ['a prompt without completion', { prompts: [prompt('p', { input, run })] }, { prompts: list }],
   [
     'a prompt with completion',
     { prompts: [prompt('p', { input, run, complete: { a: () => [] } })] },
-    { prompts: {}, completions: {} },
+    { prompts: list, completions: {} },
   ],
   [
     'a template with completion',
     { resourceTemplates: [resourceTemplate('x:{a}', { name: 'x', read: run, complete: { a: () => [] } })] },
-    { resources: {}, completions: {} },
+    { resources, completions: {} },
   ],
 ]
 

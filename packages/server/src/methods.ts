@@ -4,12 +4,14 @@ import type { Scope } from './request/scope.ts'
 import { complete } from './completion.ts'
 import { discover } from './discover.ts'
 import { getPrompt, listPrompts } from './prompts/prompts.ts'
+import { listen } from './subscriptions/listen.ts'
 import { listResources, listResourceTemplates, readResource } from './resources/resources.ts'
 import { callTool, listTools } from './tools/tools.ts'
 
 /** A method's row, joined with what serves it. */
 export interface ServedMethod {
   readonly capability: MethodRow['capability']
+  readonly streams: MethodRow['streams']
   /** Checks the params, and makes the result of them; throws the McpError that the peer is to see. */
   readonly handle: (params: JsonObject | undefined, scope: Scope) => Awaitable<JsonObject>
 }
@@ -24,6 +26,7 @@ const served = new Map<string, ServedMethod>([
   serve('resources/templates/list', listResourceTemplates),
   serve('resources/read', readResource),
   serve('completion/complete', complete),
+  serve('subscriptions/listen', listen),
 ])
 
 /** What serves a method; undefined for one that no server of this package serves. */
@@ -36,5 +39,6 @@ function serve<M extends Method>(
   handler: (params: MethodTypes[M]['params'], scope: Scope) => Awaitable<JsonObject>,
 ): [string, ServedMethod] {
   const row: MethodRow<MethodTypes[M]['params']> = methods[name]
-  return [name, { capability: row.capability, handle: (params, scope) => handler(row.params(params), scope) }]
+  const { capability, streams } = row
+  return [name, { capability, streams, handle: (params, scope) => handler(row.params(params), scope) }]
 }

@@ -5,6 +5,8 @@ import type { Prompt } from './prompts/prompt.ts'
 import type { Resource, ResourceTemplate } from './resources/resource.ts'
 import type { ErrorPlace } from './request/scope.ts'
 import type { ServerWarning } from './server-warning.ts'
+import type { SubscriptionOptions } from './subscriptions/options.ts'
+import type { ListKind } from './subscriptions/topics.ts'
 import type { Tool } from './tools/tool.ts'
 
 /** What a server offers. A kind that is absent is not declared, and its methods are not found; an empty one is. */
@@ -63,6 +65,11 @@ export interface ServerDefinition extends ServerOffers {
    * test runners (Vitest, Jest, node:test) when absent, and off elsewhere.
    */
   readonly strictReplay?: boolean | undefined
+  /**
+   * How `subscriptions/listen` is served: within this process when absent; `false` where nobody is to be told of changes,
+   * and none is declared.
+   */
+  readonly subscriptions?: SubscriptionOptions | false | undefined
   /** Milliseconds, from any beginning; `performance.now` when absent. */
   readonly now?: (() => number) | undefined
   /** Milliseconds since 1970; `Date.now` when absent. */
@@ -82,6 +89,15 @@ export interface Server extends Exchange {
   /**
    * Replaces the kinds that are given. All of it is compiled before any of it is used: when it throws
    * {@link DefinitionError}, the server goes on as before. Requests under way end with the definitions that they began with.
+   *
+   * Tells those who listen that the lists changed; a bus that fails at it is told to `onError`.
    */
   update(offers: ServerOffers): void
+  /**
+   * Tells everybody who listens, at whichever instance, that a list has changed. `update` does so by itself: this is for what
+   * varies without it, as what `visibleTo` decides by. Rejects when the bus fails.
+   */
+  changed(kind: ListKind): Promise<void>
+  /** Tells everybody who subscribed to this resource, at whichever instance, that it has changed. Rejects when the bus fails. */
+  updated(uri: string): Promise<void>
 }

@@ -2,8 +2,9 @@ import type { StateCodec } from '@x/state-codec'
 import { DefinitionError } from './definition-error.ts'
 import { randomlyKeyed } from './random-key.ts'
 import { sayOnce } from './say-once.ts'
+import { createSubscriptions } from './subscriptions/subscriptions.ts'
 import type { ServerWarning } from './server-warning.ts'
-import type { ErrorPlace, Settings } from './request/scope.ts'
+import { type ErrorPlace, report, type Settings } from './request/scope.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
 /** The parts of a definition that hold for every request, with what is absent filled in. */
@@ -14,6 +15,7 @@ export function settingsOf(definition: ServerDefinition): Settings {
     throw new DefinitionError('value', 'server', { reason })
   }
   const warn = sayOnce(onWarning)
+  const sources = sourcesOf(definition)
   return {
     onError,
     describeError,
@@ -21,7 +23,11 @@ export function settingsOf(definition: ServerDefinition): Settings {
     state: stateOf(definition, warn),
     warn,
     strictReplay: definition.strictReplay ?? isUnderTest(),
-    ...sourcesOf(definition),
+    ...sources,
+    subscriptions: createSubscriptions(definition.subscriptions ?? {}, {
+      onError: (error) => report(error, { method: 'subscriptions/listen' }, { onError }),
+      wallClock: sources.wallClock,
+    }),
   }
 }
 

@@ -5,12 +5,14 @@ import {
   type JsonObject,
   McpError,
   metaKeys,
+  type RequestId,
   type RequestMetaObject,
   supports,
 } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import type { Catalog } from '../catalog.ts'
 import type { ServerWarning } from '../server-warning.ts'
+import type { Subscriptions } from '../subscriptions/subscriptions.ts'
 
 /** What the author of a server chose, and `update` does not change. */
 export interface Settings {
@@ -28,6 +30,7 @@ export interface Settings {
   /** Milliseconds since 1970. */
   readonly wallClock: () => number
   readonly randomUuid: () => string
+  readonly subscriptions: Subscriptions
 }
 
 /** Which request an error came from. */
@@ -39,6 +42,7 @@ export interface ErrorPlace {
 
 /** One request while it is served; the only thing that a request leaves behind, and it is dropped with the answer. */
 export interface Scope {
+  readonly id: RequestId
   readonly method: string
   readonly params: JsonObject
   readonly call: Call
@@ -62,9 +66,9 @@ export function requireCapabilities(needed: ClientCapabilities | undefined, { me
 }
 
 /** Tells the author of an error that the peer does not see whole. An `onError` that fails changes nothing. */
-export function report(error: unknown, where: ErrorPlace, settings: Settings): void {
+export function report(error: unknown, where: ErrorPlace, { onError }: Pick<Settings, 'onError'>): void {
   try {
-    settings.onError(error, where)
+    onError(error, where)
   } catch {
     // The request goes on: its answer must not depend on how its errors are written down.
   }

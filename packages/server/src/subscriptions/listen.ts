@@ -1,0 +1,16 @@
+import { type JsonObject, metaKeys, type SubscriptionsListenRequestParams } from '@x/schema'
+import type { Scope } from '../request/scope.ts'
+import { honouredFilter } from './honoured-filter.ts'
+
+/**
+ * Streams the changes that a client asks for, as far as the server has them and the caller may know of them, until one side
+ * ends it; then says that it ended in good order (basic/patterns/subscriptions, graceful closure).
+ */
+export function listen({ notifications }: SubscriptionsListenRequestParams, scope: Scope): Promise<JsonObject> {
+  const { id, call, catalog, settings } = scope
+  const { subscriptions } = settings
+  const { maxUris } = subscriptions
+  const filter = honouredFilter(notifications, { catalog, principal: call.principal, maxUris })
+  const result = { resultType: 'complete', _meta: { ...catalog.resultMeta, [metaKeys.subscriptionId]: id } }
+  return subscriptions.follow({ id, call, filter }).then(() => result)
+}

@@ -1,0 +1,46 @@
+import { type Clock, platformClock } from '@x/schema'
+import { memoryBus } from '../bus/memory-bus.ts'
+import { DefinitionError } from '../definition-error.ts'
+import type { ChangeBus } from './change-bus.ts'
+
+/** How changes reach those who listen, and how many may (basic/patterns/subscriptions). */
+export interface SubscriptionOptions {
+  /** Carries changes between the instances of a fleet; within this process alone when absent. */
+  readonly bus?: ChangeBus | undefined
+  /** Streams that may be open at this server at once; 10,000 when absent. */
+  readonly maxStreams?: number | undefined
+  /** Streams of one authenticated principal (issuer, subject and client together); 100 when absent. */
+  readonly maxStreamsPerPrincipal?: number | undefined
+  /** Resource URIs in one filter; 1,000 when absent. */
+  readonly maxUris?: number | undefined
+  /** Milliseconds that a reader may leave what it was sent before its stream is broken off; 60,000 when absent. */
+  readonly slowReaderMs?: number | undefined
+  /** The platform's when absent. */
+  readonly clock?: Clock | undefined
+}
+
+/** {@link SubscriptionOptions} with what is absent filled in. */
+export type SubscriptionSettings = {
+  readonly [Name in keyof SubscriptionOptions]-?: NonNullable<SubscriptionOptions[Name]>
+}
+
+/** Timers of the platform fire at once when they are set for longer. */
+export const longestTimer = 2_147_483_647
+
+/** Fills in what is absent. Throws {@link DefinitionError} for a number that makes no sense. */
+export function subscriptionSettings(options: SubscriptionOptions): SubscriptionSettings {
+  return {
+    bus: options.bus ?? memoryBus(),
+    maxStreams: whole('maxStreams', options.maxStreams ?? 10_000),
+    maxStreamsPerPrincipal: whole('maxStreamsPerPrincipal', options.maxStreamsPerPrincipal ?? 100),
+    maxUris: whole('maxUris', options.maxUris ?? 1000),
+    slowReaderMs: whole('slowReaderMs', options.slowReaderMs ?? 60_000),
+    clock: options.clock ?? platformClock,
+  }
+}
+
+function whole(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= longestTimer) return value
+  const reason = `subscriptions.${name} is ${value}; write a whole number from 1 to ${longestTimer}`
+  throw new DefinitionError('value', 'server', { reason })
+}
