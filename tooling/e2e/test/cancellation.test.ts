@@ -92,8 +92,11 @@ overEveryTransport('cancelling', (serve) => {
     const reports = tool('reports', {
       description: 'Reports progress and waits',
       run: (_, ctx) =>
-        new Promise<string>(() => {
-          ctx.signal.addEventListener('abort', () => aborted.open())
+        new Promise<string>((resolve) => {
+          ctx.signal.addEventListener('abort', () => {
+            aborted.open()
+            resolve('too late')
+          })
           ctx.progress(1)
         }),
     })

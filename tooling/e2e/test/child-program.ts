@@ -7,6 +7,8 @@ import { build } from 'esbuild'
 
 /** A program in TypeScript, bundled, because the Node that the packages support runs no TypeScript. */
 export interface ChildProgram extends AsyncDisposable {
+  /** Where the bundle is, for whoever runs it by themselves. */
+  readonly path: string
   /** Runs it once with a value as its input, and gives what it printed; both are JSON. Rejects when it fails. */
   run(input: unknown): Promise<unknown>
 }
@@ -18,6 +20,7 @@ export async function childProgram(source: URL): Promise<ChildProgram> {
   const entry = fileURLToPath(source)
   await build({ entryPoints: [entry], bundle: true, outfile, format: 'cjs', platform: 'node', target: 'node20' })
   return {
+    path: outfile,
     run: (input) => runNode(outfile, JSON.stringify(input)),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }

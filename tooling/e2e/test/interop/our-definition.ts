@@ -1,0 +1,101 @@
+import { prompt, resource, resourceTemplate, type ServerDefinition, type Tool, tool } from '@x/server'
+import { z } from 'zod'
+import { keys, resolveTool, stateWith } from '../asking.ts'
+import { createGate } from '../gate.ts'
+
+const languages = ['go', 'ruby', 'rust']
+
+/** A server of ours that has one of everything that the official client can use. */
+export function ourDefinition(): ServerDefinition {
+  return {
+    name: 'ours',
+    version: '1.0.0',
+    tools: [...plainTools(), ...patientTools(), resolveTool()],
+    ...promptsAndResources(),
+    pageSize: 2,
+    state: stateWith(keys.first),
+  }
+}
+
+function plainTools(): Tool[] {
+  return [
+    tool('greet', {
+      description: 'Greets',
+      input: z.object({ name: z.string() }),
+      run: ({ name }) => `Hello, ${name}!`,
+    }),
+    tool('sum', {
+      description: 'Adds',
+      input: z.object({ a: z.number(), b: z.number() }),
+      output: z.object({ total: z.number() }),
+      run: ({ a, b }) => ({ total: a + b }),
+    }),
+    tool('broken', {
+      description: 'Fails',
+      run: () => {
+        throw new Error('the disk is full')
+      },
+    }),
+    tool('deploy', {
+      description: 'Takes an argument that a header repeats',
+      input: z.object({ region: z.string().meta({ 'x-mcp-header': 'Region' }) }),
+      run: ({ region }) => region,
+    }),
+  ]
+}
+
+/** Tools that end when another one is called: a test waits for what it knows has happened. */
+function patientTools(): Tool[] {
+  const [stopped, heard] = [createGate(), createGate()]
+  return [
+    tool('count', {
+      description: 'Reports progress and logs, and waits until that was heard',
+      run: async (_, ctx) => {
+        for (const step of [1, 2, 3]) ctx.progress(step, 3, `step ${step}`)
+        ctx.log('debug', 'a detail')
+        ctx.log('warning', { left: 0 }, 'counter')
+        await heard.opened
+        return 'counted'
+      },
+    }),
+    tool('heard', { description: 'Lets the one that counts end', run: () => (heard.open(), 'heard') }),
+    tool('wait', {
+      description: 'Says that it has begun, and waits until it is cancelled',
+      run: (_, ctx) =>
+        new Promise<string>((resolve) => {
+          ctx.signal.addEventListener('abort', () => {
+            stopped.open()
+            resolve('too late')
+          })
+          ctx.progress(1)
+        }),
+    }),
+    tool('stopped', {
+      description: 'Answers once the one that waits was cancelled',
+      run: () => stopped.opened.then(() => 'stopped'),
+    }),
+  ]
+}
+
+function promptsAndResources(): Pick<ServerDefinition, 'prompts' | 'resources' | 'resourceTemplates'> {
+  const prompts = [
+    prompt('review', {
+      description: 'Reviews',
+      input: z.object({ language: z.string() }),
+      complete: { language: (value) => languages.filter((name) => name.startsWith(value)) },
+      run: ({ language }) => `Review this ${language}`,
+    }),
+    prompt('plain', { description: 'Takes nothing', run: () => 'Well?' }),
+    prompt('third', { description: 'Makes a second page', run: () => 'And?' }),
+  ]
+  const resources = ['one', 'two', 'three'].map((name) =>
+    resource(`test://${name}`, { name, mimeType: 'text/plain', read: () => `Text ${name}` }),
+  )
+  const bytes = resource('test://bytes', { name: 'bytes', read: () => Uint8Array.of(0, 255, 10) })
+  const template = resourceTemplate('book://{author}/{title}', {
+    name: 'book',
+    complete: { author: (value) => ['Ada', 'Adele', 'Grace'].filter((name) => name.startsWith(value)) },
+    read: ({ author, title }) => `${title} by ${author}`,
+  })
+  return { prompts, resources: [...resources, bytes], resourceTemplates: [template] }
+}
