@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
 import { describeNeeding } from '@tooling/vitest/needs'
 import { memoryStore, randomKey, sealed, singleUse, stored, type StateStore } from '../src/node.ts'
 import { createStateTable, type PostgresStore, postgresStore } from '../src/postgres.ts'
 import { redisStore } from '../src/redis.ts'
-import { connectRedis, type RealRedis, startRedis, type TestClient } from './support/real-redis.ts'
-import { type RealPostgres, startPostgres } from './support/real-postgres.ts'
 
 const minute = 60_000
 

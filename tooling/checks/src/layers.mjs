@@ -28,9 +28,9 @@ export const layers = new Map([
     '@x/server',
     {
       imports: ['@x/schema', '@x/state-codec'],
-      dependencies: ['@standard-schema/spec', 'ajv'],
-      portable: ['.', './ajv'],
-      without: { '.': ['zod', 'ajv'] },
+      dependencies: ['@standard-schema/spec', 'ajv', '@redis/client', 'pg'],
+      portable: ['.', './ajv', './redis', './postgres'],
+      without: { '.': ['zod', 'ajv', '@redis/client', 'pg'] },
     },
   ],
   ['@x/client', { imports: ['@x/schema'], dependencies: [], portable: ['.'] }],

@@ -12,18 +12,24 @@ export interface Listeners {
   tellGap(): void
 }
 
+interface Entry {
+  readonly listener: ChangeListener
+  isStopped: boolean
+}
+
 /** Makes {@link Listeners}. What one of them throws goes to `onError`, and the others hear nonetheless. */
 export function createListeners(onError: (error: unknown) => void): Listeners {
-  const entries = new Map<symbol, ChangeListener>()
+  // Each is an entry of its own, for the same listener may be added twice and stopped once. The list is never altered: telling
+  // goes through the one that it began with, whoever comes meanwhile.
+  let entries: readonly Entry[] = []
   const waiting: ((listener: ChangeListener) => void)[] = []
   let telling = false
 
   const tellEach = (tell: (listener: ChangeListener) => void): void => {
-    // A copy, for a listener may add and remove others; one that was removed meanwhile hears nothing.
-    for (const [key, listener] of [...entries]) {
-      if (!entries.has(key)) continue
+    for (const entry of entries) {
+      if (entry.isStopped) continue
       try {
-        tell(listener)
+        tell(entry.listener)
       } catch (error) {
         onError(error)
       }
@@ -44,13 +50,15 @@ export function createListeners(onError: (error: unknown) => void): Listeners {
 
   return {
     get count() {
-      return entries.size
+      return entries.length
     },
     add(listener) {
-      // The same listener may be added twice, and each time is stopped on its own.
-      const key = Symbol('listener')
-      entries.set(key, listener)
-      return () => void entries.delete(key)
+      const entry: Entry = { listener, isStopped: false }
+      entries = [...entries, entry]
+      return () => {
+        entry.isStopped = true
+        entries = entries.filter((one) => one !== entry)
+      }
     },
     tellChange: (change) => tellAll((listener) => listener.onChange(change)),
     tellGap: () => tellAll((listener) => listener.onGap()),

@@ -1,5 +1,6 @@
 import type { ChangeBus } from '../subscriptions/change-bus.ts'
 import { createListeners } from './listeners.ts'
+import { reporter } from './report.ts'
 
 /** The options of {@link memoryBus}. */
 export interface MemoryBusOptions {
@@ -12,7 +13,7 @@ export interface MemoryBusOptions {
  * (from within a listener: in turn, after the changes before it). It never loses a change, and never rejects.
  */
 export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
-  const listeners = createListeners(options.onError ?? (() => {}))
+  const listeners = createListeners(reporter(options.onError))
   return {
     publish(change) {
       listeners.tellChange(change)

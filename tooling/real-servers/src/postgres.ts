@@ -15,7 +15,7 @@ export interface RealPostgres {
 
 /** A PostgreSQL server of the test's own, from npm, with its data in a folder of its own. */
 export async function startPostgres(): Promise<RealPostgres> {
-  const folder = await mkdtemp(join(tmpdir(), 'state-postgres-'))
+  const folder = await mkdtemp(join(tmpdir(), 'real-postgres-'))
   // The server runs as another user than a root that made the folder.
   await chmod(folder, 0o755)
   const port = await freePort()

@@ -4,19 +4,21 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@redis/client'
-import type { RedisClient } from '../../src/redis.ts'
 
 /** A server that a test may end and begin again. */
 export interface RealRedis {
   readonly path: string
   kill(): Promise<void>
   restart(): Promise<void>
+  /** Makes it silent, with its connections open, as a machine is that has lost its network. */
+  freeze(): void
+  thaw(): void
   close(): Promise<void>
 }
 
 /** A Redis server of the test's own, on a socket in a folder of its own, that keeps every write. */
 export async function startRedis(program: string): Promise<RealRedis> {
-  const folder = await mkdtemp(join(tmpdir(), 'state-redis-'))
+  const folder = await mkdtemp(join(tmpdir(), 'real-redis-'))
   const path = join(folder, 'redis.sock')
   let server = await launch(program, folder, path)
   const kill = async (): Promise<void> => {
@@ -29,6 +31,8 @@ export async function startRedis(program: string): Promise<RealRedis> {
     async restart() {
       server = await launch(program, folder, path)
     },
+    freeze: () => void server.kill('SIGSTOP'),
+    thaw: () => void server.kill('SIGCONT'),
     async close() {
       if (server.exitCode === null && server.signalCode === null) await kill()
       await rm(folder, { recursive: true, force: true })
@@ -36,15 +40,19 @@ export async function startRedis(program: string): Promise<RealRedis> {
   }
 }
 
-/** What the tests use of a client. */
-export type TestClient = RedisClient & { get(key: string): Promise<string | null>; destroy(): void }
+/** What an application has: a connected client. */
+export type TestClient = ReturnType<typeof newClient>
 
 /** A connected client; its errors are its own affair, as an application's log would be. */
 export async function connectRedis(path: string): Promise<TestClient> {
-  const client = createClient({ socket: { path, reconnectStrategy: () => 20 } })
+  const client = newClient(path)
   client.on('error', () => {})
   await client.connect()
   return client
+}
+
+function newClient(path: string) {
+  return createClient({ socket: { path, reconnectStrategy: () => 20 } })
 }
 
 async function launch(program: string, folder: string, path: string): Promise<ChildProcess> {

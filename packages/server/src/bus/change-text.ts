@@ -1,0 +1,77 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import type { Change } from '../subscriptions/change-bus.ts'
+import { BusError } from './bus-error.ts'
+
+/** What comes over a channel: a change, or the word that some may have been lost. */
+export type Message = Change | { readonly gap: true }
+
+/** How deep `data` of a change may be nested. */
+export const maxDataDepth = 32
+
+/**
+ * A change as a text of at most `maxBytes`, in ASCII, so that a character is a byte and every database can hold it.
+ *
+ * A topic too long to be carried becomes a gap: who asked for it is told to read again, and so is everybody else, which costs more than a change
+ * but loses none.
+ * @throws BusError with `too_large` when only `data` is what makes it too long, or `data` is nested deeper than {@link maxDataDepth}.
+ */
+export function encodeChange({ topic, data }: Change, maxBytes: number): string {
+  if (!isWithinDepth(data, maxDataDepth)) {
+    throw tooLarge(topic, `is nested deeper than ${maxDataDepth}`)
+  }
+  const text = asciiJson(data === undefined ? { topic } : { topic, data })
+  if (text.length <= maxBytes) return text
+  const room = maxBytes - asciiJson({ topic }).length
+  if (room < 0) return asciiJson({ gap: true })
+  throw tooLarge(topic, `makes it ${text.length} bytes, and this bus carries ${maxBytes}`)
+}
+
+/**
+ * The message that a text is.
+ *
+ * @throws BusError with `unreadable` when it is none, or longer than `maxBytes`.
+ */
+export function decodeMessage(text: string, maxBytes: number): Message {
+  // Before anything is made of it: whoever may write to the channel may write anything.
+  if (text.length > maxBytes) throw unreadable(`is longer than ${maxBytes} characters`)
+  const value = parsed(text)
+  if (!isJsonObject(value)) throw unreadable('is not a JSON object')
+  const { topic, data, gap } = value
+  if (gap === true) return { gap }
+  if (typeof topic !== 'string') throw unreadable('has no topic')
+  if (data === undefined) return { topic }
+  if (!isJsonObject(data)) throw unreadable('has data that is not an object')
+  if (!isWithinDepth(data, maxDataDepth)) throw unreadable(`has data nested deeper than ${maxDataDepth}`)
+  return { topic, data }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw unreadable('is not JSON', cause)
+  }
+}
+
+function asciiJson(value: JsonObject): string {
+  return JSON.stringify(value).replace(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+function isWithinDepth(value: JsonValue | undefined, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depth > 0 && Object.values(value).every((member) => isWithinDepth(member, depth - 1))
+}
+
+function tooLarge(topic: string, reason: string): BusError {
+  const shown = topic.length > 80 ? `${topic.slice(0, 80)}…` : topic
+  const message = `data of the change ${JSON.stringify(shown)} ${reason}: publish a name, and let listeners read the rest`
+  return new BusError('too_large', message)
+}
+
+function unreadable(reason: string, cause?: unknown): BusError {
+  const message = `A message on the channel ${reason}: give the channel to no other use, or this bus another one`
+  return new BusError('unreadable', message, { cause })
+}

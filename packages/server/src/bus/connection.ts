@@ -1,0 +1,90 @@
+import type { Clock } from '@x/schema'
+import { unavailable } from './bus-error.ts'
+import { inTime } from './in-time.ts'
+import { createPause } from './pause.ts'
+
+/** What a connection tells while it is there. */
+export interface Heard {
+  readonly message: (text: string) => void
+  /** The connection is gone, or no longer to be trusted. */
+  readonly lost: (error: unknown) => void
+}
+
+/** A connection that hears a channel. */
+export interface Connection {
+  /** Goes to the other side and back, or rejects. */
+  ping(): Promise<unknown>
+}
+
+/**
+ * Opens a connection, and resolves when it hears everything that is sent from then on. When the signal aborts, the connection closes, however
+ * far it has come.
+ */
+export type Connect = (heard: Heard, signal: AbortSignal) => Promise<Connection>
+
+/** How connections are made and watched. */
+export interface ConnectionOptions {
+  /** What the log calls the other side. */
+  readonly name: string
+  readonly connect: Connect
+  readonly onMessage: (text: string) => void
+  /** How long opening and each ping may take, in milliseconds. */
+  readonly timeoutMs: number
+  /** How long after one ping the next is sent, in milliseconds. */
+  readonly keepAliveMs: number
+  readonly clock: Clock
+}
+
+/** Whom one connection concerns. */
+export interface Holder {
+  /** Aborts when the connection is no longer wanted. */
+  readonly signal: AbortSignal
+  readonly onOpen: () => void
+  /** The connection could not be opened, or was lost; not called once the signal has aborted. */
+  readonly onLost: (error: unknown) => void
+}
+
+/** Holds one connection, from its opening until it fails, is lost or is no longer wanted. Never rejects, and leaves nothing open. */
+export async function holdConnection(options: ConnectionOptions, { signal, onOpen, onLost }: Holder): Promise<void> {
+  const { name, connect, onMessage, timeoutMs: ms, clock } = options
+  const attempt = new AbortController()
+  let end = (): void => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const lose = (error: unknown): void => {
+    if (attempt.signal.aborted) return
+    // At once, and not when a promise is settled: a driver that is told later has begun to open the connection again by itself.
+    attempt.abort()
+    if (!signal.aborted) onLost(unavailable(name, error))
+    end()
+  }
+  const stop = (): void => lose(signal.reason)
+  signal.addEventListener('abort', stop)
+  // What a closing connection still has belongs to the time before.
+  const message = (text: string): void => void (attempt.signal.aborted || onMessage(text))
+  try {
+    const limit = { name, ms, clock, advice: 'is it running, and is a connection free to listen on?' }
+    const opening = inTime(limit, () => connect({ message, lost: lose }, attempt.signal))
+    const connection = await Promise.race([opening, ended])
+    if (connection === undefined || attempt.signal.aborted) return
+    onOpen()
+    await Promise.race([keepAlive(options, connection, attempt.signal), ended])
+  } catch (error) {
+    lose(error)
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+/** Notices a peer that went without a word, which no socket tells in time. Rejects then, and resolves when the signal aborts. */
+async function keepAlive(options: ConnectionOptions, connection: Connection, signal: AbortSignal): Promise<void> {
+  const { name, clock, timeoutMs: ms, keepAliveMs } = options
+  const pause = createPause(clock)
+  signal.addEventListener('abort', () => pause.end())
+  const limit = { name, ms, clock, advice: 'the connection that listens is opened again' }
+  while (!signal.aborted) {
+    await pause.wait(keepAliveMs)
+    if (!signal.aborted) await inTime(limit, () => connection.ping())
+  }
+}

@@ -1,0 +1,109 @@
+import { BusError } from './bus-error.ts'
+import { type ConnectionOptions, holdConnection } from './connection.ts'
+import { createPause, pauseMs, steadyMs } from './pause.ts'
+
+/** How a {@link Line} is kept. */
+export interface LineOptions extends ConnectionOptions {
+  /** The line is back, and what was sent meanwhile is lost. */
+  readonly onGap: () => void
+  /** Told when a line that was open is lost, and when an attempt to open it again fails. */
+  readonly onError: (error: unknown) => void
+  /** A number from 0 to 1, for the jitter. */
+  readonly random: () => number
+}
+
+/** A connection that is opened when it is wanted, and opened again when it is lost. */
+export interface Line {
+  /** Resolves when the line hears; rejects when the attempt that is under way, or that this call begins, fails. */
+  opened(): Promise<void>
+  /** Closes the line, now; {@link Line.opened} opens it again. */
+  close(): void
+}
+
+/** Makes a {@link Line}, closed. */
+export function createLine(options: LineOptions): Line {
+  let session: Session | undefined
+  const open = (): Session => {
+    const opening = startSession(options, () => {
+      if (session === opening) session = undefined
+    })
+    return opening
+  }
+  return {
+    opened() {
+      session ??= open()
+      return session.opened()
+    },
+    close() {
+      const closing = session
+      session = undefined
+      closing?.close()
+    },
+  }
+}
+
+/** The time from the first wish for a line until nobody wants it, or until the first attempt fails. */
+type Session = Line
+
+interface Waiter {
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+function startSession(options: LineOptions, onEnd: () => void): Session {
+  const { clock, name, onError, onGap, random } = options
+  const ending = new AbortController()
+  const pause = createPause(clock)
+  let waiters: Waiter[] = []
+  let isOpen = false
+  let openedAt: number | undefined
+
+  const settle = (how: (waiter: Waiter) => void): void => {
+    const settled = waiters
+    waiters = []
+    for (const waiter of settled) how(waiter)
+  }
+  const onOpen = (): void => {
+    const isBack = openedAt !== undefined
+    isOpen = true
+    openedAt = clock.now()
+    if (isBack) onGap()
+    settle(({ resolve }) => resolve())
+  }
+  const onLost = (error: unknown): void => {
+    isOpen = false
+    // Before anybody hears of it, for who asks next must not come into what is over.
+    if (openedAt === undefined) onEnd()
+    else onError(error)
+    settle(({ reject }) => reject(error))
+  }
+
+  const run = async (): Promise<void> => {
+    for (let failures = 0; ; failures++) {
+      const before = openedAt
+      await holdConnection(options, { signal: ending.signal, onOpen, onLost })
+      // Nobody has heard anything yet, and whoever wanted to has been told: there is nothing to come back to.
+      if (openedAt === undefined) return
+      // A line that breaks as soon as it is there counts as a failure: each return makes everybody read everything again.
+      if (openedAt !== before && clock.now() - openedAt >= steadyMs) failures = 0
+      if (waiters.length === 0 && !ending.signal.aborted) await pause.wait(pauseMs(failures, random))
+      if (ending.signal.aborted) return
+    }
+  }
+
+  const opened = (): Promise<void> => {
+    if (isOpen) return Promise.resolve()
+    const waited = new Promise<void>((resolve, reject) => waiters.push({ resolve, reject }))
+    // Somebody wants the line now, and is told at once when it is still away.
+    pause.end()
+    return waited
+  }
+  const close = (): void => {
+    isOpen = false
+    ending.abort()
+    pause.end()
+    settle(({ reject }) => reject(new BusError('unavailable', `${name} is no longer listened to: listen again`)))
+  }
+  void run()
+  return { opened, close }
+}

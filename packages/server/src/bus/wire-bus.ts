@@ -1,0 +1,99 @@
+import { type Clock, platformClock } from '@x/schema'
+import type { ChangeBus } from '../subscriptions/change-bus.ts'
+import { BusError } from './bus-error.ts'
+import { decodeMessage, encodeChange } from './change-text.ts'
+import type { Connect } from './connection.ts'
+import { inTime } from './in-time.ts'
+import { createLine } from './line.ts'
+import { createListeners } from './listeners.ts'
+import { reporter } from './report.ts'
+
+/** The options that every bus over a network has. */
+export interface WireOptions {
+  /**
+   * Told what goes wrong behind the scenes: a connection that was lost, a message that cannot be read, a listener that threw.
+   * Default: nobody is told.
+   */
+  readonly onError?: ((error: unknown) => void) | undefined
+  /** How long publishing, and opening the connection that listens, may take, in milliseconds. Default: 5000. */
+  readonly timeoutMs?: number | undefined
+  /** How long the connection that listens may be silent before it is asked whether it is still there, in milliseconds. Default: 10000. */
+  readonly keepAliveMs?: number | undefined
+}
+
+/** What carries a bus. */
+export interface Wire {
+  /** What the log calls it. */
+  readonly name: string
+  /** How long a message may be. */
+  readonly maxBytes: number
+  readonly connect: Connect
+  /** Sends a message to every connection that hears the channel; the signal aborts when it took too long. */
+  readonly send: (text: string, signal: AbortSignal) => Promise<unknown>
+  /** What to look at when sending takes too long; ends the message. */
+  readonly advice: string
+}
+
+/** How long a driver may take, in milliseconds, unless it is told otherwise. */
+export const defaultTimeoutMs = 5_000
+
+const defaultKeepAliveMs = 10_000
+
+/**
+ * A bus over a wire: one connection that listens however many listeners there are, opened with the first and closed with the last.
+ *
+ * @throws BusError with `option` for a time that is none.
+ */
+export function wireBus(wire: Wire, options: WireOptions, clock: Clock = platformClock): ChangeBus {
+  const timeoutMs = checkedMs('timeoutMs', options.timeoutMs ?? defaultTimeoutMs)
+  const keepAliveMs = checkedMs('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs)
+  const onError = reporter(options.onError)
+  const listeners = createListeners(onError)
+  const onMessage = (text: string): void => {
+    try {
+      const message = decodeMessage(text, wire.maxBytes)
+      if ('gap' in message) listeners.tellGap()
+      else listeners.tellChange(message)
+    } catch (error) {
+      onError(error)
+    }
+  }
+  const line = createLine({
+    name: wire.name,
+    connect: wire.connect,
+    onMessage,
+    onGap: () => listeners.tellGap(),
+    onError,
+    timeoutMs,
+    keepAliveMs,
+    clock,
+    random: Math.random,
+  })
+  return {
+    async publish(change) {
+      const text = encodeChange(change, wire.maxBytes)
+      const limit = { name: wire.name, ms: timeoutMs, clock, advice: wire.advice }
+      await inTime(limit, (signal) => wire.send(text, signal))
+    },
+    async listen(listener) {
+      const remove = listeners.add(listener)
+      const stop = (): void => {
+        remove()
+        if (listeners.count === 0) line.close()
+      }
+      try {
+        await line.opened()
+      } catch (error) {
+        stop()
+        throw error
+      }
+      return stop
+    },
+  }
+}
+
+function checkedMs(option: string, ms: number): number {
+  // Timers of the platform hold 31 bits, and fire at once beyond them.
+  if (ms > 0 && ms <= 2 ** 31 - 1) return ms
+  throw new BusError('option', `${option} is ${ms}: write milliseconds, from 1 to ${2 ** 31 - 1}`)
+}

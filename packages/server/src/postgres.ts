@@ -1,0 +1,116 @@
+import { createBatches, maxWaiting } from './bus/batches.ts'
+import { BusError } from './bus/bus-error.ts'
+import type { Connect } from './bus/connection.ts'
+import { defaultTimeoutMs, wireBus, type WireOptions } from './bus/wire-bus.ts'
+import type { ChangeBus } from './subscriptions/change-bus.ts'
+
+export { BusError, type BusProblem } from './bus/bus-error.ts'
+export type { WireOptions } from './bus/wire-bus.ts'
+export type { Change, ChangeBus, ChangeListener } from './subscriptions/change-bus.ts'
+
+/** A query with a time limit, in milliseconds, as `pg` takes it. */
+export interface PostgresQuery {
+  text: string
+  values?: unknown[]
+  query_timeout?: number
+}
+
+/** What is used of a PostgreSQL pool: a `Pool` of `pg` is one. */
+export interface PostgresPool {
+  query(query: PostgresQuery): Promise<unknown>
+  connect(): Promise<PostgresConnection>
+}
+
+/** What is used of a connection of the pool. */
+export interface PostgresConnection {
+  query(query: PostgresQuery): Promise<unknown>
+  on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown
+  on(event: 'notification', listener: (notification: PostgresNotification) => void): unknown
+  /** Gives the connection back; with `true`, to be closed. */
+  release(destroy: boolean): void
+}
+
+/** What a connection hears on a channel. */
+export interface PostgresNotification {
+  readonly channel: string
+  readonly payload?: string | undefined
+}
+
+/** The options of {@link postgresBus}. */
+export interface PostgresBusOptions extends WireOptions {
+  /** The channel that every instance of one service has in common, and no other service of the database has. Default: `mcp_changes`. */
+  readonly channel?: string | undefined
+  /**
+   * Where the connection that listens is taken from. Default: the same pool. Give another pool where the first goes through a balancer that
+   * shares sessions, such as PgBouncer's transaction pooling: what listens needs a session of its own.
+   */
+  readonly listenPool?: PostgresPool | undefined
+}
+
+/** PostgreSQL takes a payload of less than 8000 bytes. */
+const maxBytes = 7_999
+
+/**
+ * A bus over LISTEN and NOTIFY of PostgreSQL: publishes through the application's own pool, and keeps one connection of it while anybody listens.
+ *
+ * Publishing rejects with {@link BusError} `unavailable` when PostgreSQL cannot be reached in time, and with `too_large` for data that a payload of 7999 bytes cannot
+ * hold; a topic that it cannot hold tells everybody of a gap instead. When the connection that listens is lost, another is taken after a growing
+ * pause, and everybody is told of a gap. Give the pool an `error` listener: `pg` ends the process when an idle connection breaks and nobody
+ * listens. The pool's `max` has to be 2 at least, and `pool.end()` waits until nobody listens.
+ * @throws BusError with `option` for a channel or a time that is none.
+ */
+export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}): ChangeBus {
+  const { timeoutMs = defaultTimeoutMs, listenPool = pool } = options
+  const channel = checkedChannel(options.channel ?? 'mcp_changes')
+  const batches = createBatches(
+    // In one transaction, which keeps the order; pg_notify takes the name as a value.
+    (texts) =>
+      pool.query({
+        text: 'SELECT pg_notify($1, message) FROM unnest($2::text[]) WITH ORDINALITY AS sent (message, place) ORDER BY place',
+        values: [channel, texts],
+        query_timeout: timeoutMs,
+      }),
+    () => new BusError('unavailable', `${maxWaiting} characters of changes wait for PostgreSQL already: publish fewer`),
+  )
+  return wireBus(
+    {
+      name: 'PostgreSQL',
+      maxBytes,
+      connect: connectTo(listenPool, { channel, timeoutMs }),
+      send: batches.send,
+      advice: 'is it running, and is a connection of the pool free besides the one that listens?',
+    },
+    options,
+  )
+}
+
+function connectTo(pool: PostgresPool, listening: { readonly channel: string; readonly timeoutMs: number }): Connect {
+  const { channel, timeoutMs } = listening
+  return async ({ message, lost }, signal) => {
+    const connection = await pool.connect()
+    // Closed and not given back: the next who got it would hear the channel, and its listeners.
+    const close = (): void => connection.release(true)
+    // A pool cannot be told to stop connecting, so it comes too late at times.
+    if (signal.aborted) {
+      close()
+      throw signal.reason
+    }
+    signal.addEventListener('abort', close)
+    // A connection without this listener ends the process with its first error.
+    connection.on('error', lost)
+    connection.on('end', () => lost(new Error('The connection has ended')))
+    connection.on('notification', (heard) => {
+      // The connection may have been used before, and hear what the application listened to.
+      if (heard.channel === channel) message(heard.payload ?? '')
+    })
+    // A name cannot be a parameter of LISTEN, so it was held to a grammar, and is quoted.
+    await connection.query({ text: `LISTEN "${channel}"`, query_timeout: timeoutMs })
+    return { ping: () => connection.query({ text: 'SELECT 1', query_timeout: timeoutMs }) }
+  }
+}
+
+function checkedChannel(channel: string): string {
+  if (/^[a-z_][a-z0-9_]{0,62}$/.test(channel)) return channel
+  const rule = 'use up to 63 small letters, digits and underscores, as in mcp_changes'
+  throw new BusError('option', `channel is ${JSON.stringify(channel)}: ${rule}`)
+}
