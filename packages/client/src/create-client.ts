@@ -18,6 +18,7 @@ import { withSafeIcons } from './icons.ts'
 import type { ClientOptions } from './options.ts'
 import { alwaysComplete, createRequest, nothingSeen, placeOf } from './request/request.ts'
 import { type AskingCalls, createAskingCalls } from './rounds/asking-calls.ts'
+import { createSubscriptionCalls, type SubscriptionCalls } from './subscriptions/subscriptions.ts'
 import { createToolIndex, type ToolIndex } from './tools/tool-index.ts'
 
 /** What completion has been told already. */
@@ -30,7 +31,7 @@ export interface CompletionOptions extends CallOptions {
  * Typed calls over an exchange. Every method rejects with `ClientError`, or with `signal.reason` when it was cancelled.
  * Lists come item by item (`tools`) or whole (`listTools`).
  */
-export interface Client extends AskingCalls {
+export interface Client extends AskingCalls, SubscriptionCalls {
   /** What the server speaks and can do (server/discover). Needed by no other call. */
   discover(options?: ReadOptions): Promise<DiscoverResult>
   /** Values for an argument that is being typed (server/utilities/completion). */
@@ -62,11 +63,12 @@ export interface Client extends AskingCalls {
  * const { content } = await client.callTool('greet', { name: 'Ada' })
  */
 export function createClient(
-  exchange: Exchange & { readonly url?: string | undefined },
+  exchange: Exchange & { readonly url?: string | undefined; readonly isClosed?: boolean | undefined },
   options: ClientOptions,
 ): Client {
   const seen = nothingSeen(options, exchange.url)
-  const { send: once, cache } = withCache(createRequest(exchange, options, seen), options.cache ?? {}, options.clock)
+  const caching = withCache(createRequest(exchange, options, seen), options.cache ?? {}, options.clock)
+  const { send: once, cache } = caching
   const send = alwaysComplete(once, seen)
   const index = createToolIndex(options.onWarning)
   const context = { send, seen, maxPages: options.maxPages ?? 1000, forget: cache.clear }
@@ -99,6 +101,21 @@ export function createClient(
     listResources: resources.whole,
     resourceTemplates: templates.each,
     listResourceTemplates: templates.whole,
+    ...createSubscriptionCalls({
+      once,
+      seen,
+      kept: caching.kept,
+      clock: options.clock,
+      timeoutMs: options.timeoutMs,
+      isClosed: () => exchange.isClosed === true,
+      isKeeping: options.cache !== false,
+      lists: {
+        'tools/list': tools.whole,
+        'prompts/list': prompts.whole,
+        'resources/list': resources.whole,
+        'resources/templates/list': templates.whole,
+      },
+    }),
     cache,
     get server() {
       return seen.server

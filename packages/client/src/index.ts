@@ -25,3 +25,12 @@ export type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from './rou
 export type { AskedRound, Manual, Round } from './rounds/manual.ts'
 export type { PendingCall } from './rounds/pending-call.ts'
 export type { PauseBounds, RoundOptions, RoundView } from './rounds/round-options.ts'
+export type { KeepFresh, KeepFreshOptions } from './subscriptions/keep-fresh.ts'
+export type {
+  ListChange,
+  ListenOptions,
+  ReopenOptions,
+  Subscription,
+  SubscriptionEvent,
+} from './subscriptions/subscription.ts'
+export type { SubscriptionCalls } from './subscriptions/subscriptions.ts'

@@ -6,6 +6,7 @@ import type {
   ListResourcesResult,
   ListResourceTemplatesResult,
   ListToolsResult,
+  SubscriptionsListenResult,
 } from '@x/schema'
 import * as validators from '@x/schema/zod'
 import type { AskingResults } from '../rounds/asked.ts'
@@ -18,6 +19,7 @@ export interface CompleteResults extends AskingResults {
   'resources/list': ListResourcesResult
   'resources/templates/list': ListResourceTemplatesResult
   'completion/complete': CompleteResult
+  'subscriptions/listen': SubscriptionsListenResult
 }
 
 /** A method that this client calls. */
@@ -46,6 +48,7 @@ const table: { readonly [M in ClientMethod]: Validator } = {
   'resources/templates/list': validators.listResourceTemplatesResult,
   'resources/read': validators.readResourceResult,
   'completion/complete': validators.completeResult,
+  'subscriptions/listen': validators.subscriptionsListenResult,
 }
 
 /** Either the result with its type, or where and why it is not one. */

@@ -1,4 +1,4 @@
-import { type JsonObject, type LoggingLevel, type RpcNotification, type RpcRequest, isJsonObject } from '@x/schema'
+import type { JsonObject, LoggingLevel, RpcNotification, RpcRequest } from '@x/schema'
 import type { CallOptions, LogMessage, Progress } from '../call-options.ts'
 
 const levels: ReadonlySet<unknown> = new Set<LoggingLevel>([
@@ -39,17 +39,3 @@ function logOf({ level, logger, data = null }: JsonObject): LogMessage | undefin
 function isLevel(value: unknown): value is LoggingLevel {
   return levels.has(value)
 }
-
-/** What a notification of a change makes stale: a method, and one resource of it where it names one. */
-export function changedBy({ method, params }: RpcNotification): readonly { method: string; uri?: string }[] {
-  const lists = listsChanged.get(method)
-  if (lists) return lists.map((list) => ({ method: list }))
-  if (method !== 'notifications/resources/updated' || !isJsonObject(params)) return []
-  return typeof params.uri === 'string' ? [{ method: 'resources/read', uri: params.uri }] : []
-}
-
-const listsChanged: ReadonlyMap<string, readonly string[]> = new Map([
-  ['notifications/tools/list_changed', ['tools/list']],
-  ['notifications/prompts/list_changed', ['prompts/list']],
-  ['notifications/resources/list_changed', ['resources/list', 'resources/templates/list']],
-])

@@ -6,6 +6,8 @@ import {
   methodRow,
   type MirroredHeaders,
   platformClock,
+  type RequestId,
+  type RpcNotification,
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
@@ -19,11 +21,16 @@ import { runCall } from './run-call.ts'
 import { serverInfoOf, settleResult } from './settle-result.ts'
 import { createVersionChoice, supportedVersions, type VersionChoice } from './versions.ts'
 
+/** How long a call waits for its response or the next progress where nothing else is said, in milliseconds. */
+export const defaultTimeoutMs = 60_000
+
 /** One call, before it has an id and its `_meta`. */
 export interface ClientRequest<M extends ClientMethod> {
   readonly method: M
   readonly params: JsonObject
   readonly mirrored?: MirroredHeaders | undefined
+  /** Takes the notifications of a response that lasts, with the id of its request; true once it is open. */
+  readonly hear?: ((message: RpcNotification, id: RequestId) => boolean) | undefined
 }
 
 /** Sends one request and gives what came of it; rejects with {@link ClientError}, or `signal.reason` when cancelled. */
@@ -66,10 +73,12 @@ export function createRequest(exchange: Exchange, options: ClientOptions, seen: 
     const id = nextId()
     const _meta = metaOf(id, seen.versions.current(), { how, asks: methodRow(call.method)?.asks ?? false })
     const request: RpcRequest = { jsonrpc: '2.0', id, method: call.method, params: { ...call.params, _meta } }
-    const timeoutMs = how.timeoutMs ?? options.timeoutMs ?? 60_000
+    const timeoutMs = how.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs
     const maxTotalMs = how.maxTotalMs ?? options.maxTotalMs ?? timeoutMs * 10
     const { clock = platformClock } = options
-    return runCall(exchange, { request, mirrored: call.mirrored, options: how, timeoutMs, maxTotalMs, clock, place })
+    const { mirrored, hear: hearAny } = call
+    const hear = hearAny && ((message: RpcNotification): boolean => hearAny(message, id))
+    return runCall(exchange, { request, mirrored, options: how, hear, timeoutMs, maxTotalMs, clock, place })
   }
 
   return async (call, how) => {
@@ -98,7 +107,10 @@ export function alwaysComplete(once: SendOnce, seen: Seen): SendRequest {
 type Place = () => CallPlace
 
 /** Where a call goes, for its errors. */
-export function placeOf({ method, params }: Omit<ClientRequest<ClientMethod>, 'mirrored'>, seen: Seen): CallPlace {
+export function placeOf(
+  { method, params }: Pick<ClientRequest<ClientMethod>, 'method' | 'params'>,
+  seen: Seen,
+): CallPlace {
   const field = methodRow(method)?.named
   const target = field === undefined ? undefined : params[field]
   const parts = [seen.server && `${seen.server.name} ${seen.server.version}`, seen.url && `(${seen.url})`]

@@ -2,6 +2,7 @@ import {
   type Call,
   type Clock,
   type Exchange,
+  methodRow,
   type MirroredHeaders,
   offAbort,
   onAbort,
@@ -18,6 +19,8 @@ export interface RunningCall {
   readonly request: RpcRequest
   readonly mirrored: MirroredHeaders | undefined
   readonly options: CallOptions
+  /** Takes what comes on a response that lasts; true once it is open, from when on no limit of time holds. */
+  readonly hear?: ((message: RpcNotification) => boolean) | undefined
   readonly timeoutMs: number
   readonly maxTotalMs: number
   readonly clock: Clock
@@ -60,7 +63,8 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
     const notify = (message: RpcNotification): void => {
       if (isOver) return
       try {
-        if (heard(message, request, options)) last = clock.now()
+        if (running.hear?.(message)) clock.clearTimeout(timer)
+        else if (heard(message, request, options)) last = clock.now()
       } catch (error) {
         stop(error)
       }
@@ -90,7 +94,11 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
 // The platforms' timers hold 31 bits.
 const maxTimer = 2_147_483_647
 
-function timeoutError({ place, timeoutMs, maxTotalMs }: RunningCall, waited: number): ClientError {
+function timeoutError({ request, place, timeoutMs, maxTotalMs }: RunningCall, waited: number): ClientError {
+  if (methodRow(request.method)?.streams) {
+    const why = `no acknowledgement within ${maxTotalMs} ms; allow more with openTimeoutMs`
+    return new ClientError('timeout', why, place())
+  }
   const why =
     waited >= maxTotalMs
       ? `no response within ${maxTotalMs} ms; allow more with maxTotalMs`

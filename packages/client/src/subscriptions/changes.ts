@@ -1,0 +1,111 @@
+import { isJsonObject, type JsonObject, type RpcNotification, type SubscriptionFilter } from '@x/schema'
+import type { Stale } from '../caching/kept-results.ts'
+import { type Holders, holderOf, holders } from './sub-resources.ts'
+import type { ListChange, SubscriptionEvent } from './subscription.ts'
+
+interface ListChangeRow {
+  readonly change: ListChange
+  /** The notification that tells of it. */
+  readonly notification: string
+  /** Whose results are worth nothing any more. */
+  readonly stale: readonly string[]
+}
+
+const rows: readonly ListChangeRow[] = [
+  { change: 'toolsListChanged', notification: 'notifications/tools/list_changed', stale: ['tools/list'] },
+  { change: 'promptsListChanged', notification: 'notifications/prompts/list_changed', stale: ['prompts/list'] },
+  {
+    change: 'resourcesListChanged',
+    notification: 'notifications/resources/list_changed',
+    stale: ['resources/list', 'resources/templates/list'],
+  },
+]
+const rowsByNotification: ReadonlyMap<string, ListChangeRow> = new Map(rows.map((row) => [row.notification, row]))
+const rowsByChange: ReadonlyMap<string, ListChangeRow> = new Map(rows.map((row) => [row.change, row]))
+const updated = 'notifications/resources/updated'
+
+/** The changes that a subscription is about. */
+export interface WantedChanges extends Holders {
+  readonly lists: ReadonlySet<ListChange>
+}
+
+/** A change that came. */
+export interface Change {
+  readonly event: SubscriptionEvent
+  /** The resource that is listened to, where the changed one is a part of it. */
+  readonly part?: { readonly of: string } | undefined
+}
+
+/** What a filter asks for; other fields of it are left aside, and later changes to it do nothing. */
+export function wantedBy(filter: SubscriptionFilter): WantedChanges {
+  const lists = rows.map(({ change }) => change).filter((change) => filter[change] === true)
+  return wanting(lists, filter.resourceSubscriptions ?? [])
+}
+
+/** What a server has agreed to, of what was asked for: nothing else of its answer counts. Malformed parts of it agree to nothing. */
+export function honouredBy(answer: JsonObject, wanted: WantedChanges): WantedChanges {
+  const uris = Array.isArray(answer.resourceSubscriptions) ? answer.resourceSubscriptions : []
+  return wanting(
+    [...wanted.lists].filter((change) => answer[change] === true),
+    uris.filter((uri) => typeof uri === 'string').filter((uri) => wanted.uris.has(uri)),
+  )
+}
+
+function wanting(lists: readonly ListChange[], uris: readonly string[]): WantedChanges {
+  return { lists: new Set(lists), ...holders(uris) }
+}
+
+/** Changes as the protocol writes them. */
+export function filterOf({ lists, uris }: WantedChanges): SubscriptionFilter & JsonObject {
+  return {
+    ...Object.fromEntries([...lists].map((change) => [change, true])),
+    ...(uris.size > 0 && { resourceSubscriptions: [...uris] }),
+  }
+}
+
+// A longer one would let a server fill the memory of a client that reads slowly.
+const longestPart = 2048
+
+/** The change that a notification tells; nothing when it is none of those that the server has agreed to tell. */
+export function changeOf({ method, params }: RpcNotification, honoured: WantedChanges): Change | undefined {
+  const row = rowsByNotification.get(method)
+  if (row) return honoured.lists.has(row.change) ? { event: { type: row.change } } : undefined
+  if (method !== updated || typeof params?.uri !== 'string') return undefined
+  const { uri } = params
+  if (honoured.uris.has(uri)) return { event: { type: 'resourceUpdated', uri } }
+  const holder = holderOf(uri, honoured)
+  if (holder === undefined) return undefined
+  if (uri.length > longestPart) return { event: { type: 'resourceUpdated', uri: holder } }
+  return { event: { type: 'resourceUpdated', uri }, part: { of: holder } }
+}
+
+/** What a change makes stale: of a resource also what holds the changed part. */
+export function staleBy({ event, part }: Change): Stale {
+  const row = rowsByChange.get(event.type)
+  if (row) return ({ method }) => row.stale.includes(method)
+  const uri = event.type === 'resourceUpdated' ? event.uri : undefined
+  return ({ method, params }) => method === 'resources/read' && (params.uri === uri || params.uri === part?.of)
+}
+
+/** What may be stale when changes were missed: everything that they are about, parts of resources included. */
+export function staleAfterGap(wanted: WantedChanges): Stale {
+  const lists = new Set(rows.filter(({ change }) => wanted.lists.has(change)).flatMap(({ stale }) => stale))
+  return ({ method, params }) => {
+    if (lists.has(method)) return true
+    if (method !== 'resources/read' || typeof params.uri !== 'string') return false
+    return wanted.uris.has(params.uri) || holderOf(params.uri, wanted) !== undefined
+  }
+}
+
+/** What a notification makes stale, whoever heard it; nothing when it tells of no change. */
+export function staleByNotification({ method, params }: RpcNotification): Stale | undefined {
+  const row = rowsByNotification.get(method)
+  if (row) return staleBy({ event: { type: row.change } })
+  if (method !== updated || !isJsonObject(params) || typeof params.uri !== 'string') return undefined
+  return staleBy({ event: { type: 'resourceUpdated', uri: params.uri } })
+}
+
+/** The methods whose results a change makes stale. */
+export function listsOf(change: ListChange): readonly string[] {
+  return rowsByChange.get(change)?.stale ?? []
+}

@@ -1,0 +1,43 @@
+import type { ListMethod } from '../lists.ts'
+import { listsOf } from './changes.ts'
+import { endedError, type FreshPart } from './fresh-part.ts'
+import { createSoon } from './soon.ts'
+
+/** Asks for a whole list, page by page. */
+export type AskForList = (how: { readonly signal: AbortSignal }) => Promise<unknown>
+
+/** How each list is asked for. */
+export type AskForLists = Readonly<Record<ListMethod, AskForList>>
+
+const allLists = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true } as const
+
+/** Asks again for lists that change, of those that somebody asked for. Resolves when the signal aborts or changes can be heard no longer. */
+export async function keepListsFresh(part: FreshPart, lists: AskForLists): Promise<void> {
+  const { listen, kept, clock, spreadMs, how, signal, failed } = part
+  const soon = new Map(
+    Object.entries(lists).map(([method, ask]) => {
+      const work = async (): Promise<void> => void (await ask({ signal }))
+      return [method, createSoon({ work, failed, spreadMs, clock })]
+    }),
+  )
+  // A list that is kept no longer was asked for all the same.
+  const asked = new Set<string>()
+  const note = ({ method }: { readonly method: string }): void => void (soon.has(method) && asked.add(method))
+  kept.each(note)
+  const stopNoting = kept.onKept(note)
+  const want = (changed: Iterable<string>): void => {
+    for (const method of changed) if (asked.has(method)) soon.get(method)?.want()
+  }
+  try {
+    for await (const event of listen(allLists, how)) {
+      if (event.type === 'opened') want(event.missed ? asked : [])
+      else if (event.type !== 'resourceUpdated' && event.type !== 'interrupted') want(listsOf(event.type))
+    }
+    failed(endedError())
+  } catch (error) {
+    failed(error)
+  } finally {
+    stopNoting()
+    for (const one of soon.values()) one.stop()
+  }
+}

@@ -1,0 +1,43 @@
+import { isJsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
+import { type Change, changeOf, honouredBy, type WantedChanges } from './changes.ts'
+
+/** Who is told what came on a stream. */
+export interface StreamListener {
+  /** The server has acknowledged the subscription. */
+  readonly onOpened: (honoured: WantedChanges) => void
+  readonly onChange: (change: Change) => void
+}
+
+/**
+ * Reads the notifications of one stream: the acknowledgement, then changes that it names. What carries another id, comes before the
+ * acknowledgement or was not agreed on is ignored (basic/patterns/subscriptions). Gives whether the stream is open.
+ */
+export function hearStream(
+  wanted: WantedChanges,
+  { onOpened, onChange }: StreamListener,
+): (message: RpcNotification, id: RequestId) => boolean {
+  let open: { readonly id: RequestId; readonly honoured: WantedChanges } | undefined
+  return (message, id) => {
+    if (subscriptionIdOf(message) !== id) return false
+    if (open?.id === id) {
+      const change = changeOf(message, open.honoured)
+      if (change) onChange(change)
+      return true
+    }
+    const honoured = acknowledged(message, wanted)
+    if (honoured === undefined) return false
+    open = { id, honoured }
+    onOpened(honoured)
+    return true
+  }
+}
+
+function subscriptionIdOf({ params }: RpcNotification): unknown {
+  const meta = params?._meta
+  return isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined
+}
+
+function acknowledged({ method, params }: RpcNotification, wanted: WantedChanges): WantedChanges | undefined {
+  if (method !== 'notifications/subscriptions/acknowledged') return undefined
+  return isJsonObject(params?.notifications) ? honouredBy(params.notifications, wanted) : undefined
+}

@@ -1,0 +1,143 @@
+import { type Clock, platformClock, type SubscriptionFilter } from '@x/schema'
+import type { KeptResults } from '../caching/kept-results.ts'
+import { ClientError, isClientError } from '../client-error.ts'
+import { defaultTimeoutMs, placeOf, type Seen, type SendOnce } from '../request/request.ts'
+import { pause, pauseOf } from '../rounds/pause.ts'
+import { openWait } from '../rounds/wait.ts'
+import { filterOf, staleAfterGap, staleBy, wantedBy, type WantedChanges } from './changes.ts'
+import { createEventQueue, type EventQueue } from './event-queue.ts'
+import { hearStream } from './hear-stream.ts'
+import { isHopeless, retryAfterOf } from './hopeless.ts'
+import type { ListenOptions, Subscription } from './subscription.ts'
+
+/** What subscriptions need of their client. */
+export interface ListenContext {
+  readonly once: SendOnce
+  readonly seen: Seen
+  readonly clock: Clock | undefined
+  readonly timeoutMs: number | undefined
+  /** What of earlier results changes make stale. */
+  readonly kept: Pick<KeptResults, 'forget'>
+  /** Whether the exchange was closed here, and so will answer nothing any more. */
+  readonly isClosed: () => boolean
+}
+
+/** Listens for changes (basic/patterns/subscriptions). */
+export type Listen = (filter: SubscriptionFilter, options?: ListenOptions) => Subscription
+
+// How many parts of resources may wait one by one; past it the resource is told as a whole.
+const mostParts = 1000
+
+/** Makes the function that starts subscriptions. */
+export function createListen(context: ListenContext): Listen {
+  return (filter, options = {}) => {
+    const wanted = wantedBy(filter)
+    const queue = createEventQueue(wanted.uris.size + mostParts)
+    const { clock = platformClock } = context
+    const late = (): Error => new Error('a subscription is never late')
+    const wait = openWait({ signal: options.signal, timeoutMs: undefined, clock, late })
+    const failed = (error: unknown): void => (wait.signal.aborted ? queue.drop({ error }) : queue.end({ error }))
+    const done = keepOpen(context, { wanted, queue, options, signal: wait.signal, clock })
+      .then(() => queue.end(), failed)
+      .finally(wait.close)
+    const close = async (): Promise<void> => {
+      queue.drop()
+      wait.stop(new DOMException('The subscription was closed', 'AbortError'))
+      await done
+    }
+    return { ...readOnce(queue, close), close, [Symbol.asyncDispose]: close }
+  }
+}
+
+function readOnce(queue: EventQueue, close: () => Promise<void>): Pick<Subscription, typeof Symbol.asyncIterator> {
+  let isRead = false
+  return {
+    [Symbol.asyncIterator]: () => {
+      if (isRead) throw new TypeError('A subscription is read once: call listen again, or read it in one loop')
+      isRead = true
+      return {
+        next: queue.next,
+        return: async () => {
+          await close()
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }
+}
+
+interface Running {
+  readonly wanted: WantedChanges
+  readonly queue: EventQueue
+  readonly options: ListenOptions
+  readonly signal: AbortSignal
+  readonly clock: Clock
+}
+
+/** Follows one stream after the other. Returns at an end in good order, and rejects with what ends the subscription otherwise. */
+async function keepOpen(context: ListenContext, running: Running): Promise<void> {
+  const { queue, options, signal, clock } = running
+  const { attempts, ...pauses } = reopening(options)
+  let inRow = 0
+  for (let isFirst = true; ; isFirst = false) {
+    const { openMs, error } = await followStream(context, running, isFirst)
+    if (openMs >= pauses.most) inRow = 0
+    if (inRow >= attempts) {
+      if (error) throw error
+      return
+    }
+    const asked = error ? Math.min(retryAfterOf(error), pauses.most) : 0
+    const retryInMs = Math.max(asked, pauseOf(inRow, pauses))
+    inRow += 1
+    queue.put(error ? { type: 'interrupted', error, retryInMs } : { type: 'interrupted', retryInMs })
+    await pause(retryInMs, clock, signal)
+  }
+}
+
+function reopening({ reopen = {} }: ListenOptions): { attempts: number; first: number; most: number } {
+  const {
+    pauseMs = 1000,
+    maxPauseMs = 30_000,
+    attempts = Number.POSITIVE_INFINITY,
+  } = reopen === false ? { attempts: 0 } : reopen
+  return { attempts, first: pauseMs, most: maxPauseMs }
+}
+
+interface StreamEnd {
+  /** How long the stream was open, in milliseconds. */
+  readonly openMs: number
+  /** Absent after an end in good order. */
+  readonly error?: ClientError | undefined
+}
+
+/** Follows one stream to its end; rejects with the signal's reason, or an error that opening again would not mend. */
+async function followStream(context: ListenContext, running: Running, isFirst: boolean): Promise<StreamEnd> {
+  const { wanted, queue, options, signal, clock } = running
+  const { once, kept, seen } = context
+  const call = { method: 'subscriptions/listen', params: { notifications: filterOf(wanted) } } as const
+  let openedAt: number | undefined
+  const hear = hearStream(wanted, {
+    onOpened: (honoured) => {
+      openedAt = clock.now()
+      if (!isFirst) kept.forget(staleAfterGap(wanted))
+      queue.put({ type: 'opened', notifications: filterOf(honoured), missed: !isFirst })
+    },
+    onChange: (change) => {
+      kept.forget(staleBy(change))
+      queue.put(change.event, change.part && { type: 'resourceUpdated', uri: change.part.of })
+    },
+  })
+  const openMs = (): number => (openedAt === undefined ? 0 : clock.now() - openedAt)
+  const timeoutMs = options.openTimeoutMs ?? context.timeoutMs ?? defaultTimeoutMs
+  const how = { signal, meta: options.meta, timeoutMs, maxTotalMs: timeoutMs }
+  try {
+    await once({ ...call, hear }, how)
+    if (openedAt !== undefined) return { openMs: openMs() }
+    const why = 'the stream ended before it was acknowledged'
+    return { openMs: 0, error: new ClientError('invalid_result', why, placeOf(call, seen)) }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!isClientError(error) || isHopeless(error) || context.isClosed()) throw error
+    return { openMs: openMs(), error }
+  }
+}
