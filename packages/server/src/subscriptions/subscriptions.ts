@@ -48,6 +48,7 @@ export function createSubscriptions(options: SubscriptionOptions | false, around
 
   async function follow(subscription: Subscription): Promise<void> {
     const { signal, principal } = subscription.call
+    signal.throwIfAborted()
     refuseExpired(principal?.expiresAt, wallClock())
     const giveBack = takeSlot(principal)
     try {

@@ -1,0 +1,195 @@
+import { errorCodes } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { createServer } from '../index.ts'
+import { collector } from '../testing/ask.ts'
+import { endOf, type HandBus, handBus, listening, settled, startListening } from '../testing/listening.ts'
+
+const tools = { toolsListChanged: true }
+
+function serve(bus: HandBus) {
+  const { reported, onError } = collector()
+  const server = createServer({
+    name: 'demo',
+    version: '1.0.0',
+    tools: [],
+    prompts: [],
+    subscriptions: { bus },
+    onError,
+  })
+  return { server, reported }
+}
+
+describe('the bus', () => {
+  test('is listened to once, from the first stream to the last', async () => {
+    const bus = handBus({ atOnce: true })
+    const { server } = serve(bus)
+    expect(bus.attempts).toHaveLength(0)
+    const streams = [await listening(server, tools), await listening(server, tools), await listening(server, {})]
+    expect([bus.attempts.length, bus.listeners]).toEqual([1, 1])
+    for (const stream of streams) {
+      expect(bus.listeners).toBe(1)
+      stream.abort()
+      await stream.response
+    }
+    expect(bus.listeners).toBe(0)
+    await listening(server, tools)
+    expect([bus.attempts.length, bus.listeners]).toEqual([2, 1])
+  })
+
+  test('carries changes of topics that nobody knows, and of such that nobody wants, for others', async () => {
+    const bus = handBus({ atOnce: true })
+    const { server } = serve(bus)
+    const stream = await listening(server, tools)
+    for (const topic of ['task:1', 'prompts', 'resource:text://a', '', '__proto__', 'tools']) bus.change(topic)
+    expect(stream.changes()).toEqual(['tools'])
+  })
+
+  test('that may have lost changes has every stream told of all that it asked for, and of nothing else', async () => {
+    const bus = handBus({ atOnce: true })
+    const { server } = serve(bus)
+    const streams = [await listening(server, tools), await listening(server, { ...tools, promptsListChanged: true })]
+    const silent = await listening(server, {})
+    bus.gap()
+    expect([...streams, silent].map((stream) => stream.changes().toSorted())).toEqual([
+      ['tools'],
+      ['prompts', 'tools'],
+      [],
+    ])
+  })
+})
+
+describe('while the bus opens', () => {
+  test('nothing is acknowledged, so that no change behind the acknowledgement is lost [SUB-002 SUB-003]', async () => {
+    const bus = handBus()
+    const { server } = serve(bus)
+    const stream = startListening(server, tools)
+    await settled()
+    expect(stream.messages).toEqual([])
+    bus.attempts[0]?.open()
+    // It has not been promised yet, and so it is not owed.
+    bus.change('tools')
+    await settled()
+    expect([stream.messages.length, stream.changes()]).toEqual([1, []])
+    bus.change('tools')
+    expect(stream.changes()).toEqual(['tools'])
+  })
+
+  test('a change that the acknowledgement itself brings about comes behind it [SUB-003]', async () => {
+    const bus = handBus({ atOnce: true })
+    const { server } = serve(bus)
+    let acknowledged = false
+    const notify = (): void => {
+      if (!acknowledged) {
+        acknowledged = true
+        bus.change('tools')
+      }
+    }
+    const stream = await listening(server, tools, { notify })
+    expect(stream.messages.map(({ method }) => method)).toEqual([
+      'notifications/subscriptions/acknowledged',
+      'notifications/tools/list_changed',
+    ])
+  })
+
+  test('streams wait for the same opening', async () => {
+    const bus = handBus()
+    const { server } = serve(bus)
+    const streams = [startListening(server, tools), startListening(server, tools)]
+    bus.attempts[0]?.open()
+    await settled()
+    expect(bus.attempts).toHaveLength(1)
+    bus.change('tools')
+    expect(streams.map((stream) => stream.changes())).toEqual([['tools'], ['tools']])
+  })
+
+  test('a stream that is given up ends at once, unacknowledged, and the bus is closed as soon as it is open', async () => {
+    const bus = handBus()
+    const { server, reported } = serve(bus)
+    const stream = startListening(server, tools)
+    const reason = new Error('enough')
+    stream.abort(reason)
+    await expect(stream.response).rejects.toBe(reason)
+    bus.attempts[0]?.open()
+    await settled()
+    expect([bus.listeners, stream.messages, reported]).toEqual([0, [], []])
+  })
+
+  test('a stream that is given up in the very turn in which it opens is not acknowledged', async () => {
+    const bus = handBus()
+    const { server } = serve(bus)
+    const stream = startListening(server, tools)
+    const reason = new Error('enough')
+    bus.attempts[0]?.open()
+    await Promise.resolve()
+    stream.abort(reason)
+    await expect(stream.response).rejects.toBe(reason)
+    await settled()
+    expect([bus.listeners, stream.messages]).toEqual([0, []])
+  })
+
+  test('a stream that comes behind one that was given up takes over its opening', async () => {
+    const bus = handBus()
+    const { server } = serve(bus)
+    const first = startListening(server, tools)
+    first.abort()
+    await first.response.catch(() => {})
+    const second = startListening(server, tools)
+    bus.attempts[0]?.open()
+    await settled()
+    expect([bus.attempts.length, bus.listeners, second.messages.length]).toEqual([1, 1, 1])
+  })
+})
+
+describe('a bus that fails', () => {
+  const failure = new Error('connect ECONNREFUSED 10.0.0.7:6379')
+  const refused = { error: { code: errorCodes.internal, message: expect.stringContaining('cannot hear of changes') } }
+
+  test('fails the requests that wait for it, is told to the author once, and is tried again by the next', async () => {
+    const bus = handBus()
+    const { server, reported } = serve(bus)
+    const streams = [startListening(server, tools), startListening(server, tools)]
+    bus.attempts[0]?.fail(failure)
+    const answers = await Promise.all(streams.map(({ response }) => response))
+    expect(answers).toMatchObject([refused, refused])
+    expect(JSON.stringify(answers)).not.toContain('10.0.0.7')
+    expect(reported).toEqual([{ error: failure, where: { method: 'subscriptions/listen' } }])
+    const again = startListening(server, tools)
+    bus.attempts[1]?.open()
+    await settled()
+    bus.change('tools')
+    expect(again.changes()).toEqual(['tools'])
+  })
+
+  test('before it is asked anything counts as well', async () => {
+    const listen = () => {
+      throw failure
+    }
+    const { server, reported } = serve({ ...handBus(), listen })
+    expect(await startListening(server, tools).response).toMatchObject(refused)
+    expect(reported).toMatchObject([{ error: failure }])
+  })
+
+  test('to open for a stream that was given up is told to the author, and to nobody else', async () => {
+    const bus = handBus()
+    const { server, reported } = serve(bus)
+    const stream = startListening(server, tools)
+    stream.abort(failure)
+    await expect(stream.response).rejects.toBe(failure)
+    bus.attempts[0]?.fail(failure)
+    await settled()
+    expect(reported).toHaveLength(1)
+    void startListening(server, tools)
+    expect(bus.attempts).toHaveLength(2)
+  })
+
+  test('to stop is told to the author, and the stream ends in good order', async () => {
+    const stop = () => {
+      throw failure
+    }
+    const { server, reported } = serve({ ...handBus(), listen: () => Promise.resolve(stop) })
+    const stream = await listening(server, tools)
+    stream.abort()
+    expect(await endOf(stream)).toMatchObject({ resultType: 'complete' })
+    expect(reported).toMatchObject([{ error: failure }])
+  })
+})

@@ -1,0 +1,169 @@
+import { manualClock } from '@tooling/vitest/manual-clock'
+import { errorCodes, type Principal } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { createServer, DefinitionError, resourceTemplate, type SubscriptionOptions } from '../index.ts'
+import { errorOf } from '../testing/ask.ts'
+import { endOf, handBus, honouredBy, listening, settled } from '../testing/listening.ts'
+
+const about = { name: 'demo', version: '1.0.0' }
+const tools = { toolsListChanged: true }
+const note = resourceTemplate('note://{id}', { name: 'note', read: () => '' })
+const serve = (subscriptions: SubscriptionOptions) =>
+  createServer({ ...about, tools: [], resourceTemplates: [note], subscriptions })
+const refused = (server: ReturnType<typeof serve>, principal?: Principal) =>
+  errorOf(server, 'subscriptions/listen', { notifications: tools }, { principal })
+
+describe('how many streams may be open', () => {
+  test('is limited for the server, and one that ends makes room', async () => {
+    const bus = handBus({ atOnce: true })
+    const server = serve({ bus, maxStreams: 2 })
+    const [first] = [await listening(server, tools), await listening(server, tools)]
+    expect(await refused(server)).toMatchObject({
+      code: errorCodes.internal,
+      message: expect.stringContaining('try again later'),
+    })
+    first.abort()
+    await first.response
+    await listening(server, tools)
+    expect(await refused(server)).toMatchObject({ code: errorCodes.internal })
+  })
+
+  test('is limited for each principal, and nobody takes the place of another', async () => {
+    const server = serve({ maxStreamsPerPrincipal: 2 })
+    const ada: Principal = { issuer: 'https://a.example', subject: 'ada', client: 'host' }
+    const opened = [
+      await listening(server, tools, { principal: ada }),
+      await listening(server, tools, { principal: ada }),
+    ]
+    expect(await refused(server, { ...ada, scopes: ['more'] })).toMatchObject({
+      code: errorCodes.internal,
+      message: expect.stringContaining('You have 2 subscriptions open'),
+    })
+    const others: Principal[] = [
+      { ...ada, issuer: 'https://b.example' },
+      { ...ada, subject: 'bob' },
+      { ...ada, client: 'other' },
+      { subject: 'ada' },
+      { subject: '["https://a.example","ada","host"]' },
+    ]
+    for (const principal of others) await listening(server, tools, { principal })
+    opened[0]?.abort()
+    await opened[0]?.response
+    await listening(server, tools, { principal: ada })
+    expect(await refused(server, ada)).toMatchObject({ code: errorCodes.internal })
+  })
+
+  test('is not limited for each of those whom nobody authenticated', async () => {
+    const server = serve({ maxStreamsPerPrincipal: 1 })
+    await Promise.all([1, 2, 3].map(() => listening(server, tools)))
+  })
+
+  test('counts those that wait for the bus, and not those that it failed', async () => {
+    const bus = handBus()
+    const server = serve({ bus, maxStreams: 1 })
+    const waiting = errorOf(server, 'subscriptions/listen', { notifications: tools })
+    expect(await refused(server)).toMatchObject({ message: expect.stringContaining('as many subscriptions') })
+    bus.attempts[0]?.fail(new Error('away'))
+    expect(await waiting).toMatchObject({ message: expect.stringContaining('cannot hear of changes') })
+    const next = listening(server, tools)
+    bus.attempts[1]?.open()
+    expect(honouredBy(await next)).toEqual(tools)
+  })
+})
+
+describe('how many URIs a filter may hold', () => {
+  const uris = (count: number) => Array.from({ length: count }, (_, index) => `note://${index}`)
+
+  test.each([
+    [3, 3],
+    [undefined, 1000],
+  ])('is limited: maxUris %s is %d', async (maxUris, limit) => {
+    const server = serve({ maxUris })
+    const full = { resourceSubscriptions: uris(limit) }
+    expect(honouredBy(await listening(server, full))).toEqual(full)
+    const over = { notifications: { resourceSubscriptions: uris(limit + 1) } }
+    expect(await errorOf(server, 'subscriptions/listen', over)).toMatchObject({
+      code: errorCodes.invalidParams,
+      message: expect.stringContaining(`${limit + 1} URIs; give at most ${limit}`),
+    })
+  })
+})
+
+describe('a principal whose proof ends', () => {
+  const serveUntil = () => {
+    const clock = manualClock()
+    let skew = 0
+    const wallClock = () => 1_000_000 + clock.now() + skew
+    const bus = handBus({ atOnce: true })
+    const server = createServer({ ...about, tools: [], subscriptions: { bus, clock }, wallClock })
+    return { clock, bus, server, setBack: (ms: number) => (skew -= ms) }
+  }
+
+  test('has the stream until then, and it ends in good order', async () => {
+    const { clock, bus, server } = serveUntil()
+    const principal = { subject: 'ada', expiresAt: 1_005_000 }
+    const stream = await listening(server, tools, { principal })
+    clock.advance(4999)
+    bus.change('tools')
+    expect(stream.changes()).toEqual(['tools'])
+    clock.advance(1)
+    expect(await endOf(stream)).toMatchObject({ resultType: 'complete' })
+    expect([bus.listeners, clock.waiting]).toEqual([0, 0])
+  })
+
+  test('has it until then also by a clock that was set, and further away than a timer reaches', async () => {
+    const { clock, bus, server, setBack } = serveUntil()
+    const days = 40 * 24 * 3600 * 1000
+    const stream = await listening(server, tools, { principal: { subject: 'ada', expiresAt: 1_000_000 + days } })
+    clock.advance(days - 1000)
+    setBack(5000)
+    clock.advance(5999)
+    await settled()
+    expect(bus.listeners).toBe(1)
+    clock.advance(1)
+    expect(await endOf(stream)).toMatchObject({ resultType: 'complete' })
+  })
+
+  test('has no timer left when the stream ends before', async () => {
+    const { clock, server } = serveUntil()
+    const stream = await listening(server, tools, { principal: { subject: 'ada', expiresAt: 2_000_000 } })
+    expect(clock.waiting).toBe(1)
+    stream.abort()
+    await stream.response
+    expect(clock.waiting).toBe(0)
+  })
+
+  test.each([[1_000_000], [0], [Number.NaN], [Number.NEGATIVE_INFINITY]])(
+    'at %d, which is past, is refused',
+    async (expiresAt) => {
+      const { bus, server } = serveUntil()
+      expect(await refused(server, { subject: 'ada', expiresAt })).toMatchObject({
+        code: errorCodes.invalidRequest,
+        message: expect.stringContaining('expired'),
+      })
+      expect(bus.attempts).toEqual([])
+    },
+  )
+
+  test('while the bus opens is acknowledged, and has the end of it at once', async () => {
+    const clock = manualClock()
+    const bus = handBus()
+    const server = createServer({ ...about, tools: [], subscriptions: { bus, clock }, wallClock: () => clock.now() })
+    const stream = listening(server, tools, { principal: { subject: 'ada', expiresAt: 10 } })
+    clock.advance(10)
+    bus.attempts[0]?.open()
+    expect(await endOf(await stream)).toMatchObject({ resultType: 'complete' })
+    expect((await stream).messages).toHaveLength(1)
+  })
+})
+
+test.each<SubscriptionOptions>([
+  { maxStreams: 0 },
+  { maxStreamsPerPrincipal: -1 },
+  { maxUris: 1.5 },
+  { slowReaderMs: Number.POSITIVE_INFINITY },
+  { slowReaderMs: 2_147_483_648 },
+])('%j makes no server', (options) => {
+  expect(() => serve(options)).toThrow(DefinitionError)
+  expect(() => serve(options)).toThrow('write a whole number from 1')
+})

@@ -1,0 +1,292 @@
+import { errorCodes, type JsonObject, metaKeys } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { createServer, prompt, resource, resourceTemplate, type ServerOffers, tool } from '../index.ts'
+import { callTool, errorOf } from '../testing/ask.ts'
+import { endOf, handBus, honouredBy, listening, settled, startListening } from '../testing/listening.ts'
+
+const about = { name: 'demo', version: '1.0.0' }
+const read = () => 'text'
+const hello = prompt('hello', { run: () => 'Hello' })
+const echo = tool('echo', { description: 'Says it again', run: () => 'again' })
+const offers: ServerOffers = {
+  tools: [echo],
+  prompts: [hello],
+  resources: [resource('text://a', { name: 'a', read }), resource('text://b', { name: 'b', read })],
+  resourceTemplates: [resourceTemplate('note://{id}', { name: 'note', read })],
+}
+const whole = () => createServer({ ...about, ...offers })
+const everything = {
+  toolsListChanged: true,
+  promptsListChanged: true,
+  resourcesListChanged: true,
+  resourceSubscriptions: ['text://a', 'note://1'],
+}
+
+async function changeAll(server: ReturnType<typeof whole>): Promise<void> {
+  for (const kind of ['tools', 'prompts', 'resources'] as const) await server.changed(kind)
+  for (const uri of ['text://a', 'text://b', 'note://1', 'note://2']) await server.updated(uri)
+}
+
+describe('a stream', () => {
+  test.each([[1], ['one'], [0], ['']])(
+    'with the id %j begins with its acknowledgement, and all that is sent on it names the request [SUB-002 SUB-003 SUB-006 BAS-062]',
+    async (id) => {
+      const server = whole()
+      const stream = await listening(server, everything, { id })
+      expect(stream.messages).toEqual([
+        {
+          jsonrpc: '2.0',
+          method: 'notifications/subscriptions/acknowledged',
+          params: { _meta: { [metaKeys.subscriptionId]: id }, notifications: everything },
+        },
+      ])
+      await changeAll(server)
+      expect(stream.changes()).toEqual(['tools', 'prompts', 'resources', 'text://a', 'note://1'])
+      for (const { params } of stream.messages)
+        expect(params).toMatchObject({ _meta: { [metaKeys.subscriptionId]: id } })
+    },
+  )
+
+  test.each<[JsonObject, readonly string[]]>([
+    [{}, []],
+    [{ toolsListChanged: true }, ['tools']],
+    [{ toolsListChanged: false, promptsListChanged: true }, ['prompts']],
+    [{ resourcesListChanged: true }, ['resources']],
+    [{ resourceSubscriptions: [] }, []],
+    [{ resourceSubscriptions: ['text://b'] }, ['text://b']],
+    [{ resourceSubscriptions: ['note://2', 'text://a', 'note://2'] }, ['text://a', 'note://2']],
+    [{ toolsListChanged: true, resourceSubscriptions: ['text://a'] }, ['tools', 'text://a']],
+  ])('of %j hears of that, and of nothing else [SUB-001 SUB-007 TOL-009]', async (filter, heard) => {
+    const server = whole()
+    const stream = await listening(server, filter)
+    await changeAll(server)
+    expect(stream.changes()).toEqual(heard)
+  })
+
+  test('says what changed in the form that the schema publishes', async () => {
+    const server = whole()
+    const stream = await listening(server, everything, { id: 7 })
+    await server.changed('tools')
+    await server.updated('note://1')
+    const _meta = { [metaKeys.subscriptionId]: 7 }
+    expect(stream.messages.slice(1)).toEqual([
+      { jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: { _meta } },
+      { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'note://1', _meta } },
+    ])
+  })
+
+  test('carries nothing of other requests [SHT-020]', async () => {
+    const talks = tool('talks', {
+      description: 'Reports and logs',
+      run: (_, ctx) => {
+        ctx.progress(1)
+        ctx.log('error', 'no')
+        return ''
+      },
+    })
+    const server = createServer({ ...about, tools: [talks] })
+    const meta = { progressToken: 1, [metaKeys.logLevel]: 'debug' }
+    const stream = await listening(server, { toolsListChanged: true }, { id: 1, meta })
+    await callTool(server, 'talks', {}, { id: 2, meta })
+    expect(stream.changes()).toEqual([])
+  })
+
+  test('is one of many, of callers with the same ids as well, and each hears only what it asked for', async () => {
+    const server = whole()
+    const filters = [{ toolsListChanged: true }, { promptsListChanged: true }, { toolsListChanged: true }]
+    const streams = await Promise.all(filters.map((filter) => listening(server, filter, { id: 1 })))
+    await server.changed('tools')
+    streams[0]?.abort()
+    await server.changed('tools')
+    await server.changed('prompts')
+    expect(streams.map((stream) => stream.changes())).toEqual([['tools'], ['prompts'], ['tools', 'tools']])
+  })
+
+  test('leaves nothing behind for the next one of the same id [SUB-012]', async () => {
+    const server = whole()
+    const first = await listening(server, everything)
+    first.abort()
+    await first.response
+    const second = await listening(server, { promptsListChanged: true })
+    await changeAll(server)
+    expect([first.changes(), second.changes()]).toEqual([[], ['prompts']])
+  })
+
+  test('of which the reader fails ends alone', async () => {
+    const reported: unknown[] = []
+    const server = createServer({ ...about, ...offers, onError: (error) => void reported.push(error) })
+    let broken = false
+    const failure = new Error('the reader fails')
+    const failing = await listening(
+      server,
+      { toolsListChanged: true },
+      {
+        notify: () => {
+          if (broken) throw failure
+        },
+      },
+    )
+    const other = await listening(server, { toolsListChanged: true })
+    broken = true
+    await server.changed('tools')
+    expect(await failing.response).toMatchObject({ error: { code: errorCodes.internal, message: 'Internal error' } })
+    expect(reported).toEqual([failure])
+    expect(other.changes()).toEqual(['tools'])
+  })
+})
+
+describe('a stream ends in good order', () => {
+  test('with a result that names it, when it is told to stop [SUB-009 SUB-010]', async () => {
+    const server = whole()
+    const stream = await listening(server, everything, { id: 'mine' })
+    stream.abort(new Error('The server is stopping'))
+    expect(await endOf(stream)).toEqual({
+      resultType: 'complete',
+      _meta: { [metaKeys.serverInfo]: about, [metaKeys.subscriptionId]: 'mine' },
+    })
+    await changeAll(server)
+    expect(stream.changes()).toEqual([])
+  })
+
+  test('also of a server that keeps to itself who it is', async () => {
+    const stream = await listening(createServer({ ...about, serverInfo: false }), {})
+    stream.abort()
+    expect(await endOf(stream)).toEqual({ resultType: 'complete', _meta: { [metaKeys.subscriptionId]: 1 } })
+  })
+
+  test('in the middle of its acknowledgement', async () => {
+    const controller = new AbortController()
+    const { signal } = controller
+    const stream = await listening(whole(), everything, { signal, notify: () => controller.abort() })
+    expect(await endOf(stream)).toMatchObject({ resultType: 'complete' })
+  })
+})
+
+describe('the acknowledgement', () => {
+  const some: [string, ServerOffers, JsonObject][] = [
+    ['no prompts', { tools: [], resources: [] }, { toolsListChanged: true, resourcesListChanged: true }],
+    ['nothing', {}, {}],
+    ['an empty list', { prompts: [] }, { promptsListChanged: true }],
+  ]
+  test.each(some)('of a server with %s leaves out what it does not have [SUB-004]', async (_, given, honoured) => {
+    const server = createServer({ ...about, ...given })
+    expect(honouredBy(await listening(server, everything))).toEqual(honoured)
+  })
+
+  test('leaves out resources that are unknown, and those that are hidden, alike [SUB-004]', async () => {
+    const visibleTo = (principal: { subject: string } | undefined) => principal?.subject === 'ada'
+    const secrets = {
+      resources: [resource('text://a', { name: 'a', read }), resource('text://secret', { name: 's', read, visibleTo })],
+      resourceTemplates: [resourceTemplate('secret://{id}', { name: 's', read, visibleTo })],
+    }
+    const server = createServer({ ...about, ...secrets })
+    const resourceSubscriptions = ['text://none', 'text://secret', 'secret://1', 'secret://1/2', 'text://a', '']
+    const filter = { resourceSubscriptions }
+    const [ada, bob, nobody] = [
+      await listening(server, filter, { principal: { subject: 'ada' } }),
+      await listening(server, filter, { principal: { subject: 'bob' } }),
+      await listening(server, filter),
+    ]
+    expect([ada, bob, nobody].map(honouredBy)).toEqual([
+      { resourceSubscriptions: ['text://secret', 'secret://1', 'text://a'] },
+      { resourceSubscriptions: ['text://a'] },
+      { resourceSubscriptions: ['text://a'] },
+    ])
+    await server.updated('text://secret')
+    await server.updated('secret://1')
+    await server.updated('text://none')
+    expect([ada, bob, nobody].map((stream) => stream.changes())).toEqual([['text://secret', 'secret://1'], [], []])
+  })
+
+  test('leaves out what this revision does not know', async () => {
+    const filter = { toolsListChanged: true, 'com.example/x': ['y'], __proto__: null, constructor: true }
+    expect(honouredBy(await listening(whole(), filter))).toEqual({ toolsListChanged: true })
+  })
+
+  test.each([
+    [{ toolsListChanged: 'yes' }, 'toolsListChanged'],
+    [{ resourceSubscriptions: 'text://a' }, 'resourceSubscriptions'],
+    [{ resourceSubscriptions: [1] }, 'resourceSubscriptions'],
+  ])('is not sent for %j, which is refused by name', async (filter, named) => {
+    const error = await errorOf(whole(), 'subscriptions/listen', { notifications: filter })
+    expect(error).toMatchObject({ code: errorCodes.invalidParams, message: expect.stringContaining(named) })
+  })
+})
+
+describe('update', () => {
+  test.each<[string, ServerOffers, readonly string[]]>([
+    ['tools', { tools: [] }, ['tools']],
+    ['prompts', { prompts: [] }, ['prompts']],
+    ['resources', { resources: [] }, ['resources']],
+    ['templates', { resourceTemplates: [] }, ['resources']],
+    [
+      'all of them',
+      { tools: [], prompts: [], resources: [], resourceTemplates: [] },
+      ['tools', 'prompts', 'resources'],
+    ],
+    ['nothing', {}, []],
+  ])('of %s tells who listens [TOL-009]', async (_, given, heard) => {
+    const server = whole()
+    const stream = await listening(server, everything)
+    server.update(given)
+    expect(stream.changes()).toEqual(heard)
+  })
+
+  test('tells nobody when it is refused', async () => {
+    const server = whole()
+    const stream = await listening(server, everything)
+    expect(() => server.update({ tools: [echo, echo] })).toThrow('twice')
+    expect(stream.changes()).toEqual([])
+  })
+
+  test('succeeds though the bus fails, which the author is told of', async () => {
+    const reported: unknown[] = []
+    const failure = new Error('the bus is away')
+    const bus = handBus({ publish: () => Promise.reject(failure) })
+    const onError = (error: unknown, where: object) => void reported.push({ error, where })
+    const server = createServer({ ...about, ...offers, subscriptions: { bus }, onError })
+    server.update({ tools: [] })
+    await settled()
+    expect(reported).toEqual([{ error: failure, where: { method: 'notifications/tools/list_changed' } }])
+    await expect(server.changed('tools')).rejects.toBe(failure)
+    await expect(server.updated('text://a')).rejects.toBe(failure)
+    expect(bus.published).toEqual(['tools', 'tools', 'resource:text://a'])
+  })
+
+  test('tells streams that go on with what they were promised, and the old definitions are not kept for them', async () => {
+    const bus = handBus({ atOnce: true })
+    const server = createServer({ ...about, ...offers, subscriptions: { bus } })
+    const stream = await listening(server, everything)
+    server.update({ resources: [] })
+    bus.change('resource:text://a')
+    expect(stream.changes()).toEqual(['text://a'])
+  })
+})
+
+describe('a server without subscriptions', () => {
+  const server = createServer({ ...about, ...offers, subscriptions: false })
+
+  test('says that the method is not found, and why', async () => {
+    const error = await errorOf(server, 'subscriptions/listen', { notifications: {} })
+    expect(error).toMatchObject({
+      code: errorCodes.methodNotFound,
+      message: expect.stringContaining('the server has no subscriptions'),
+    })
+  })
+
+  test('may be told of changes, and does nothing', async () => {
+    await server.changed('tools')
+    await server.updated('text://a')
+    server.update({ tools: [] })
+    await settled()
+  })
+})
+
+test('a stream of which nobody wants the answer before it begins is not begun', async () => {
+  const bus = handBus({ atOnce: true })
+  const server = createServer({ ...about, ...offers, subscriptions: { bus } })
+  const reason = new Error('too late')
+  const stream = startListening(server, everything, { signal: AbortSignal.abort(reason) })
+  await expect(stream.response).rejects.toBe(reason)
+  expect([stream.messages, bus.attempts]).toEqual([[], []])
+})

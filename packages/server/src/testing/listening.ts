@@ -1,0 +1,128 @@
+import { isJsonObject, type JsonObject, type RpcNotification, type RpcResponse } from '@x/schema'
+import { serverNotification, subscriptionsListenResultResponse } from '@x/schema/zod'
+import type { ChangeBus, ChangeListener, Server } from '../index.ts'
+import { type AskOptions, requestOf } from './ask.ts'
+
+/** An open `subscriptions/listen` request, in the test's hand. */
+export interface Listening {
+  /** What came, the acknowledgement first. */
+  readonly messages: readonly RpcNotification[]
+  /** What came behind the acknowledgement, in short: a list's name, or a resource's URI. */
+  readonly changes: () => readonly string[]
+  readonly response: Promise<RpcResponse>
+  readonly abort: (reason?: unknown) => void
+}
+
+/** Sends the request, and holds every message against the published types; does not wait. */
+export function startListening(server: Server, filter: JsonObject, options: AskOptions = {}): Listening {
+  const messages: RpcNotification[] = []
+  const controller = new AbortController()
+  const { signal = controller.signal, principal, drained } = options
+  const notify = (message: RpcNotification): void => {
+    serverNotification.parse(message)
+    messages.push(message)
+    options.notify?.(message)
+  }
+  const call = { signal, principal, notify, ...(drained && { drained }) }
+  const response = server(requestOf('subscriptions/listen', { notifications: filter }, options), call)
+  const changes = (): readonly string[] => messages.slice(1).map(nameOf)
+  return { messages, changes, response, abort: (reason) => controller.abort(reason) }
+}
+
+/** Opens a stream; resolves when it has been acknowledged, and fails when it was refused. */
+export async function listening(server: Server, filter: JsonObject, options: AskOptions = {}): Promise<Listening> {
+  let acknowledged = (): void => {}
+  const opened = new Promise<void>((resolve) => {
+    acknowledged = resolve
+  })
+  const notify = (message: RpcNotification): void => {
+    acknowledged()
+    options.notify?.(message)
+  }
+  const stream = startListening(server, filter, { ...options, notify })
+  await Promise.race([opened, stream.response.then(refuse)])
+  return stream
+}
+
+function refuse(response: RpcResponse): never {
+  throw new Error(`the stream was to open, and was answered ${JSON.stringify(response)}`)
+}
+
+/** The result of a stream that has ended in good order. */
+export async function endOf({ response }: Listening): Promise<JsonObject> {
+  const answer = await response
+  subscriptionsListenResultResponse.parse(answer)
+  return 'result' in answer ? answer.result : {}
+}
+
+/** What an acknowledgement says that will come. */
+export function honouredBy({ messages: [first] }: Listening): unknown {
+  return first?.params?.['notifications']
+}
+
+function nameOf({ method, params }: RpcNotification): string {
+  const uri = isJsonObject(params) ? params['uri'] : undefined
+  return typeof uri === 'string' ? uri : (method.split('/')[1] ?? method)
+}
+
+/** A bus that the test opens, breaks and speaks on. */
+export interface HandBus extends ChangeBus {
+  /** Those who listen, or wait to. */
+  readonly attempts: readonly HandAttempt[]
+  readonly published: readonly string[]
+  /** Tells everybody who listens. */
+  change(topic: string): void
+  gap(): void
+  /** How many listen now. */
+  readonly listeners: number
+}
+
+/** One call of `listen`, which waits until the test settles it. */
+export interface HandAttempt {
+  readonly open: () => void
+  readonly fail: (error: unknown) => void
+}
+
+/** Makes a {@link HandBus}; `atOnce` opens every attempt by itself. */
+export function handBus({
+  atOnce = false,
+  publish,
+}: {
+  atOnce?: boolean
+  publish?: () => Promise<void>
+} = {}): HandBus {
+  const attempts: HandAttempt[] = []
+  const published: string[] = []
+  const listeners = new Set<ChangeListener>()
+  return {
+    attempts,
+    published,
+    publish: ({ topic }) => {
+      published.push(topic)
+      return publish?.() ?? Promise.resolve()
+    },
+    listen: (listener) =>
+      new Promise((resolve, reject) => {
+        const open = (): void => {
+          listeners.add(listener)
+          resolve(() => void listeners.delete(listener))
+        }
+        attempts.push({ open, fail: reject })
+        if (atOnce) open()
+      }),
+    change: (topic) => {
+      for (const { onChange } of listeners) onChange({ topic })
+    },
+    gap: () => {
+      for (const { onGap } of listeners) onGap()
+    },
+    get listeners() {
+      return listeners.size
+    },
+  }
+}
+
+/** Lets everything that has been settled be acted on. */
+export async function settled(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+}
