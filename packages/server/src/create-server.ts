@@ -19,6 +19,7 @@ import { localOnly } from './random-key.ts'
 import { quote, report, type Scope, type Settings } from './request/scope.ts'
 import type { Server, ServerDefinition, ServerOffers } from './server-definition.ts'
 import { settingsOf } from './settings.ts'
+import { showLoad } from './shedding/server-load.ts'
 import { type ListKind, lists, resourceTopic } from './subscriptions/topics.ts'
 
 /** The revisions that are served, newest first. */
@@ -91,7 +92,7 @@ export function createServer(definition: ServerDefinition): Server {
   }
 
   const only = definition.state === undefined ? localOnly : undefined
-  return Object.assign(exchange, {
+  return Object.assign(showLoad(exchange, settings.gauge), {
     info: Object.freeze(infoOf(definition)),
     localOnly: only,
     update,

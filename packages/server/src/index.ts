@@ -38,6 +38,17 @@ export type { ErrorPlace } from './request/scope.ts'
 export type { Change, ChangeBus, ChangeListener } from './subscriptions/change-bus.ts'
 export type { SubscriptionOptions } from './subscriptions/options.ts'
 export type { ListKind } from './subscriptions/topics.ts'
+export type { LoadView } from './shedding/server-load.ts'
+export type {
+  HardLimit,
+  Load,
+  LoadCounters,
+  ServerLoad,
+  ShedEvent,
+  SheddingCall,
+  SheddingOptions,
+  ShedReason,
+} from './shedding/shedding-options.ts'
 export type { Server, ServerDefinition, ServerOffers } from './server-definition.ts'
 export type { AnyToolDefinition, FullToolResult, Tool, ToolContent, ToolDefinition, ToolReturn } from './tools/tool.ts'
 export type { UriVariables, VariableNames } from './resources/uri-template.ts'

@@ -5,6 +5,8 @@ import type { Prompt } from './prompts/prompt.ts'
 import type { Resource, ResourceTemplate } from './resources/resource.ts'
 import type { ErrorPlace } from './request/scope.ts'
 import type { ServerWarning } from './server-warning.ts'
+import type { LoadView } from './shedding/server-load.ts'
+import type { SheddingOptions } from './shedding/shedding-options.ts'
 import type { SubscriptionOptions } from './subscriptions/options.ts'
 import type { ListKind } from './subscriptions/topics.ts'
 import type { Tool } from './tools/tool.ts'
@@ -70,6 +72,12 @@ export interface ServerDefinition extends ServerOffers {
    * and none is declared.
    */
   readonly subscriptions?: SubscriptionOptions | false | undefined
+  /**
+   * When running calls move on to other instances: the answer is then `requestState` alone, with which the client comes back at
+   * once. On when absent, for calls whose retry may reach another instance that has the same `state`; `false` where all calls
+   * run to their end.
+   */
+  readonly shedding?: false | SheddingOptions | undefined
   /** Milliseconds, from any beginning; `performance.now` when absent. */
   readonly now?: (() => number) | undefined
   /** Milliseconds since 1970; `Date.now` when absent. */
@@ -81,7 +89,7 @@ export interface ServerDefinition extends ServerOffers {
 /**
  * A server: an exchange that any number of connections and callers may share, because it keeps nothing of a request.
  */
-export interface Server extends Exchange {
+export interface Server extends Exchange, LoadView {
   /** What the server says of itself. */
   readonly info: Implementation
   /** Why only this machine may reach the server, or undefined when others may: it has no `state`. */

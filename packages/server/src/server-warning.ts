@@ -8,6 +8,8 @@ export type WarningCode =
   | 'not-repeatable'
   /** `requestState` is sealed with a random key, which no other instance has. */
   | 'random-key'
+  /** What `shedding.load` was given failed to measure. */
+  | 'load'
 
 /** A warning about one of the server's handlers, or about the server. */
 export interface ServerWarning {

@@ -2,6 +2,7 @@ import type { StateCodec } from '@x/state-codec'
 import { DefinitionError } from './definition-error.ts'
 import { randomlyKeyed } from './random-key.ts'
 import { sayOnce } from './say-once.ts'
+import { openGauge } from './shedding/open-gauge.ts'
 import { createSubscriptions } from './subscriptions/subscriptions.ts'
 import type { ServerWarning } from './server-warning.ts'
 import { type ErrorPlace, report, type Settings } from './request/scope.ts'
@@ -24,6 +25,7 @@ export function settingsOf(definition: ServerDefinition): Settings {
     warn,
     strictReplay: definition.strictReplay ?? isUnderTest(),
     ...sources,
+    gauge: openGauge(definition, { now: sources.now, warn }),
     subscriptions: createSubscriptions(definition.subscriptions ?? {}, {
       onError: (error) => report(error, { method: 'subscriptions/listen' }, { onError }),
       wallClock: sources.wallClock,

@@ -11,6 +11,8 @@ export interface Journal {
   readonly began: number
   /** How many times the client has been asked. */
   round: number
+  /** How many times the call has moved on to another instance without asking anything. */
+  sheds: number
   /** Questions by key, answered or not; those that this version of the handler does not ask are kept for another one. */
   readonly questions: Map<string, QuestionRecord>
   /** Results of steps by key. */
@@ -20,6 +22,8 @@ export interface Journal {
   readonly uuids: Map<string, string>
   /** What `inputRequired` asked and kept, when the last round ended with it. */
   explicit: ExplicitRecord | undefined
+  /** What a later version of this package wrote besides, for it to find again. */
+  readonly others: ReadonlyMap<string, JsonValue>
 }
 
 /** A question that was asked, and its answer once it has come. */
@@ -45,9 +49,25 @@ export interface StepRecord {
 export interface ExplicitRecord {
   readonly kinds: ReadonlyMap<string, string>
   readonly state: JsonValue | undefined
+  /** What came for it, when the call has moved on to another instance since. */
+  readonly responses?: ReadonlyMap<string, JsonObject> | undefined
 }
 
+/** Goes up when an earlier version could not go on with a journal; a member that it may leave alone does not count. */
 const version = 1
+
+const known = new Set([
+  'v',
+  'flow',
+  'began',
+  'round',
+  'sheds',
+  'questions',
+  'steps',
+  'checkpoints',
+  'uuids',
+  'explicit',
+])
 
 /** A journal in which nothing stands yet. */
 export function emptyJournal(flow: string, began: number): Journal {
@@ -55,22 +75,26 @@ export function emptyJournal(flow: string, began: number): Journal {
     flow,
     began,
     round: 0,
+    sheds: 0,
     questions: new Map(),
     steps: new Map(),
     checkpoints: new Map(),
     uuids: new Map(),
     explicit: undefined,
+    others: new Map(),
   }
 }
 
 /** A journal as JSON; short names, because it travels with every round. */
 export function writeJournal(journal: Journal): JsonObject {
-  const { flow, began, round, questions, steps, checkpoints, uuids, explicit } = journal
+  const { flow, began, round, sheds, questions, steps, checkpoints, uuids, explicit, others } = journal
   return {
+    ...objectOf(others, (value) => value),
     v: version,
     flow,
     began,
     round,
+    ...(sheds > 0 && { sheds }),
     ...(questions.size > 0 && { questions: objectOf(questions, writeQuestion) }),
     ...(steps.size > 0 && { steps: objectOf(steps, ({ value }) => (value === undefined ? [] : [value])) }),
     ...(checkpoints.size > 0 && { checkpoints: objectOf(checkpoints, (value) => value) }),
@@ -84,16 +108,18 @@ export function readJournal(value: JsonValue): Journal | undefined {
   if (!isJsonObject(value) || value['v'] !== version) return undefined
   const { flow, began, round } = value
   if (typeof flow !== 'string' || typeof began !== 'number' || typeof round !== 'number') return undefined
-  const explicit = value['explicit']
+  const { explicit, sheds } = value
   return {
     flow,
     began,
     round,
+    sheds: typeof sheds === 'number' ? sheds : 0,
     questions: mapOf(value['questions'], readQuestion),
     steps: mapOf(value['steps'], (step) => (Array.isArray(step) ? { value: step[0] } : undefined)),
     checkpoints: mapOf(value['checkpoints'], (saved) => saved),
     uuids: mapOf(value['uuids'], (uuid) => (typeof uuid === 'string' ? uuid : undefined)),
     explicit: isJsonObject(explicit) ? readExplicit(explicit) : undefined,
+    others: mapOf(Object.fromEntries(Object.entries(value).filter(([name]) => !known.has(name))), (other) => other),
   }
 }
 
@@ -115,13 +141,18 @@ function readQuestion(value: JsonValue): QuestionRecord | undefined {
   return { fingerprint, times, misfits, changes, response: isJsonObject(response) ? response : undefined }
 }
 
-function writeExplicit({ kinds, state }: ExplicitRecord): JsonObject {
-  return { kinds: objectOf(kinds, (kind) => kind), ...(state !== undefined && { state }) }
+function writeExplicit({ kinds, state, responses }: ExplicitRecord): JsonObject {
+  return {
+    kinds: objectOf(kinds, (kind) => kind),
+    ...(state !== undefined && { state }),
+    ...(responses !== undefined && { responses: objectOf(responses, (response) => response) }),
+  }
 }
 
 function readExplicit(value: JsonObject): ExplicitRecord {
   const kinds = mapOf(value['kinds'], (kind) => (typeof kind === 'string' ? kind : undefined))
-  return { kinds, state: value['state'] }
+  const responses = mapOf(value['responses'], (response) => (isJsonObject(response) ? response : undefined))
+  return { kinds, state: value['state'], responses }
 }
 
 /** Own members, so that a key such as `__proto__` stays a key. */

@@ -2,8 +2,9 @@ import type { JsonValue } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import { quote } from '../request/scope.ts'
 import type { Checkpoint, StepContext, StepResult, Widened } from './recorded.ts'
+import { beginWork, passBoundary } from './boundary.ts'
 import { jsonCopy } from './json-copy.ts'
-import { during, enter, fail, journalOf, pass, type Run, startAgain, tooLate } from './run.ts'
+import { during, enter, fail, journalOf, pass, type Run, tooLate } from './run.ts'
 
 /** Does a piece of work whose result is recorded, so that later runs have it without the work. */
 export async function step<T extends StepResult>(
@@ -16,14 +17,19 @@ export async function step<T extends StepResult>(
   const known = steps.get(key)
   // What stands in the journal is what this very step gave. A copy of it, which the handler may change as it likes.
   if (known !== undefined) return structuredClone(known.value) as T
+  beginWork(run)
   const value = await during(run, async () => {
     const given = await call(run, work, { idempotencyKey: `${flow}/${key}`, signal: run.scope.call.signal })
     const copy = given === undefined ? undefined : checked(run, `ctx.step("${key}")`, given)
     steps.set(key, { value: copy })
     return copy
   })
-  if (run.phase !== 'running') throw tooLate(run, 'ctx.step')
-  if (run.strict) return startAgain(run)
+  refuseLate(run, 'ctx.step')
+  const turn = passBoundary(run)
+  if (turn !== undefined) {
+    await turn
+    refuseLate(run, 'ctx.step')
+  }
   // A copy of what the work gave, which differs from it in nothing that JSON can say.
   return structuredClone(value) as T
 }
@@ -31,6 +37,7 @@ export async function step<T extends StepResult>(
 /** Opens a checkpoint: its value is what an earlier run saved, or else where to begin. */
 export function checkpoint<T extends JsonValue>(run: Run, key: string, initial: T): Checkpoint<Widened<T>> {
   enter(run, { kind: 'checkpoint', called: 'ctx.checkpoint', key })
+  beginWork(run)
   const { checkpoints } = journalOf(run)
   const called = `ctx.checkpoint("${key}")`
   // What stands in the journal is what this very checkpoint saved, and a copy has the type of what it copies.
@@ -40,14 +47,16 @@ export function checkpoint<T extends JsonValue>(run: Run, key: string, initial: 
       return current
     },
     async save(value) {
-      if (run.phase !== 'running') throw tooLate(run, called)
+      refuseLate(run, called)
       const saved = checked(run, called, value)
       checkpoints.set(key, saved)
       // As above; and a copy of its own, so that nothing is recorded that was not saved.
       current = structuredClone(saved) as Widened<T>
-      if (!run.strict) return
-      pass(run, key)
-      await startAgain(run)
+      if (run.strict) pass(run, key)
+      const turn = passBoundary(run)
+      if (turn === undefined) return
+      await turn
+      refuseLate(run, called)
     },
   }
 }
@@ -66,6 +75,10 @@ export function uuid(run: Run, key: string): string {
   const made = run.scope.settings.randomUuid()
   uuids.set(key, made)
   return made
+}
+
+function refuseLate(run: Run, called: string): void {
+  if (run.phase !== 'running') throw tooLate(run, called)
 }
 
 /** Runs the work with a flag for what it does before its first await: it must not use the context. */

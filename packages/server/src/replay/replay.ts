@@ -5,6 +5,8 @@ import type { Scope } from '../request/scope.ts'
 import type { InputRequired } from './input-required.ts'
 import { openState } from './request-state.ts'
 import { beginRun, type RunStart } from './run.ts'
+import { admitCall } from '../shedding/admit-call.ts'
+import { enterCall } from '../shedding/gauge.ts'
 import { attempt, type Handler, settle } from './settle.ts'
 import { runStrictly } from './strict-replay.ts'
 
@@ -16,10 +18,13 @@ import { runStrictly } from './strict-replay.ts'
  */
 export function replay<T>(handler: Handler<T>, scope: Scope): Awaitable<JsonObject> {
   const { requestState } = scope.params
+  const { gauge, strictReplay } = scope.settings
+  admitCall(gauge, typeof requestState === 'string')
   if (typeof requestState === 'string') {
     return openState(requestState, scope, handler.name).then((start) => runFrom(start, handler, scope))
   }
-  if (scope.settings.strictReplay) return runStrictly({}, handler, scope)
+  enterCall(gauge)
+  if (strictReplay) return runStrictly({}, handler, scope)
   const run = beginRun(scope, handler.name)
   let returned: Awaitable<T | InputRequired>
   try {
@@ -35,7 +40,10 @@ export function replay<T>(handler: Handler<T>, scope: Scope): Awaitable<JsonObje
 }
 
 async function runFrom<T>(start: RunStart, handler: Handler<T>, scope: Scope): Promise<JsonObject> {
-  if (scope.settings.strictReplay) return runStrictly(start, handler, scope)
+  const { gauge, strictReplay } = scope.settings
+  gauge.resumed++
+  enterCall(gauge)
+  if (strictReplay) return runStrictly(start, handler, scope)
   const run = beginRun(scope, handler.name, start)
   return settle(run, await attempt(handler, run), handler)
 }

@@ -73,9 +73,14 @@ function takeResponses(journal: Journal, { inputResponses }: JsonObject): Readon
     const response = question.response ?? responseFor(given, wireKey(key, question.times))
     if (response !== undefined) journal.questions.set(key, { ...question, response })
   }
+  return explicitResponses(journal, given)
+}
+
+/** What came for an explicit round: with this request, or with an earlier one since which the call has moved on. */
+function explicitResponses({ explicit }: Journal, given: JsonObject | undefined): ReadonlyMap<string, InputResponse> {
   const responses = new Map<string, InputResponse>()
-  for (const [key, kind] of journal.explicit?.kinds ?? []) {
-    const response = responseFor(given, key)
+  for (const [key, kind] of explicit?.kinds ?? []) {
+    const response = explicit?.responses?.get(key) ?? responseFor(given, key)
     // The params were checked to hold answers of the three kinds, and this one is of the kind that was asked for.
     if (response !== undefined && answersKind(kind, response)) responses.set(key, response as unknown as InputResponse)
   }

@@ -1,5 +1,6 @@
 import { type InputRequest, type InputResponse, isJsonObject, type JsonObject, onAbort } from '@x/schema'
 import type { Scope } from '../request/scope.ts'
+import type { ShedReason } from '../shedding/shedding-options.ts'
 import { HandlerError, type HandlerProblem, withoutState } from './handler-error.ts'
 import { emptyJournal, type Journal } from './journal.ts'
 import { refuseKey } from './keys.ts'
@@ -38,6 +39,16 @@ export interface Run {
   onDrained: (() => void) | undefined
   /** What `ctx.signal` is of, once somebody has looked at it. */
   controller: AbortController | undefined
+  /** Why the call is to go on at another instance. */
+  shed: ShedReason | undefined
+  /** Whether the call has to stay here, because it could not be handed over. */
+  readonly stays: boolean
+  /** How often the server had been told to stop when the request came. */
+  readonly drains: number
+  /** When the first step or checkpoint of this request began. */
+  workedFrom: number | undefined
+  /** When the event loop last turned for this run. */
+  turnedAt: number
 }
 
 /** A question on its way to the client. */
@@ -60,6 +71,9 @@ export interface RunStart {
   readonly journal?: Journal | undefined
   readonly responses?: ReadonlyMap<string, InputResponse> | undefined
   readonly strict?: boolean | undefined
+  /** The run before this one for the same request. */
+  readonly before?: Run | undefined
+  readonly stays?: boolean | undefined
 }
 
 // Taken when the module loads, so that a test's fake timers do not keep a call from suspending.
@@ -86,6 +100,11 @@ export function beginRun(scope: Scope, name: string, start: RunStart = {}): Run 
     unheard: false,
     onDrained: undefined,
     controller: undefined,
+    shed: undefined,
+    stays: start.stays ?? false,
+    drains: start.before?.drains ?? scope.settings.gauge.drains,
+    workedFrom: start.before?.workedFrom,
+    turnedAt: 0,
   }
 }
 
@@ -197,6 +216,13 @@ export function ask(run: Run, key: string, asked: Asked): Promise<never> {
 /** Ends the run for it to begin again at once. */
 export function startAgain(run: Run): Promise<never> {
   run.again = true
+  return stop(run)
+}
+
+/** Ends the run for the call to go on at another instance, unless it asks something meanwhile: then the client comes back anyway. */
+export function moveOn(run: Run, reason: ShedReason): Promise<never> {
+  run.shed = reason
+  run.scope.settings.gauge.leaving++
   return stop(run)
 }
 

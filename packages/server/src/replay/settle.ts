@@ -2,8 +2,10 @@ import type { JsonObject } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context } from '../request/context.ts'
 import { openContext } from '../request/open-context.ts'
+import { enterCall, leaveCall } from '../shedding/gauge.ts'
 import { type InputRequired, isInputRequired } from './input-required.ts'
-import { drained, endRun, type Run } from './run.ts'
+import { beginRun, drained, endRun, type Run } from './run.ts'
+import { shedCall } from './shed-call.ts'
 import { suspendCall, suspendExplicitly } from './suspend-call.ts'
 import { isSuspension } from './suspension.ts'
 import { warn } from './warnings.ts'
@@ -31,11 +33,20 @@ export async function attempt<T>(handler: Handler<T>, run: Run): Promise<Outcome
 /** What the end of a run means for the call. Whether the handler asked is not to be learned from how it ended. */
 export function settle<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   endRun(run)
+  countOut(run)
   if (run.asked !== undefined) return settleAsked(run, outcome)
+  // One that had come to its end before it heard that it should move on needs not move any more.
+  if (run.shed !== undefined && !run.unheard) return settleShed(run, outcome, handler)
   if (run.fault !== undefined) throw run.fault
   if ('thrown' in outcome) throw outcome.thrown
   const { returned } = outcome
   return isInputRequired(returned) ? suspendExplicitly(run, returned) : handler.finish(returned)
+}
+
+function countOut(run: Run): void {
+  const { gauge } = run.scope.settings
+  leaveCall(gauge)
+  if (run.shed !== undefined) gauge.leaving--
 }
 
 async function settleAsked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObject> {
@@ -46,12 +57,26 @@ async function settleAsked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObject
   return suspendCall(run)
 }
 
+async function settleShed<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Promise<JsonObject> {
+  await drained(run)
+  if (run.fault !== undefined) throw run.fault
+  reportSwallowed(run, outcome)
+  const { scope, name, journal, responses } = run
+  const result = await shedCall(run)
+  if (result !== undefined) return result
+  // What cannot travel is done here: a call must not fail because somebody wanted it to move.
+  const stay = beginRun(scope, name, { journal, responses, before: run, stays: true })
+  enterCall(scope.settings.gauge)
+  return settle(stay, await attempt(handler, stay), handler)
+}
+
 /** `catch {}` around a question hides a suspension, and code runs on that should not. */
 function reportSwallowed<T>(run: Run, outcome: Outcome<T>): void {
   // One that failed by itself before the suspension was there has hidden nothing.
   if ('thrown' in outcome && (run.unheard || isSuspension(outcome.thrown))) return
   const [key] = run.asked?.keys() ?? []
   const ended = 'thrown' in outcome ? 'threw something else' : 'returned'
-  const advice = 'await every question, and let errors pass for which isSuspension(error) is true'
-  warn(run, { code: 'swallowed', problem: `asked "${key}" and then ${ended} as if it had not: ${advice}`, key })
+  const did = key === undefined ? 'was to move to another instance' : `asked "${key}"`
+  const advice = 'await every question and step, and let errors pass for which isSuspension(error) is true'
+  warn(run, { code: 'swallowed', problem: `${did} and then ${ended} as if it had not: ${advice}`, key })
 }

@@ -25,20 +25,21 @@ export async function runStrictly<T>(start: RunStart, handler: Handler<T>, scope
     if (JSON.stringify(scope.params) !== given) notRepeatable(run, 'changes its arguments: work on a copy of them')
     if (isLast(run, before)) return settle(run, outcome, handler)
     // A handler that is another one in every run would go on for ever: it runs once more, to its end.
-    next = { ...start, journal: journalOf(run), strict: repeatable && runs < mostRuns }
+    next = { ...start, journal: journalOf(run), strict: repeatable && runs < mostRuns, before: run }
     before = run
   }
 }
 
 /** A run that asks is made twice as well, because what it asks must not differ either. */
 function isLast(run: Run, before: Run | undefined): boolean {
-  if (run.fault !== undefined || !run.strict) return true
+  if (run.fault !== undefined || run.shed !== undefined || !run.strict) return true
   return !run.again && (run.asked === undefined || before?.asked !== undefined)
 }
 
 /** What a run begins with is its own: what a handler does to it must not reach the next run. */
-function copyStart({ journal, responses, strict }: RunStart): RunStart {
-  return { journal: journal && copyJournal(journal), responses: responses && structuredClone(responses), strict }
+function copyStart(start: RunStart): RunStart {
+  const { journal, responses } = start
+  return { ...start, journal: journal && copyJournal(journal), responses: responses && structuredClone(responses) }
 }
 
 /** Everything that a run did before it was stopped, the next one must do as well, and ask in the same words. */

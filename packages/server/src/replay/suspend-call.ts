@@ -45,14 +45,22 @@ export function suspendExplicitly(run: Run, { requests, state }: InputRequired):
 }
 
 async function inputRequiredResult(run: Run, requests: readonly [string, InputRequest][]): Promise<JsonObject> {
-  const { scope } = run
   const journal = journalOf(run)
   journal.round++
   if (journal.round === manyRounds) {
     const advice = 'most clients stop at ten: ask several things at once'
     warn(run, { code: 'rounds', problem: `has asked ${manyRounds} times in one call, and ${advice}` })
   }
-  const requestState = await sealState(journal, scope, run.name)
+  const requestState = await sealState(journal, run.scope, run.name)
+  return asksFor(run, requestState, requests)
+}
+
+/** A result with which the client comes back; at once, when nothing is asked of it. */
+export function asksFor(
+  { scope }: Run,
+  requestState: string,
+  requests: readonly [string, InputRequest][] = [],
+): JsonObject {
   const meta = resultMeta(undefined, scope.catalog)
   const inputRequests = Object.fromEntries(requests)
   return {

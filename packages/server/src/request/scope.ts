@@ -12,6 +12,7 @@ import {
 import type { StateCodec } from '@x/state-codec'
 import type { Catalog } from '../catalog.ts'
 import type { ServerWarning } from '../server-warning.ts'
+import type { Gauge } from '../shedding/gauge.ts'
 import type { Subscriptions } from '../subscriptions/subscriptions.ts'
 
 /** What the author of a server chose, and `update` does not change. */
@@ -31,6 +32,8 @@ export interface Settings {
   readonly wallClock: () => number
   readonly randomUuid: () => string
   readonly subscriptions: Subscriptions
+  /** How busy the server is. */
+  readonly gauge: Gauge
 }
 
 /** Which request an error came from. */

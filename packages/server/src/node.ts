@@ -1,0 +1,1 @@
+export { measureLoad } from './shedding/measure-load.ts'

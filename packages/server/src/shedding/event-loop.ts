@@ -1,0 +1,12 @@
+// Taken when the module loads, so that a test's fake timers do not hold a handler up.
+const { setTimeout } = globalThis
+const immediate: unknown = Reflect.get(globalThis, 'setImmediate')
+
+/** Resolves after the event loop has turned once: what waits for it, such as another request, has had its turn. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    // Timers of 0 wait for a millisecond or more; browsers know nothing else.
+    if (typeof immediate === 'function') immediate(resolve)
+    else setTimeout(resolve, 0)
+  })
+}

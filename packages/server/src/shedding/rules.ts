@@ -1,0 +1,96 @@
+import type { StateCodec } from '@x/state-codec'
+import { DefinitionError } from '../definition-error.ts'
+import type { SheddingOptions } from './shedding-options.ts'
+
+/** The options of shedding, with what is absent filled in. */
+export interface SheddingRules {
+  readonly calls: 'movable' | 'all' | 'none'
+  readonly policy: SheddingOptions['policy']
+  readonly limits: SoftLimits
+  readonly minWorkMs: number
+  readonly budget: number
+  readonly hardLimit: HardLimits
+  readonly retryAfterMs: number
+  readonly onShed: NonNullable<SheddingOptions['onShed']>
+}
+
+/** From where on an instance sheds. */
+export interface SoftLimits {
+  readonly running: number
+  readonly eventLoopDelayMs: number
+  readonly heapShare: number
+}
+
+/** From where on an instance refuses. */
+export interface HardLimits {
+  readonly running: number
+  readonly eventLoopDelayMs: number
+}
+
+const none = Number.POSITIVE_INFINITY
+
+/**
+ * Works the options out. Throws a DefinitionError for numbers that make no sense, and for calls that are to be shed though
+ * nothing could seal what they have done.
+ */
+export function rulesOf(shedding: false | SheddingOptions = {}, state: StateCodec | false | undefined): SheddingRules {
+  const options = shedding === false ? {} : shedding
+  const { policy, minWorkMs = 500, budget = 5, retryAfterMs = 1000, onShed = ignore } = options
+  return {
+    calls: shedding === false ? 'none' : shedCalls(options, state),
+    policy,
+    limits: softLimits(options),
+    minWorkMs: atLeast(0, 'minWorkMs', minWorkMs),
+    budget: atLeast(0, 'budget', budget),
+    hardLimit: hardLimits(options),
+    retryAfterMs: atLeast(0, 'retryAfterMs', retryAfterMs),
+    onShed,
+  }
+}
+
+function softLimits({
+  maxRunning = none,
+  maxEventLoopDelayMs = 100,
+  maxHeapShare = 0.85,
+}: SheddingOptions): SoftLimits {
+  return {
+    running: atLeast(1, 'maxRunning', maxRunning),
+    eventLoopDelayMs: atLeast(1, 'maxEventLoopDelayMs', maxEventLoopDelayMs),
+    heapShare: share('maxHeapShare', maxHeapShare),
+  }
+}
+
+function hardLimits({ hardLimit: { running = none, eventLoopDelayMs = none } = {} }: SheddingOptions): HardLimits {
+  return {
+    running: atLeast(1, 'hardLimit.running', running),
+    eventLoopDelayMs: atLeast(1, 'hardLimit.eventLoopDelayMs', eventLoopDelayMs),
+  }
+}
+
+function ignore(): void {}
+
+/** A retry that reaches another instance is of no use where that one cannot open what this one sealed. */
+function shedCalls(
+  { calls = 'movable' }: SheddingOptions,
+  state: StateCodec | false | undefined,
+): SheddingRules['calls'] {
+  if (calls === 'movable') return state === undefined || state === false ? 'none' : 'movable'
+  if (calls !== 'all') throw refusal(`calls is ${JSON.stringify(calls)}; write "movable" or "all"`)
+  if (state === false)
+    throw refusal('calls is "all", but with state: false a call cannot move; give state: sealedState({ keys })')
+  return 'all'
+}
+
+function atLeast(least: number, name: string, value: number): number {
+  if (value >= least) return value
+  throw refusal(`${name} is ${value}; write a number from ${least}`)
+}
+
+function share(name: string, value: number): number {
+  if (value > 0 && value <= 1) return value
+  throw refusal(`${name} is ${value}; write a number above 0 and up to 1`)
+}
+
+function refusal(reason: string): DefinitionError {
+  return new DefinitionError('value', 'shedding', { reason })
+}
