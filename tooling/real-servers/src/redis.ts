@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createClient } from '@redis/client'
+import { createClient, type RedisClientType } from '@redis/client'
 
 /** A server that a test may end and begin again. */
 export interface RealRedis {
@@ -41,18 +41,14 @@ export async function startRedis(program: string): Promise<RealRedis> {
 }
 
 /** What an application has: a connected client. */
-export type TestClient = ReturnType<typeof newClient>
+export type TestClient = RedisClientType
 
 /** A connected client; its errors are its own affair, as an application's log would be. */
 export async function connectRedis(path: string): Promise<TestClient> {
-  const client = newClient(path)
+  const client = createClient({ socket: { path, reconnectStrategy: () => 20 } })
   client.on('error', () => {})
   await client.connect()
   return client
-}
-
-function newClient(path: string) {
-  return createClient({ socket: { path, reconnectStrategy: () => 20 } })
 }
 
 async function launch(program: string, folder: string, path: string): Promise<ChildProcess> {

@@ -1,0 +1,95 @@
+import { isJsonObject } from '@x/schema'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { decodeMessage, encodeChange, maxDataDepth } from './change-text.ts'
+
+const nested = (depth: number): object => (depth === 0 ? {} : { deeper: nested(depth - 1) })
+
+/** A change whose data comes through JSON, as a caller's may. */
+const changeWith = (data: unknown) => {
+  const value: unknown = JSON.parse(JSON.stringify({ data }))
+  if (!isJsonObject(value) || !isJsonObject(value['data'])) throw new Error('data must be an object')
+  return { topic: 'task', data: value['data'] }
+}
+
+describe('a change as a text', () => {
+  test('any topic comes back as it was, through ASCII alone', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (topic) => {
+        const text = encodeChange({ topic }, 65_536)
+        expect(text).toMatch(/^[\x20-\x7e]*$/)
+        expect(decodeMessage(text, 65_536)).toEqual({ topic })
+      }),
+    )
+  })
+
+  test('any data comes back as it was', () => {
+    const data = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 5 }))
+    fc.assert(
+      fc.property(data, (value) => {
+        const change = changeWith(value)
+        expect(decodeMessage(encodeChange(change, 1_000_000), 1_000_000)).toEqual(change)
+      }),
+    )
+  })
+
+  test('a text is at most as long as the bound; one character more of topic makes it a gap', () => {
+    const topic = 'x'.repeat(100 - '{"topic":""}'.length)
+    expect(encodeChange({ topic }, 100)).toHaveLength(100)
+    expect(decodeMessage(encodeChange({ topic: `${topic}x` }, 100), 100)).toEqual({ gap: true })
+  })
+
+  test('a character outside ASCII counts with what it takes on the wire', () => {
+    const topic = 'ü'.repeat(20)
+    expect(decodeMessage(encodeChange({ topic }, 132), 132)).toEqual({ topic })
+    expect(decodeMessage(encodeChange({ topic }, 131), 131)).toEqual({ gap: true })
+  })
+
+  test('data beside a topic that alone is too long is a gap as well', () => {
+    expect(encodeChange({ topic: 'x'.repeat(100), data: { a: 1 } }, 100)).toBe('{"gap":true}')
+  })
+
+  test('data that makes it too long is refused with both lengths, and no more of the topic than a line', () => {
+    const change = { topic: 't'.repeat(200), data: { text: 'x'.repeat(1_000) } }
+    const said = `data of the change "${'t'.repeat(80)}…" makes it 1231 bytes, and this bus carries 1000`
+    expect(() => encodeChange(change, 1_000)).toThrow(said)
+  })
+
+  test('data is carried as deep as the bound, and refused one deeper', () => {
+    const deepest = changeWith(nested(maxDataDepth - 1))
+    expect(decodeMessage(encodeChange(deepest, 1_000), 1_000)).toEqual(deepest)
+    expect(() => encodeChange(changeWith(nested(maxDataDepth)), 1_000)).toThrow(/nested deeper than 32/)
+  })
+})
+
+describe('a text as a message', () => {
+  test('members that it does not know mean nothing, so that a later version may add some', () => {
+    expect(decodeMessage('{"topic":"tools","from":"a later version"}', 100)).toEqual({ topic: 'tools' })
+  })
+
+  test('a text one longer than the bound is refused unread', () => {
+    const text = `{"topic":"${'x'.repeat(88)}"}`
+    expect(decodeMessage(text, 100)).toEqual({ topic: 'x'.repeat(88) })
+    expect(() => decodeMessage(`${text} `, 100)).toThrow(/longer than 100 characters/)
+  })
+
+  test('whatever comes is a message or a BusError', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.json().map((json) => `{"topic":${json},"data":${json}}`),
+        ),
+        (text) => {
+          try {
+            const message = decodeMessage(text, 1_000)
+            expect('gap' in message || typeof message.topic === 'string').toBe(true)
+          } catch (error) {
+            expect(error).toMatchObject({ name: 'BusError', code: 'unreadable' })
+          }
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { createListeners } from './listeners.ts'
+import { memoryBus } from './memory-bus.ts'
+
+test('a listener that answers each change with another one does not deepen the stack', async () => {
+  const bus = memoryBus()
+  let left = 50_000
+  const publishNext = (): void => void (left-- > 0 && bus.publish({ topic: 'again' }))
+  await bus.listen({ onChange: publishNext, onGap: () => {} })
+  await bus.publish({ topic: 'again' })
+  expect(left).toBe(-1)
+})
+
+test('who is stopped by another listener does not hear the change that is being told', () => {
+  const listeners = createListeners(() => {})
+  const heard: string[] = []
+  let stopSecond = (): void => {}
+  listeners.add({ onChange: () => stopSecond(), onGap: () => {} })
+  stopSecond = listeners.add({ onChange: ({ topic }) => heard.push(topic), onGap: () => {} })
+  listeners.tellChange({ topic: 'tools' })
+  expect([heard, listeners.count]).toEqual([[], 1])
+})
+
+test('one listener that is added twice hears twice, and is stopped one at a time', () => {
+  const listeners = createListeners(() => {})
+  let gaps = 0
+  const listener = { onChange: () => {}, onGap: () => void gaps++ }
+  const [stop] = [listeners.add(listener), listeners.add(listener)]
+  listeners.tellGap()
+  stop()
+  listeners.tellGap()
+  expect([gaps, listeners.count]).toEqual([3, 1])
+})
+
+test('an onError that throws keeps nobody from hearing', async () => {
+  const fail = (): never => {
+    throw new Error('broken')
+  }
+  const bus = memoryBus({ onError: fail })
+  const heard: string[] = []
+  await bus.listen({ onChange: fail, onGap: fail })
+  await bus.listen({ onChange: ({ topic }) => heard.push(topic), onGap: () => {} })
+  await bus.publish({ topic: 'tools' })
+  await bus.publish({ topic: 'prompts' })
+  expect(heard).toEqual(['tools', 'prompts'])
+})

@@ -1,0 +1,132 @@
+import { createClient } from '@redis/client'
+import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
+import { describeNeeding } from '@tooling/vitest/needs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { memoryBus } from '../src/bus/memory-bus.ts'
+import { postgresBus } from '../src/postgres.ts'
+import { redisBus } from '../src/redis.ts'
+import { keepsBusContract } from './support/bus-contract.ts'
+import { keepsWireContract, type WireUnderTest } from './support/wire-contract.ts'
+
+describe('the bus in memory', () => {
+  const errors: unknown[] = []
+  const bus = memoryBus({ onError: (error) => errors.push(error) })
+  keepsBusContract(() => ({ one: bus, other: bus, third: bus, errors }))
+})
+
+describeNeeding('redis', 'the bus over Redis', (program) => {
+  let server: RealRedis
+  let client: TestClient
+  let wire: WireUnderTest
+  beforeAll(async () => {
+    server = await startRedis(program)
+    client = await connectRedis(server.path)
+    wire = {
+      bus: ({ channel = 'service', ...options } = {}) => redisBus(client, { channel, ...options }),
+      sendRaw: (text) => client.sendCommand(['PUBLISH', 'service', text]),
+      breakListeners: () => client.sendCommand(['CLIENT', 'KILL', 'TYPE', 'pubsub']),
+      countListeners: async () =>
+        String(await client.sendCommand(['CLIENT', 'LIST', 'TYPE', 'pubsub'])).split('id=').length - 1,
+      stopServer: server.kill,
+      startServer: server.restart,
+      freeze: async () => server.freeze(),
+      thaw: async () => server.thaw(),
+      maxBytes: 65_536,
+    }
+  })
+  afterAll(async () => {
+    client.destroy()
+    await server.close()
+  })
+  keepsWireContract(() => wire)
+
+  test.each(['', 'with space', 'line\nend', 'ü', 'x'.repeat(257)])('the channel %j is refused', (channel) => {
+    expect(() => redisBus(client, { channel })).toThrow(/channel is .*as in mcp:changes/s)
+  })
+
+  test('a client of the older protocol, that gives up at the first failure, is connected again nonetheless', async () => {
+    const stubborn = createClient({ RESP: 2, socket: { path: server.path, reconnectStrategy: false } })
+    await stubborn.connect()
+    const bus = redisBus(stubborn, { channel: 'stubborn' })
+    let gaps = 0
+    const stop = await bus.listen({ onChange: () => {}, onGap: () => gaps++ })
+    await wire.breakListeners()
+    await expect.poll(() => gaps, { timeout: 10_000 }).toBe(1)
+    stop()
+    stubborn.destroy()
+  })
+})
+
+describe('the bus over PostgreSQL', () => {
+  let server: RealPostgres
+  let pool: ReturnType<RealPostgres['pool']>
+  let wire: WireUnderTest
+  const listening = `FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND (query LIKE 'LISTEN%' OR query = 'SELECT 1')`
+  const signalListeners = async (signal: NodeJS.Signals): Promise<void> => {
+    for (const { pid } of frozen) process.kill(pid, signal)
+  }
+  let frozen: readonly { readonly pid: number }[] = []
+  beforeAll(async () => {
+    server = await startPostgres()
+    pool = server.pool()
+    wire = {
+      bus: ({ channel = 'service', ...options } = {}) => postgresBus(pool, { channel, ...options }),
+      sendRaw: (text) => pool.query('SELECT pg_notify($1, $2)', ['service', text]),
+      breakListeners: () => pool.query(`SELECT pg_terminate_backend(pid) ${listening}`),
+      countListeners: async () => (await pool.query(`SELECT pid ${listening}`)).rows.length,
+      stopServer: server.kill,
+      startServer: server.restart,
+      freeze: async () => {
+        frozen = (await pool.query(`SELECT pid ${listening}`)).rows
+        await signalListeners('SIGSTOP')
+      },
+      thaw: () => signalListeners('SIGCONT'),
+      maxBytes: 7_999,
+    }
+  }, 120_000)
+  afterAll(async () => {
+    await pool.end()
+    await server.close()
+  })
+  keepsWireContract(() => wire)
+
+  test.each(['', 'Upper', 'a.b', 'x"; DROP TABLE mcp_state; --', '1st', 'x'.repeat(64)])(
+    'the channel %j is refused',
+    (channel) => {
+      expect(() => postgresBus(pool, { channel })).toThrow(/channel is .*as in mcp_changes/s)
+    },
+  )
+
+  test('a pool with no connection left besides the one that listens says so', async () => {
+    const narrow = server.pool({ max: 1 })
+    const bus = postgresBus(narrow, { channel: 'narrow', timeoutMs: 300 })
+    const stop = await bus.listen({ onChange: () => {}, onGap: () => {} })
+    await expect(bus.publish({ topic: 'tools' })).rejects.toThrow(/a connection of the pool free besides the one/)
+    stop()
+    await narrow.end()
+  })
+
+  test('a connection that came from a pool too late is given back, and the pool can end', async () => {
+    const narrow = server.pool({ max: 1 })
+    const held = await narrow.connect()
+    const bus = postgresBus(narrow, { channel: 'narrow', timeoutMs: 50 })
+    const listen = bus.listen({ onChange: () => {}, onGap: () => {} })
+    await expect(listen).rejects.toThrow(/did not answer within 50 ms/)
+    held.release()
+    await narrow.end()
+    expect(narrow.totalCount).toBe(0)
+  })
+
+  test('another pool listens where one is given', async () => {
+    const separate = server.pool({ max: 1 })
+    const bus = postgresBus(pool, { channel: 'separate', listenPool: separate })
+    const topics: string[] = []
+    const stop = await bus.listen({ onChange: ({ topic }) => topics.push(topic), onGap: () => {} })
+    expect(separate.totalCount).toBe(1)
+    await bus.publish({ topic: 'tools' })
+    await expect.poll(() => topics).toEqual(['tools'])
+    stop()
+    await separate.end()
+  })
+})
