@@ -26,6 +26,7 @@ export async function keepResourcesFresh(part: FreshPart): Promise<void> {
   let last: Hearing | undefined
   let end = (): void => {}
   const ended = new Promise<void>((resolve) => void (end = resolve))
+  let isLost = false
 
   const opened = async (hearing: Hearing): Promise<void> => {
     if (hearing !== last || hearing === open) return
@@ -42,11 +43,15 @@ export async function keepResourcesFresh(part: FreshPart): Promise<void> {
     if (hearing === last) lost(endedError())
   }
   const lost = (error: unknown): void => {
+    if (isLost) return
+    isLost = true
     end()
     failed(error)
   }
   const work = async (): Promise<void> => {
-    if (last !== open) await last?.subscription.close()
+    const unopened = last === open ? undefined : last
+    last = open
+    await unopened?.subscription.close()
     const resources = holders(keptUris(part).slice(-mostResources))
     last = { subscription: listen({ resourceSubscriptions: [...resources.uris] }, how), resources }
     // Its end is its own affair: this work is done when it has begun.

@@ -7,6 +7,8 @@ export interface Holders {
 /** Makes {@link Holders} of URIs. */
 export function holders(uris: readonly string[]): Holders {
   const lengths = new Set(uris.map(({ length }) => length))
+  // An empty text is the start of all, and holds none.
+  lengths.delete(0)
   return { uris: new Set(uris), lengths: [...lengths].sort((a, b) => b - a) }
 }
 

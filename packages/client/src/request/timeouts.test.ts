@@ -1,0 +1,80 @@
+import { manualClock } from '@tooling/vitest/manual-clock'
+import { describe, expect, test } from 'vitest'
+import type { CallOptions } from '../call-options.ts'
+import { type Client, createClient } from '../create-client.ts'
+import { asks, nameForm, settled } from '../testing/asking.ts'
+import { host, never, scripted } from '../testing/scripted-exchange.ts'
+
+const calls: readonly [string, (client: Client, how: CallOptions) => Promise<unknown>][] = [
+  ['discover', (client, how) => client.discover(how)],
+  ['complete', (client, how) => client.complete({ type: 'ref/prompt', name: 'p' }, { name: 'a', value: '' }, how)],
+  ['listTools', (client, how) => client.listTools(how)],
+  ['listPrompts', (client, how) => client.listPrompts(how)],
+  ['listResources', (client, how) => client.listResources(how)],
+  ['listResourceTemplates', (client, how) => client.listResourceTemplates(how)],
+  ['tools', (client, how) => client.tools(how)[Symbol.asyncIterator]().next()],
+  ['callTool', (client, how) => client.callTool('t', {}, how)],
+  ['getPrompt', (client, how) => client.getPrompt('p', {}, how)],
+  ['readResource', (client, how) => client.readResource('a:b', how)],
+  ['manual.callTool', (client, how) => client.manual.callTool('t', {}, how)],
+  ['manual.getPrompt', (client, how) => client.manual.getPrompt('p', {}, how)],
+  ['manual.readResource', (client, how) => client.manual.readResource('a:b', how)],
+]
+
+describe.each(calls)('The time of %s', (_name, run) => {
+  test.each<[string, CallOptions, number]>([
+    ['the client', {}, 100],
+    ['the call', { timeoutMs: 30 }, 30],
+    ['the call as a whole', { timeoutMs: 80, maxTotalMs: 50 }, 50],
+  ])(
+    'is what %s says, and at its end the server is told to stop [CAN-006 CAN-007 CAN-008]',
+    async (_title, how, ms) => {
+      const clock = manualClock()
+      const exchange = scripted(() => never)
+      const failure = run(createClient(exchange, { ...host, clock, timeoutMs: 100 }), how).catch(
+        (error: unknown) => error,
+      )
+      await settled()
+      const signal = exchange.received[0]?.call.signal
+      clock.advance(ms - 1)
+      expect(signal?.aborted).toBe(false)
+      clock.advance(1)
+      expect(signal?.aborted).toBe(true)
+      expect(await failure).toMatchObject({ code: 'timeout' })
+      expect(clock.waiting).toBe(0)
+    },
+  )
+
+  test('ends with the reason of its signal, which the server is told [CAN-001]', async () => {
+    const exchange = scripted(() => never)
+    const controller = new AbortController()
+    const failure = run(createClient(exchange, host), { signal: controller.signal }).catch((error: unknown) => error)
+    await settled()
+    controller.abort('enough')
+    expect([await failure, exchange.received[0]?.call.signal.reason]).toEqual(['enough', 'enough'])
+  })
+})
+
+test('each round of a call has the time of a call, also the last [CAN-006 CAN-009]', async () => {
+  const clock = manualClock()
+  let round = 0
+  const exchange = scripted(() => {
+    round += 1
+    return round === 1 ? asks({ name: nameForm }) : never
+  })
+  const client = createClient(exchange, {
+    ...host,
+    clock,
+    timeoutMs: 100,
+    elicit: async () => {
+      clock.advance(99)
+      return { action: 'accept', content: { name: 'Ada' } }
+    },
+  })
+  const failure = client.callTool('t').catch((error: unknown) => error)
+  await settled()
+  expect(exchange.received).toHaveLength(2)
+  clock.advance(100)
+  expect(await failure).toMatchObject({ code: 'timeout' })
+  expect(exchange.received[1]?.call.signal.aborted).toBe(true)
+})

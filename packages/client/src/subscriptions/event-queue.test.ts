@@ -1,0 +1,78 @@
+import { manualClock } from '@tooling/vitest/manual-clock'
+import { describe, expect, test } from 'vitest'
+import { createClient } from '../index.ts'
+import { settled } from '../testing/asking.ts'
+import { host } from '../testing/scripted-exchange.ts'
+import { arrived, prompts, streaming, tools, updated } from '../testing/streaming.ts'
+import type { SubscriptionEvent } from './subscription.ts'
+
+const filter = {
+  toolsListChanged: true,
+  promptsListChanged: true,
+  resourcesListChanged: true,
+  resourceSubscriptions: ['file:///a', 'file:///b'],
+} as const
+
+function start() {
+  const clock = manualClock()
+  const exchange = streaming()
+  const subscription = createClient(exchange, { ...host, clock }).listen(filter)
+  return { clock, exchange, subscription, events: subscription[Symbol.asyncIterator]() }
+}
+
+const opened = { type: 'opened', notifications: filter, missed: false }
+
+describe('Who reads slowly', () => {
+  test('is told each change once, in the order of the first', async () => {
+    const { exchange, events } = start()
+    exchange.last().acknowledge()
+    for (let round = 0; round < 1000; round += 1) {
+      exchange.last().tell(tools)
+      exchange.last().tell(updated, { uri: 'file:///a' })
+      exchange.last().tell(updated, { uri: 'file:///b' })
+    }
+    exchange.last().tell(prompts)
+    expect(await arrived(events, 5)).toEqual([
+      opened,
+      { type: 'toolsListChanged' },
+      { type: 'resourceUpdated', uri: 'file:///a' },
+      { type: 'resourceUpdated', uri: 'file:///b' },
+      { type: 'promptsListChanged' },
+    ])
+    exchange.last().tell(tools)
+    expect(await arrived(events, 1)).toEqual([{ type: 'toolsListChanged' }])
+    await events.return?.()
+  })
+
+  test('keeps a bounded number of parts of resources, and past it is told of the resource', async () => {
+    const { exchange, events, subscription } = start()
+    exchange.last().acknowledge()
+    for (let part = 0; part < 5000; part += 1) exchange.last().tell(updated, { uri: `file:///a/${part}` })
+    exchange.last().end()
+    const seen: SubscriptionEvent[] = []
+    for (;;) {
+      const { value } = await events.next()
+      if (value === undefined || value.type === 'interrupted') break
+      seen.push(value)
+    }
+    expect(seen.length).toBeLessThan(1100)
+    expect(seen.at(-1)).toEqual({ type: 'resourceUpdated', uri: 'file:///a' })
+    await subscription.close()
+  })
+
+  test('is told of a stream that was opened again in place of all that waited', async () => {
+    const { exchange, events, clock } = start()
+    for (let round = 0; round < 100; round += 1) {
+      exchange.last().acknowledge()
+      exchange.last().tell(tools)
+      exchange.last().end()
+      await settled()
+      clock.advance(30_000)
+      await settled()
+    }
+    exchange.last().acknowledge()
+    exchange.last().tell(prompts)
+    expect(await arrived(events, 2)).toEqual([{ ...opened, missed: true }, { type: 'promptsListChanged' }])
+    await events.return?.()
+  })
+})

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest'
+import { createClient } from '../index.ts'
+import { settled } from '../testing/asking.ts'
+import { allLists, answer, keepingFresh } from '../testing/keeping-fresh.ts'
+import { host, toolsPage } from '../testing/scripted-exchange.ts'
+import { prompts, resources, streaming, tools, updated } from '../testing/streaming.ts'
+
+describe('Keeping lists fresh', () => {
+  test('asks again, once, for the lists that change, so that the next call is answered at once [CCH-020]', async () => {
+    const { exchange, client, keepFresh, pass } = keepingFresh()
+    const fresh = keepFresh()
+    expect(exchange.last().request.params?.notifications).toEqual(allLists)
+    exchange.last().acknowledge()
+    await client.listTools()
+    await client.listResourceTemplates()
+    for (let count = 0; count < 10; count += 1) {
+      for (const method of [tools, prompts, resources]) exchange.last().tell(method)
+    }
+    const received = await pass()
+    expect(received.toSorted()).toEqual(['resources/templates/list', 'tools/list', 'two'])
+    const { hits } = client.cache
+    expect(await client.listTools()).toHaveLength(2)
+    expect(client.cache.hits).toBe(hits + 2)
+    expect(exchange.received).toHaveLength(6)
+    await fresh.close()
+  })
+
+  test('knows the lists that were asked for before, and those asked for since', async () => {
+    const { exchange, client, keepFresh, pass } = keepingFresh()
+    await client.listPrompts()
+    const fresh = keepFresh()
+    exchange.last().acknowledge()
+    exchange.last().tell(prompts)
+    expect(await pass()).toEqual(['prompts/list'])
+    exchange.last().tell(resources)
+    expect(await pass()).toEqual([])
+    await client.listResources()
+    exchange.last().tell(resources)
+    expect(await pass()).toEqual(['resources/list'])
+    await fresh.close()
+  })
+
+  test('asks for nothing when whoever needed the list was earlier', async () => {
+    const { exchange, client, keepFresh, pass } = keepingFresh()
+    await client.listPrompts()
+    const fresh = keepFresh()
+    exchange.last().acknowledge()
+    exchange.last().tell(prompts)
+    await settled()
+    await client.listPrompts()
+    expect(await pass()).toEqual([])
+    await fresh.close()
+  })
+
+  test('asks for nothing that the server does not let be kept', async () => {
+    const { exchange, client, keepFresh, pass } = keepingFresh(() => toolsPage([], { ttlMs: 0 }))
+    const fresh = keepFresh()
+    exchange.last().acknowledge()
+    await client.listTools()
+    exchange.last().tell(tools)
+    expect(await pass()).toEqual([])
+    await fresh.close()
+  })
+
+  test('asks again for all that is in use after changes may have been missed', async () => {
+    const { exchange, client, keepFresh, pass } = keepingFresh()
+    await client.listPrompts()
+    await client.listResources()
+    const fresh = keepFresh()
+    exchange.last().acknowledge()
+    exchange.last().end()
+    expect(await pass()).toEqual([])
+    exchange.last().acknowledge()
+    expect((await pass()).toSorted()).toEqual(['prompts/list', 'resources/list'])
+    await fresh.close()
+  })
+
+  test('does not poll: time that passes asks for nothing [CCH-017]', async () => {
+    const { exchange, client, keepFresh, pass } = keepingFresh()
+    await client.listPrompts()
+    const fresh = keepFresh()
+    exchange.last().acknowledge()
+    expect(await pass(10_000_000)).toEqual([])
+    await fresh.close()
+  })
+
+  test('goes on when a list cannot be had, tells so, and asks again at the next change', async () => {
+    let isBroken = false
+    const { exchange, client, keepFresh, pass, errors } = keepingFresh((received) =>
+      isBroken ? { error: { code: -32603, message: 'no' } } : answer(received),
+    )
+    await client.listPrompts()
+    const fresh = keepFresh()
+    exchange.last().acknowledge()
+    isBroken = true
+    exchange.last().tell(prompts)
+    expect(await pass()).toEqual(['prompts/list'])
+    expect(errors).toMatchObject([{ code: 'rpc', method: 'prompts/list' }])
+    isBroken = false
+    exchange.last().tell(prompts)
+    expect(await pass()).toEqual(['prompts/list'])
+    expect(errors).toHaveLength(1)
+    await fresh.close()
+  })
+})
+
+describe('Keeping fresh ends', () => {
+  test.each<[string, (fresh: AsyncDisposable & { close(): Promise<void> }, controller: AbortController) => unknown]>([
+    ['when it is closed', (fresh) => fresh.close()],
+    ['with its scope', (fresh) => fresh[Symbol.asyncDispose]()],
+    ['with its signal', (_, controller) => controller.abort('stop')],
+  ])('%s: nothing is left, and nobody is told of an error', async (_title, end) => {
+    const { exchange, client, keepFresh, pass, clock, errors } = keepingFresh()
+    const controller = new AbortController()
+    await client.readResource('a:b')
+    await client.listPrompts()
+    const fresh = keepFresh({ resources: true, signal: controller.signal })
+    exchange.last().acknowledge()
+    await pass()
+    exchange.last().acknowledge()
+    await settled()
+    for (const stream of exchange.streams) stream.tell(prompts)
+    exchange.last().tell(updated, { uri: 'a:b' })
+    await settled()
+    await end(fresh, controller)
+    await settled()
+    expect(clock.waiting).toBe(0)
+    expect(exchange.streams.map(({ call }) => call.signal.aborted)).toEqual([true, true])
+    client.cache.clear()
+    await client.readResource('a:new')
+    expect(await pass(1_000_000)).toEqual([])
+    expect([exchange.streams.length, errors]).toEqual([2, []])
+    await fresh.close()
+  })
+
+  test('when the server has no subscriptions: that is told, and the cache goes on', async () => {
+    const { exchange, client, keepFresh, pass, clock, errors } = keepingFresh()
+    await client.readResource('a:b')
+    const fresh = keepFresh({ resources: true })
+    exchange.last().refuse({ code: -32601, message: 'no' })
+    await pass()
+    exchange.last().refuse({ code: -32601, message: 'no' })
+    await pass()
+    expect(errors).toMatchObject([{ rpc: { code: -32601 } }, { rpc: { code: -32601 } }])
+    await client.readResource('a:c')
+    await pass()
+    expect([exchange.streams.length, clock.waiting]).toEqual([2, 0])
+    await fresh.close()
+  })
+
+  test('when a stream ended that is not to be opened again', async () => {
+    const { exchange, client, keepFresh, pass, clock, errors } = keepingFresh()
+    await client.readResource('a:b')
+    const fresh = keepFresh({ resources: true, reopen: false })
+    await pass()
+    for (const stream of exchange.streams) {
+      stream.acknowledge()
+      stream.end()
+    }
+    await pass()
+    expect(errors).toMatchObject([
+      { message: expect.stringContaining('not opened again') },
+      { message: expect.stringContaining('not opened again') },
+    ])
+    expect(clock.waiting).toBe(0)
+    await fresh.close()
+  })
+})
+
+test('a client without a cache cannot keep it fresh', () => {
+  const client = createClient(streaming(), { ...host, cache: false })
+  expect(() => client.keepFresh()).toThrow('keepFresh needs a cache')
+})

@@ -1,0 +1,124 @@
+import type { JsonObject, SubscriptionFilter } from '@x/schema'
+import { manualClock } from '@tooling/vitest/manual-clock'
+import { describe, expect, test } from 'vitest'
+import { createClient } from '../index.ts'
+import { settled } from '../testing/asking.ts'
+import { host, type Received } from '../testing/scripted-exchange.ts'
+import { prompts, resources, streaming, tools, updated } from '../testing/streaming.ts'
+
+const hints = { resultType: 'complete', ttlMs: 1_000_000, cacheScope: 'private' } as const
+const answers: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
+  ['tools/list', { ...hints, tools: [] }],
+  ['prompts/list', { ...hints, prompts: [] }],
+  ['resources/list', { ...hints, resources: [] }],
+  ['resources/templates/list', { ...hints, resourceTemplates: [] }],
+  ['resources/read', { ...hints, contents: [] }],
+])
+const answer = ({ request }: Received): JsonObject => answers.get(request.method) ?? {}
+
+const everything: SubscriptionFilter = {
+  toolsListChanged: true,
+  promptsListChanged: true,
+  resourcesListChanged: true,
+  resourceSubscriptions: ['file:///a', 'file:///a/b'],
+}
+const uris = ['file:///a', 'file:///a/b', 'file:///a/b/c', 'file:///c']
+const asked = ({ request, params }: Received): unknown => params.uri ?? request.method
+
+async function start(filter: SubscriptionFilter = everything) {
+  const clock = manualClock()
+  const exchange = streaming(answer)
+  const client = createClient(exchange, { ...host, clock })
+  const use = async (): Promise<unknown[]> => {
+    const before = exchange.received.length
+    await Promise.all([
+      client.listTools(),
+      client.listPrompts(),
+      client.listResources(),
+      client.listResourceTemplates(),
+    ])
+    for (const uri of uris) await client.readResource(uri)
+    return exchange.received.slice(before).map(asked)
+  }
+  const subscription = client.listen(filter)
+  exchange.last().acknowledge()
+  await use()
+  return { clock, exchange, client, use, subscription }
+}
+
+describe('A subscription makes the cache forget', () => {
+  test.each<[string, JsonObject, readonly unknown[]]>([
+    [tools, {}, ['tools/list']],
+    [prompts, {}, ['prompts/list']],
+    [resources, {}, ['resources/list', 'resources/templates/list']],
+    [updated, { uri: 'file:///a' }, ['file:///a']],
+    [updated, { uri: 'file:///a/b' }, ['file:///a/b']],
+    [updated, { uri: 'file:///a/b/c' }, ['file:///a/b', 'file:///a/b/c']],
+    [updated, { uri: 'file:///c' }, []],
+    ['notifications/progress', {}, []],
+  ])('at %s %j, before anybody reads of it: %j [CCH-020]', async (method, params, stale) => {
+    const { exchange, use, subscription } = await start()
+    expect(await use()).toEqual([])
+    exchange.last().tell(method, params)
+    expect(await use()).toEqual(stale)
+    await subscription.close()
+  })
+
+  test.each<[string, SubscriptionFilter, readonly unknown[]]>([
+    [
+      'lists',
+      { toolsListChanged: true, resourcesListChanged: true },
+      ['tools/list', 'resources/list', 'resources/templates/list'],
+    ],
+    ['a resource and its parts', { resourceSubscriptions: ['file:///a/b'] }, ['file:///a/b', 'file:///a/b/c']],
+    ['nothing', {}, []],
+  ])('after a gap all that it is about: %s', async (_title, filter, stale) => {
+    const { exchange, use, subscription, clock } = await start(filter)
+    exchange.last().end()
+    await settled()
+    expect(await use()).toEqual([])
+    clock.advance(1000)
+    await settled()
+    expect(await use()).toEqual([])
+    exchange.last().acknowledge()
+    expect(await use()).toEqual(stale)
+    await subscription.close()
+  })
+
+  test('nothing that it did not agree to hear of', async () => {
+    const { exchange, use, subscription } = await start({ promptsListChanged: true })
+    exchange.last().tell(tools)
+    expect(await use()).toEqual([])
+    await subscription.close()
+  })
+
+  test('nothing of another client of the same exchange', async () => {
+    const { exchange, subscription } = await start()
+    const other = createClient(exchange, host)
+    await other.listTools()
+    exchange.last().tell(tools)
+    const before = exchange.received.length
+    await other.listTools()
+    expect(exchange.received).toHaveLength(before)
+    await subscription.close()
+  })
+})
+
+test('a change of one list leaves alone what is asked for of another at that moment', async () => {
+  let arrive = (): void => {}
+  const gate = new Promise<void>((resolve) => void (arrive = resolve))
+  const exchange = streaming(async (received) => {
+    await gate
+    return answer(received)
+  })
+  const client = createClient(exchange, host)
+  await using _ = client.listen(everything)
+  exchange.last().acknowledge()
+  const both = Promise.all([client.listTools(), client.listPrompts()])
+  await settled()
+  exchange.last().tell(prompts)
+  arrive()
+  await both
+  await Promise.all([client.listTools(), client.listPrompts()])
+  expect(exchange.received.map(asked)).toEqual(['tools/list', 'prompts/list', 'prompts/list'])
+})

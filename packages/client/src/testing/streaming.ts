@@ -1,0 +1,100 @@
+import {
+  type Call,
+  type Exchange,
+  type JsonObject,
+  metaKeys,
+  type RequestId,
+  type RpcRequest,
+  type RpcResponse,
+  type WireError,
+} from '@x/schema'
+import { type Script, type ScriptedExchange, scripted } from './scripted-exchange.ts'
+
+/** A `subscriptions/listen` request under way, in the test's hand. */
+export interface OpenStream {
+  readonly request: RpcRequest
+  readonly call: Call
+  readonly id: RequestId
+  /** Sends a notification with the id of this subscription. */
+  tell(method: string, params?: JsonObject): void
+  /** Acknowledges; by default all that was asked for. */
+  acknowledge(notifications?: JsonObject): void
+  /** Ends in good order. */
+  end(): void
+  refuse(error: WireError): void
+  /** Breaks off. */
+  fail(error: unknown): void
+}
+
+/** An exchange whose streams the test holds. */
+export interface StreamingExchange extends ScriptedExchange {
+  readonly streams: OpenStream[]
+  /** The stream that was opened last. */
+  last(): OpenStream
+}
+
+/** An exchange that keeps each `subscriptions/listen` open; other requests are answered by the script. */
+export function streaming(script: Script = () => ({})): StreamingExchange {
+  const streams: OpenStream[] = []
+  const others = scripted(script)
+  const exchange: Exchange = (request, call) => {
+    if (request.method !== 'subscriptions/listen') return others(request, call)
+    return new Promise<RpcResponse>((resolve, reject) => {
+      streams.push(openStream(request, call, { resolve, reject }))
+      // As a transport does: what was cancelled ends.
+      call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true })
+    })
+  }
+  const last = (): OpenStream => {
+    const found = streams.at(-1)
+    if (!found) throw new Error('no stream was opened')
+    return found
+  }
+  return Object.assign(exchange, { streams, last, received: others.received })
+}
+
+interface Outcome {
+  readonly resolve: (response: RpcResponse) => void
+  readonly reject: (error: unknown) => void
+}
+
+function openStream(request: RpcRequest, call: Call, { resolve, reject }: Outcome): OpenStream {
+  const { id, params } = request
+  const tell = (method: string, more: JsonObject = {}): void => {
+    call.notify({ jsonrpc: '2.0', method, params: { _meta: { [metaKeys.subscriptionId]: id }, ...more } })
+  }
+  const asked = params?.notifications
+  return {
+    request,
+    call,
+    id,
+    tell,
+    acknowledge: (notifications) =>
+      tell('notifications/subscriptions/acknowledged', { notifications: notifications ?? asked ?? {} }),
+    end: () =>
+      resolve({
+        jsonrpc: '2.0',
+        id,
+        result: { resultType: 'complete', _meta: { [metaKeys.subscriptionId]: id } },
+      }),
+    refuse: (error) => resolve({ jsonrpc: '2.0', id, error }),
+    fail: reject,
+  }
+}
+
+/** The notifications of changes. */
+export const tools = 'notifications/tools/list_changed'
+export const prompts = 'notifications/prompts/list_changed'
+export const resources = 'notifications/resources/list_changed'
+export const updated = 'notifications/resources/updated'
+
+/** The next events, as many as there are up to the end. */
+export async function arrived<T>(iterator: AsyncIterator<T>, count: number): Promise<T[]> {
+  const events: T[] = []
+  for (let index = 0; index < count; index += 1) {
+    const { done, value } = await iterator.next()
+    if (done) break
+    events.push(value)
+  }
+  return events
+}
