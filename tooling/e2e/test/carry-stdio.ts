@@ -32,7 +32,8 @@ export function carryOverStreams(server: Exchange): Promise<StdioCarrier> {
   return Promise.resolve({ exchangeFor, [Symbol.asyncDispose]: () => disposeAll(open) })
 }
 
-const bridge = fileURLToPath(new URL('./programs/socket-bridge.mjs', import.meta.url))
+/** The program that joins the pipes of a child process to a Unix socket. */
+export const bridge = fileURLToPath(new URL('./programs/socket-bridge.mjs', import.meta.url))
 
 /**
  * Every caller runs a child process, whose pipes lead through a Unix socket back to the server here: handlers of a test are

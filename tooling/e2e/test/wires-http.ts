@@ -1,0 +1,50 @@
+import { encodeHeaderValue, type Exchange } from '@x/schema'
+import { httpHandler } from '@x/transport-http'
+import { serveHttp } from '@x/transport-http/node'
+import { startOddProxy } from './odd-proxy.ts'
+import { type Labels, objectOf, type Wire } from './wire.ts'
+
+/** POSTs to a socket of this machine. */
+export async function openHttp(server: Exchange): Promise<Wire> {
+  const http = await serveHttp(server)
+  return postTo(fetch, http.url, () => http.close({ graceMs: 0 }))
+}
+
+/** The same through a proxy that forwards the bytes in pieces of every size. */
+export async function openProxy(server: Exchange): Promise<Wire> {
+  const http = await serveHttp(server)
+  const proxy = await startOddProxy(http.port)
+  const close = async (): Promise<void> => {
+    await proxy[Symbol.asyncDispose]()
+    await http.close({ graceMs: 0 })
+  }
+  return postTo(fetch, `http://127.0.0.1:${proxy.port}/mcp`, close)
+}
+
+/** Requests that are handed to the handler of web requests. */
+export function openFetch(server: Exchange): Promise<Wire> {
+  const handle = httpHandler(server)
+  const send: Send = (url, init) => handle(new Request(url, init))
+  return Promise.resolve(postTo(send, 'http://127.0.0.1/mcp', () => Promise.resolve()))
+}
+
+type Send = (url: string, init: RequestInit) => Promise<Response>
+
+function postTo(send: Send, url: string, close: () => Promise<void>): Wire {
+  const post = async (text: string, { method, name }: Labels): Promise<string> => {
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      ...(name !== undefined && { 'mcp-name': encodeHeaderValue(name) }),
+    }
+    const response = await send(url, { method: 'POST', headers, body: text })
+    return response.text()
+  }
+  return {
+    ask: async (text, labels = { method: 'none' }) => objectOf(await post(text, labels)),
+    tell: async (text, labels = { method: 'none' }) => void (await post(text, labels)),
+    [Symbol.asyncDispose]: close,
+  }
+}
