@@ -7,6 +7,8 @@ import { Pool, type PoolConfig } from 'pg'
 
 /** A server that a test may end and begin again. */
 export interface RealPostgres {
+  /** Where a client finds it. */
+  readonly url: string
   kill(): Promise<void>
   restart(): Promise<void>
   /** A pool as an application has it; its errors are its own affair. */
@@ -34,6 +36,7 @@ export async function startPostgres(): Promise<RealPostgres> {
   await server.initialise()
   await server.start()
   return {
+    url: `postgres://postgres:password@127.0.0.1:${port}/postgres`,
     async kill() {
       await server.stop()
     },

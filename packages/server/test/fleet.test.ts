@@ -1,0 +1,112 @@
+import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
+import { describeNeeding } from '@tooling/vitest/needs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ChangeBus, createServer, prompt, resource, type Server, tool } from '../src/index.ts'
+import { postgresBus } from '../src/postgres.ts'
+import { redisBus } from '../src/redis.ts'
+import { endOf, type Listening, listening } from '../src/testing/listening.ts'
+
+const echo = tool('echo', { description: 'Says it again', run: () => 'again' })
+const offers = {
+  tools: [echo],
+  prompts: [prompt('hello', { run: () => 'Hello' })],
+  resources: ['text://a', 'text://b'].map((uri) => resource(uri, { name: uri, read: () => 'text' })),
+}
+const patient = { timeout: 20_000, interval: 10 }
+
+/** A fleet on a real server, in a test's hand. */
+interface FleetUnderTest {
+  /** A bus of each of three instances, with a connection of each one's own. */
+  readonly buses: readonly [ChangeBus, ChangeBus, ChangeBus]
+  /** Breaks every connection that listens, of every instance. */
+  readonly breakListeners: () => Promise<unknown>
+}
+
+/** What clients of three instances see of each other's changes. */
+function behavesAsOneServer(fleet: () => FleetUnderTest): void {
+  const instances = (): [Server, Server, Server] => {
+    const start = (bus: ChangeBus) =>
+      createServer({ name: 'demo', version: '1.0.0', ...offers, subscriptions: { bus } })
+    const [one, other, third] = fleet().buses
+    return [start(one), start(other), start(third)]
+  }
+  /** Two streams at each instance: one of lists, one of a resource. */
+  const streamsOf = async (servers: readonly Server[]): Promise<{ lists: Listening[]; resources: Listening[] }> => {
+    const lists = servers.map((server) => listening(server, { toolsListChanged: true, promptsListChanged: true }))
+    const resources = servers.map((server) => listening(server, { resourceSubscriptions: ['text://a'] }))
+    return { lists: await Promise.all(lists), resources: await Promise.all(resources) }
+  }
+  const end = async (streams: readonly Listening[]): Promise<void> => {
+    for (const { abort } of streams) abort()
+    await Promise.all(streams.map(endOf))
+  }
+
+  test('what one instance says has changed, the streams of every instance hear, and only those who asked', async () => {
+    const servers = instances()
+    const { lists, resources } = await streamsOf(servers)
+    const [one, other, third] = servers
+    await one.changed('tools')
+    await other.updated('text://b')
+    await other.updated('text://a')
+    for (const { changes } of lists) await expect.poll(changes, patient).toEqual(['tools'])
+    for (const { changes } of resources) await expect.poll(changes, patient).toEqual(['text://a'])
+    third.update({ prompts: [] })
+    for (const { changes } of lists) await expect.poll(changes, patient).toEqual(['tools', 'prompts'])
+    await end([...lists, ...resources])
+  })
+
+  test('when the connections between the instances break, every stream is told to read again whatever it asked for', async () => {
+    const servers = instances()
+    const { lists, resources } = await streamsOf(servers)
+    await fleet().breakListeners()
+    for (const { changes } of lists) await expect.poll(changes, patient).toEqual(['tools', 'prompts'])
+    for (const { changes } of resources) await expect.poll(changes, patient).toEqual(['text://a'])
+    await servers[1].changed('tools')
+    for (const { changes } of lists) await expect.poll(changes, patient).toEqual(['tools', 'prompts', 'tools'])
+    await end([...lists, ...resources])
+  })
+}
+
+describeNeeding('redis', 'three instances over one Redis', (program) => {
+  let server: RealRedis
+  let clients: readonly [TestClient, TestClient, TestClient]
+  beforeAll(async () => {
+    server = await startRedis(program)
+    const connect = () => connectRedis(server.path)
+    clients = [await connect(), await connect(), await connect()]
+  })
+  afterAll(async () => {
+    for (const client of clients) client.destroy()
+    await server.close()
+  })
+  behavesAsOneServer(() => {
+    const [one, other, third] = clients
+    return {
+      buses: [redisBus(one), redisBus(other), redisBus(third)],
+      breakListeners: () => one.sendCommand(['CLIENT', 'KILL', 'TYPE', 'pubsub']),
+    }
+  })
+})
+
+describe('three instances over one PostgreSQL', () => {
+  let server: RealPostgres
+  let pools: readonly [Pool, Pool, Pool]
+  type Pool = ReturnType<RealPostgres['pool']>
+  beforeAll(async () => {
+    server = await startPostgres()
+    pools = [server.pool(), server.pool(), server.pool()]
+  }, 120_000)
+  afterAll(async () => {
+    for (const pool of pools) await pool.end()
+    await server.close()
+  })
+  behavesAsOneServer(() => {
+    const [one, other, third] = pools
+    const killing = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
+    return {
+      buses: [postgresBus(one), postgresBus(other), postgresBus(third)],
+      breakListeners: () => one.query(killing),
+    }
+  })
+})
