@@ -6,6 +6,11 @@ export interface MessageWriter {
   write(line: string): void
   /** How much waits for the reader: characters that stand in for bytes, because the bound is there to save memory. */
   queued(): number
+  /**
+   * Undefined while the reader takes what it is sent, or is gone; otherwise a promise that resolves when it has caught up,
+   * or has gone.
+   */
+  drained(): Promise<void> | undefined
   /** Resolves when everything is handed to the system, or the stream has failed. */
   flush(): Promise<void>
 }
@@ -33,18 +38,29 @@ export function messageWriter(
   let pending = ''
   let scheduled = false
   let failed = false
+  const backlog = createBacklog()
 
   const flushNow = (done: () => void): void => {
     scheduled = false
     const text = pending
     pending = ''
-    if (failed || output.destroyed || output.writableEnded) return done()
-    if (!send(text, done)) events.onFull()
+    if (failed || output.destroyed || output.writableEnded) {
+      backlog.clear()
+      return done()
+    }
+    if (send(text, done)) return backlog.clear()
+    backlog.fill()
+    events.onFull()
   }
-  output.on('drain', events.onDrain)
+  output.on('drain', () => {
+    backlog.clear()
+    events.onDrain()
+  })
+  output.on('close', backlog.clear)
   // The listener stays: an error of the last write may come after everything else, and would end the process.
   output.on('error', (error) => {
     failed = true
+    backlog.clear()
     events.onFailure(error)
   })
   return {
@@ -58,6 +74,12 @@ export function messageWriter(
         if (scheduled) flushNow(ignore)
       })
     },
+    drained: () => {
+      if (failed || output.destroyed || output.writableEnded) return undefined
+      // What one turn brings is not handed over before its end, and must not grow without a bound until then.
+      if (pending.length > output.writableHighWaterMark) backlog.fill()
+      return backlog.cleared()
+    },
     queued: () => pending.length + output.writableLength,
     flush: () =>
       new Promise((resolve) => {
@@ -67,6 +89,30 @@ export function messageWriter(
           resolve()
         })
       }),
+  }
+}
+
+/** Whether a reader is behind, and who waits for it to catch up. */
+function createBacklog(): { fill(): void; clear(): void; cleared(): Promise<void> | undefined } {
+  let full = false
+  let waiting: Promise<void> | undefined
+  let wake = ignore
+  return {
+    fill: () => {
+      full = true
+    },
+    clear: () => {
+      full = false
+      waiting = undefined
+      wake()
+    },
+    cleared: () => {
+      if (!full) return undefined
+      waiting ??= new Promise((resolve) => {
+        wake = resolve
+      })
+      return waiting
+    },
   }
 }
 

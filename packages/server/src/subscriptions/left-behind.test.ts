@@ -34,7 +34,7 @@ async function openAndDrop(server: Server, bus: HandBus, count: number): Promise
   const held: WeakRef<object>[] = []
   for (let index = 0; index < count; index++) {
     const drained = (): Promise<void> => new Promise(() => {})
-    const filter = { toolsListChanged: true, resourceSubscriptions: [...uris, `note://${index}`] }
+    const filter = { toolsListChanged: true, resourceSubscriptions: [...uris, `note://${crypto.randomUUID()}`] }
     streams.push(await listening(server, filter, { principal, drained }))
     held.push(new WeakRef(drained))
   }

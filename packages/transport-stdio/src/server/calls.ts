@@ -128,7 +128,10 @@ function runCall(connection: Connection, request: RpcRequest): void {
 
 function callOf(connection: Connection, call: RunningCall): Call {
   const notify = (message: RpcNotification): void => sendNotification(connection, call, message)
-  return deferSignal({ principal: connection.settings.principal, notify }, () => signalOf(call.cancellation))
+  const { settings, writer } = connection
+  return deferSignal({ principal: settings.principal, notify, drained: writer.drained }, () =>
+    signalOf(call.cancellation),
+  )
 }
 
 // A call that rejects because it was told to stop has not failed.

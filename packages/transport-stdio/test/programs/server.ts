@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { createServer, tool } from '@x/server'
+import { createServer, type Server, tool } from '@x/server'
 import { serveStdio } from '@x/transport-stdio'
 import { z } from 'zod'
 
@@ -47,6 +47,17 @@ const tools = [
   tool('exits', { description: 'Ends the process', run: () => process.exit(3) }),
 ]
 
-serveStdio(createServer({ name: 'program', version: '1.0.0', tools }), { graceMs: 300 })
+const server: Server = createServer({
+  name: 'program',
+  version: '1.0.0',
+  tools: [
+    ...tools,
+    tool('change', {
+      description: 'Tells of a change of the tools',
+      run: () => server.changed('tools').then(() => ''),
+    }),
+  ],
+})
+serveStdio(server, { graceMs: 300 })
 // As an open connection to a database would, it keeps the process.
 setInterval(() => {}, 1000)

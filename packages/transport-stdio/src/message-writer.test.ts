@@ -1,0 +1,72 @@
+import { PassThrough } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { messageWriter } from './message-writer.ts'
+
+const line = 'x'.repeat(100)
+
+/** A writer to a stream that holds about a thousand bytes until somebody reads. */
+function writerTo(output = new PassThrough({ highWaterMark: 1000 })) {
+  const failures: unknown[] = []
+  const events = { onFull: () => {}, onDrain: () => {}, onFailure: (error: unknown) => failures.push(error) }
+  return { output, failures, writer: messageWriter(output, events) }
+}
+
+/** A writer that has written more than its stream holds. */
+async function full() {
+  const made = writerTo()
+  for (let count = 0; count < 30; count++) made.writer.write(line)
+  await setImmediate()
+  const drained = made.writer.drained()
+  if (drained === undefined) throw new Error('the reader has to be behind')
+  return { ...made, drained }
+}
+
+describe('a reader', () => {
+  test('is not behind before anything was written, nor while it takes what is', async () => {
+    const { writer, output } = writerTo()
+    expect(writer.drained()).toBeUndefined()
+    output.resume()
+    writer.write(line)
+    await setImmediate()
+    expect(writer.drained()).toBeUndefined()
+  })
+
+  test('that takes nothing is behind until it takes all', async () => {
+    const { writer, output, drained } = await full()
+    expect(writer.drained()).toBe(drained)
+    output.resume()
+    await drained
+    expect(writer.drained()).toBeUndefined()
+  })
+
+  test('is behind as well by what one turn of the loop writes, until that is handed over', async () => {
+    const { writer, output } = writerTo()
+    output.resume()
+    for (let count = 0; count < 30; count++) writer.write(line)
+    const drained = writer.drained()
+    expect(drained).toBeInstanceOf(Promise)
+    await drained
+    expect(writer.drained()).toBeUndefined()
+  })
+
+  test.each<[string, (output: PassThrough) => void]>([
+    ['fails', (output) => output.destroy(new Error('EPIPE'))],
+    ['closes', (output) => output.destroy()],
+  ])('that %s is not waited for any longer, nor again', async (_, end) => {
+    const { writer, output, drained } = await full()
+    end(output)
+    await drained
+    writer.write(line)
+    expect(writer.drained()).toBeUndefined()
+  })
+
+  test('that is gone before what was written is handed over is not waited for', async () => {
+    const { writer, output } = writerTo()
+    for (let count = 0; count < 30; count++) writer.write(line)
+    const drained = writer.drained()
+    output.end()
+    await drained
+    expect(writer.drained()).toBeUndefined()
+  })
+})

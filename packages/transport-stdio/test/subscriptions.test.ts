@@ -1,0 +1,233 @@
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
+import { manualClock } from '@tooling/vitest/manual-clock'
+import { isJsonObject, type JsonObject, metaKeys, type RequestId } from '@x/schema'
+import { createServer, memoryBus, resourceTemplate, type Server, type SubscriptionOptions } from '@x/server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectStdio, connectStreams, serveStdio } from '../src/index.ts'
+import { rawPeer } from '../src/testing/raw-peer.ts'
+import { cancel, request } from '../src/testing/requests.ts'
+import { serveRaw } from '../src/testing/serve-raw.ts'
+import { streamPair } from '../src/testing/stream-pair.ts'
+import { type BuiltPrograms, buildPrograms } from './built-programs.ts'
+
+const note = resourceTemplate('note://{id}', { name: 'note', read: () => '' })
+const serve = (subscriptions: SubscriptionOptions = {}): Server =>
+  createServer({ name: 'demo', version: '1.0.0', tools: [], prompts: [], resourceTemplates: [note], subscriptions })
+const listen = (id: RequestId, notifications: JsonObject) => request(id, 'subscriptions/listen', { notifications })
+const tools = { toolsListChanged: true }
+const _meta = (id: RequestId) => ({ [metaKeys.subscriptionId]: id })
+const acknowledged = { method: 'notifications/subscriptions/acknowledged' }
+const toolsChanged = { method: 'notifications/tools/list_changed' }
+const promptsChanged = { method: 'notifications/prompts/list_changed' }
+
+/** How many listen on a bus, which is how many servers have streams open. */
+function countedBus() {
+  const bus = memoryBus()
+  const state = { listening: 0 }
+  return {
+    state,
+    bus: {
+      ...bus,
+      listen: async (listener: Parameters<typeof bus.listen>[0]) => {
+        const stop = await bus.listen(listener)
+        state.listening += 1
+        return () => {
+          state.listening -= 1
+          stop()
+        }
+      },
+    },
+  }
+}
+
+describe('streams on one channel', () => {
+  test('are told apart by their ids, each acknowledged before anything else of it [SUB-002 SUB-003 SUB-006 BAS-062]', async () => {
+    const server = serve()
+    await using served = serveRaw(server)
+    served.peer.say(listen('a', tools), listen(2, { promptsListChanged: true }), listen(3, tools))
+    for (const id of ['a', 2, 3]) {
+      expect(await served.peer.next()).toMatchObject({ ...acknowledged, params: { _meta: _meta(id) } })
+    }
+    await server.changed('prompts')
+    await server.changed('tools')
+    expect(await served.peer.next()).toMatchObject({ ...promptsChanged, params: { _meta: _meta(2) } })
+    expect(await served.peer.next()).toMatchObject({ ...toolsChanged, params: { _meta: _meta('a') } })
+    expect(await served.peer.next()).toMatchObject({ ...toolsChanged, params: { _meta: _meta(3) } })
+  })
+
+  test('end with a result and a cancellation each when the service does [SUB-009 SUB-010 CAN-002 CAN-003 CAN-011]', async () => {
+    const server = serve()
+    const served = serveRaw(server)
+    served.peer.say(listen(1, tools), listen('b', {}), request(3, 'server/discover'))
+    for (let count = 0; count < 3; count++) await served.peer.next()
+    const closed = served.service.close()
+    served.peer.end()
+    await closed
+    const lines = (await served.peer.ended).map((line): unknown => JSON.parse(line))
+    const endOf = (id: RequestId) => [
+      { id, result: { resultType: 'complete', _meta: _meta(id) } },
+      { method: 'notifications/cancelled', params: { requestId: id } },
+    ]
+    expect(lines).toMatchObject([...endOf(1), ...endOf('b')])
+  })
+
+  test('that the client cancels say nothing more, and nothing of them stays [CAN-012 SUB-012]', async () => {
+    const { bus, state } = countedBus()
+    const server = serve({ bus })
+    await using served = serveRaw(server)
+    served.peer.say(listen(1, tools))
+    await served.peer.next()
+    expect(state.listening).toBe(1)
+    served.peer.say(cancel(1), request(2, 'server/discover'))
+    expect(await served.peer.next()).toMatchObject({ id: 2 })
+    expect(state.listening).toBe(0)
+    await server.changed('tools')
+    served.peer.say(listen(1, {}))
+    expect(await served.peer.next()).toMatchObject(acknowledged)
+    await server.changed('tools')
+    served.peer.say(request(3, 'server/discover'))
+    expect(await served.peer.next()).toMatchObject({ id: 3 })
+    expect(served.peer.waiting()).toEqual([])
+  })
+
+  test('end when their client does', async () => {
+    const { bus, state } = countedBus()
+    const served = serveRaw(serve({ bus }))
+    served.peer.say(listen(1, tools))
+    await served.peer.next()
+    served.peer.end()
+    await served.service.closed
+    expect(state.listening).toBe(0)
+  })
+})
+
+describe('a reader that is slow', () => {
+  const filter = { ...tools, resourceSubscriptions: ['note://1', 'note://2'] }
+  const change = async (server: Server): Promise<void> => {
+    await server.updated('note://1')
+    await server.changed('tools')
+    await server.updated('note://2')
+  }
+  /** A stream whose output holds little, and is read only when the test says so. */
+  async function unread(subscriptions: SubscriptionOptions) {
+    const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 500 })]
+    const server = serve(subscriptions)
+    const service = serveStdio(server, { input, output, graceMs: 30 })
+    const written = once(output, 'readable')
+    input.write(`${JSON.stringify(listen(1, filter))}\n`)
+    await written
+    return { server, service, read: () => rawPeer({ input: output, output: input }) }
+  }
+
+  test('hears of each change once when it reads again, however often it came, and loses none', async () => {
+    const clock = manualClock()
+    const { server, service, read } = await unread({ clock })
+    // What fits goes out as it comes; all else waits in as many entries as the filter has.
+    for (let count = 0; count < 10_000; count++) await change(server)
+    expect(clock.waiting).toBe(1)
+    const peer = read()
+    expect(await peer.next()).toMatchObject(acknowledged)
+    const heard: unknown[] = []
+    while (clock.waiting > 0 || peer.waiting().length > 0) heard.push(nameOf(await peer.next()))
+    expect(heard.length).toBeGreaterThanOrEqual(3)
+    expect(heard.length).toBeLessThan(20)
+    expect(new Set(heard.slice(-3))).toEqual(new Set(['notifications/tools/list_changed', 'note://1', 'note://2']))
+    await service.close()
+  })
+
+  test('for too long loses the stream, and is told when it reads again', async () => {
+    const clock = manualClock()
+    const { bus, state } = countedBus()
+    const { server, service, read } = await unread({ clock, bus, slowReaderMs: 5000 })
+    for (let count = 0; count < 100; count++) await change(server)
+    clock.advance(5000)
+    const peer = read()
+    let last = await peer.next()
+    while (last['id'] === undefined) last = await peer.next()
+    expect(last).toMatchObject({ id: 1, error: { message: expect.stringContaining('did not catch up') } })
+    expect(await peer.next()).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 1 } })
+    expect([state.listening, clock.waiting]).toEqual([0, 0])
+    await service.close()
+  })
+})
+
+function nameOf({ method, params }: JsonObject): unknown {
+  return (isJsonObject(params) && params['uri']) || method
+}
+
+/** A call that tells when so much has been heard. */
+function listener(signal: AbortSignal = new AbortController().signal) {
+  const heard: JsonObject[] = []
+  const waiting = new Map<number, () => void>()
+  return {
+    heard,
+    call: {
+      signal,
+      notify: ({ method, params = {} }: { readonly method: string; readonly params?: JsonObject | undefined }) => {
+        heard.push({ method, params })
+        waiting.get(heard.length)?.()
+      },
+    },
+    /** Resolves when so many messages have come. */
+    has: (count: number): Promise<void> =>
+      heard.length >= count ? Promise.resolve() : new Promise((resolve) => waiting.set(count, resolve)),
+  }
+}
+
+describe('clients of one connection', () => {
+  test('have streams under the same id, and each hears its own with its own id [SUB-008 STD-007]', async () => {
+    const [near, far] = streamPair()
+    const server = serve()
+    await using service = serveStdio(server, { input: far, output: far, graceMs: 30 })
+    await using connection = connectStreams({ input: near, output: near, graceMs: 30 })
+    const controller = new AbortController()
+    const [first, second] = [listener(), listener(controller.signal)]
+    const ends = [
+      connection(listen('mine', tools), first.call),
+      connection(listen('mine', { promptsListChanged: true }), second.call),
+    ]
+    await Promise.all([first.has(1), second.has(1)])
+    await server.changed('prompts')
+    await server.changed('tools')
+    await Promise.all([first.has(2), second.has(2)])
+    const params = { _meta: _meta('mine') }
+    expect(first.heard).toMatchObject([acknowledged, { ...toolsChanged, params }])
+    expect(second.heard).toMatchObject([acknowledged, { ...promptsChanged, params }])
+    controller.abort('enough')
+    await expect(ends[1]).rejects.toBe('enough')
+    void service.close()
+    expect(await ends[0]).toMatchObject({ id: 'mine', result: { resultType: 'complete', _meta: _meta('mine') } })
+  })
+})
+
+describe('a server in a process of its own', () => {
+  let programs: BuiltPrograms
+  beforeAll(async () => {
+    programs = await buildPrograms()
+  })
+  afterAll(() => programs[Symbol.asyncDispose]())
+
+  test('that ends fails its streams with words that say so, and the next one is open in the next process', async () => {
+    await using connection = connectStdio({
+      command: process.execPath,
+      args: [programs.path('server')],
+      restart: { pauseMs: 1 },
+    })
+    const first = listener()
+    const ended = connection(listen(1, tools), first.call)
+    await first.has(1)
+    process.kill(connection.process.pid ?? 0, 'SIGKILL')
+    await expect(ended).rejects.toMatchObject({ name: 'StdioError', code: 'exited', signal: 'SIGKILL' })
+    const controller = new AbortController()
+    const second = listener(controller.signal)
+    const again = connection(listen(1, tools), second.call)
+    await second.has(1)
+    expect(await connection(request(2, 'tools/call', { name: 'change' }), listener().call)).toHaveProperty('result')
+    await second.has(2)
+    expect(second.heard[1]).toMatchObject({ ...toolsChanged, params: { _meta: _meta(1) } })
+    expect(first.heard).toHaveLength(1)
+    controller.abort('enough')
+    await expect(again).rejects.toBe('enough')
+  })
+})
