@@ -8,6 +8,8 @@ import { createClient, type RedisClientType } from '@redis/client'
 /** A server that a test may end and begin again. */
 export interface RealRedis {
   readonly path: string
+  /** Where a client finds it. */
+  readonly url: string
   kill(): Promise<void>
   restart(): Promise<void>
   /** Makes it silent, with its connections open, as a machine is that has lost its network. */
@@ -27,6 +29,7 @@ export async function startRedis(program: string): Promise<RealRedis> {
   }
   return {
     path,
+    url: `unix://${path}`,
     kill,
     async restart() {
       server = await launch(program, folder, path)

@@ -1,0 +1,41 @@
+import { createClient } from '@x/client'
+import { startPostgres } from '@tooling/real-servers/postgres'
+import { startRedis } from '@tooling/real-servers/redis'
+import { describeNeeding } from '@tooling/vitest/needs'
+import { expect, test } from 'vitest'
+import { broadcastBus, connectPostgresBus, connectRedisBus, createTickets, type OpenBus } from '../src/change-buses.ts'
+
+/** Writes a ticket at one instance, and gives what the client of another one is told, once it is. */
+async function toldByAnother(connect: () => Promise<OpenBus>): Promise<unknown> {
+  const [here, there] = [await connect(), await connect()]
+  const client = createClient(createTickets(there.bus).server, { name: 'host', version: '1.0.0' })
+  let told: unknown
+  for await (const event of client.listen({ resourceSubscriptions: ['ticket://1'] })) {
+    if (event.type === 'opened') await createTickets(here.bus).write('1', 'It is out')
+    if (event.type !== 'resourceUpdated') continue
+    told = event.uri
+    break
+  }
+  await here.close()
+  await there.close()
+  return told
+}
+
+describeNeeding('redis', 'the bus of the guide over Redis', (program) => {
+  test('tells the clients of every instance', async () => {
+    const server = await startRedis(program)
+    expect(await toldByAnother(() => connectRedisBus(server.url))).toBe('ticket://1')
+    await server.close()
+  })
+})
+
+test('the bus of the guide over PostgreSQL tells the clients of every instance', async () => {
+  const server = await startPostgres()
+  expect(await toldByAnother(() => connectPostgresBus(server.url))).toBe('ticket://1')
+  await server.close()
+}, 120_000)
+
+test('a bus of one’s own tells the clients of every instance', async () => {
+  const connect = async (): Promise<OpenBus> => ({ bus: broadcastBus('tickets'), close: async () => {} })
+  expect(await toldByAnother(connect)).toBe('ticket://1')
+})
