@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { openHand, serveUnder } from '../testing/load.ts'
+import { accept, kinds, play, type Run, send, serve } from '../testing/rounds.ts'
+
+const question = { message: 'What?', schema: z.object({}) }
+const next = { a: accept() }
+
+describe('draining', () => {
+  test.each(kinds)(
+    'a running $kind leaves at the end of its step, without its minimum of work and beyond its budget',
+    async (kind) => {
+      const hand = openHand()
+      let finish = () => {}
+      const ran: string[] = []
+      const run: Run = async (ctx) => {
+        await ctx.step('long', async () => {
+          ran.push('long')
+          await new Promise<void>((resolve) => {
+            finish = resolve
+          })
+        })
+        await ctx.step('short', () => void ran.push('short'))
+        return 'done'
+      }
+      const options = { kind, strictReplay: false, shedding: { minWorkMs: 60_000, budget: 0 } }
+      const served = serveUnder(hand, run, options)
+      const running = send(served)
+      expect(served.server.load).toMatchObject({ ready: true, draining: false, running: 1 })
+      served.server.drain()
+      expect(served.server.load).toMatchObject({ ready: false, draining: true })
+      finish()
+      const { state } = await running
+      expect((await send(serveUnder(openHand(), run, options), { state })).text).toBe('done')
+      expect(ran).toEqual(['long', 'short'])
+      expect(hand.sheds).toMatchObject([{ reason: 'stopping', sheds: 1 }])
+      expect(served.server.load.counters.sheds.stopping).toBe(1)
+    },
+  )
+
+  test('a call that comes afterwards works for its minimum, and leaves at once when the server is told again', async () => {
+    const hand = openHand()
+    const run: Run = async (ctx) => {
+      for (let index = 0; index < 6; index++) {
+        await ctx.step(`step/${index}`, () => {
+          hand.time += 100
+          if (index === 4) served.server.drain()
+        })
+      }
+      return 'done'
+    }
+    const served = serveUnder(hand, run, { strictReplay: false, shedding: { minWorkMs: 300 } })
+    served.server.drain()
+    const first = await send(served)
+    expect(hand.time).toBe(300)
+    const second = await send(served, { state: first.state })
+    expect([second.state !== undefined, hand.time]).toEqual([true, 500])
+  })
+
+  test('what cannot move, and what records nothing, is served to its end', async () => {
+    const memory = serve(async (ctx) => String(await ctx.step('one', () => 1)))
+    memory.server.drain()
+    expect((await play(memory)).text).toBe('1')
+    const plain = serveUnder(openHand(), () => 'plain')
+    plain.server.drain()
+    expect((await play(plain)).text).toBe('plain')
+  })
+
+  test('what was left with a client before is taken by the next instance', async () => {
+    const run: Run = async (ctx) => {
+      await ctx.step('one', () => 1)
+      await ctx.elicit('a', question)
+      return 'done'
+    }
+    const old = serveUnder(openHand(), run)
+    const { state } = await send(old)
+    old.server.drain()
+    expect((await send(serveUnder(openHand(), run), { state, responses: next })).text).toBe('done')
+  })
+})

@@ -1,0 +1,314 @@
+import { errorCodes } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createServer, DefinitionError, type SheddingCall, sealedState, type SheddingOptions } from '../index.ts'
+import { resultOf } from '../testing/ask.ts'
+import { openHand, overloaded, serveUnder } from '../testing/load.ts'
+import { accept, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+
+const question = { message: 'What?', schema: z.object({}) }
+const oneStep: Run = async (ctx) => String(await ctx.step('one', () => 1))
+const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
+
+/** Records a step or a checkpoint so often, and says how often each was done. */
+function counting(steps: number, ran: string[] = []): Run {
+  return async (ctx) => {
+    for (let index = 0; index < steps; index++) await ctx.step(`step/${index}`, () => void ran.push(`step/${index}`))
+    return ran.join(' ')
+  }
+}
+
+describe.each(modes)('with strictReplay $strictReplay', (mode) => {
+  test.each(kinds)(
+    'a $kind on an overloaded instance answers with requestState alone at the end of a step, and goes on from there [MRT-014]',
+    async (kind) => {
+      const ran: string[] = []
+      const busy = openHand(overloaded)
+      const shed = await send(serveUnder(busy, counting(2, ran), { ...mode, kind }))
+      expect(shed.response).toHaveProperty('result.resultType', 'input_required')
+      expect(shed.response).not.toHaveProperty('result.inputRequests')
+      expect(shed.state).toMatch(/^[\w.-]+$/)
+      expect(ran).toEqual(['step/0'])
+      const { text } = await send(serveUnder(openHand(), counting(2, ran), { ...mode, kind }), { state: shed.state })
+      expect([text, ran]).toEqual(['step/0 step/1', ['step/0', 'step/1']])
+      const { name } = { name: 'do', ...kind.params, ...(kind.kind === 'resource' && { name: 'do://it' }) }
+      const load = { running: 0, eventLoopDelayMs: 1000, heapShare: undefined }
+      expect(busy.sheds).toEqual([{ method: kind.method, name, reason: 'load', sheds: 1, load }])
+    },
+  )
+
+  test('a call moves from a checkpoint as well, and goes on from its value', async () => {
+    const seen: number[] = []
+    const run: Run = async (ctx) => {
+      const progress = ctx.checkpoint('loop', 0)
+      while (progress.value < 4) {
+        seen.push(progress.value)
+        await progress.save(progress.value + 1)
+      }
+      return String(progress.value)
+    }
+    const busy = openHand(overloaded)
+    const { text, rounds } = await play([serveUnder(busy, run, mode), serveUnder(openHand(), run, mode)])
+    expect([text, rounds.length, seen]).toEqual(['4', 1, [0, 1, 2, 3]])
+  })
+
+  test('what an idle instance runs stays there', async () => {
+    const hand = openHand({ eventLoopDelayMs: 99, heapShare: 0.8 })
+    const { text, rounds } = await play(serveUnder(hand, oneStep, mode))
+    expect([text, rounds, hand.sheds]).toEqual(['1', [], []])
+  })
+
+  const limits: [string, SheddingOptions, object][] = [
+    ['the event loop is late', { maxEventLoopDelayMs: 20 }, { eventLoopDelayMs: 21 }],
+    ['the heap is nearly full', { maxHeapShare: 0.5 }, { heapShare: 0.51 }],
+    ['too many calls run', { maxRunning: 3 }, { running: 4 }],
+  ]
+  test.each(limits)('a call moves when %s', async (_, shedding, load) => {
+    const hand = openHand()
+    const served = serveUnder(hand, oneStep, { ...mode, shedding })
+    expect((await send(served)).text).toBe('1')
+    hand.load = { ...hand.load, ...load }
+    hand.time = 100
+    expect((await send(served)).state).toBeDefined()
+  })
+
+  test('a call that records nothing is never shed', async () => {
+    const hand = openHand(overloaded)
+    const asks: Run = async (ctx) => {
+      await ctx.elicit('a', question)
+      return 'done'
+    }
+    expect((await send(serveUnder(hand, () => 'plain', mode))).text).toBe('plain')
+    const { text, asked } = await play(serveUnder(hand, asks, mode), { a: accept() })
+    expect([text, asked, hand.sheds]).toEqual(['done', [['a']], []])
+  })
+
+  test('a call that is overloaded everywhere runs to its end once its budget is used up', async () => {
+    const ran: string[] = []
+    const hands = [1, 2, 3].map(() => openHand(overloaded, 100))
+    const [first, ...more] = hands.map((hand) => serveUnder(hand, counting(20, ran), mode))
+    if (first === undefined) throw new Error('there are three')
+    const played = await play([first, ...more])
+    expect(played.rounds).toHaveLength(5)
+    expect(hands.flatMap(({ sheds }) => sheds.map((event) => event.sheds)).sort()).toEqual([1, 2, 3, 4, 5])
+    expect(new Set(ran).size).toBe(ran.length)
+    expect(ran).toHaveLength(20)
+  })
+
+  test.each([
+    [0, 0],
+    [1, 1],
+    [3, 3],
+  ])('with a budget of %i it is shed %i times', async (budget, sheds) => {
+    const hand = openHand(overloaded, 100)
+    const played = await play(serveUnder(hand, counting(6), { ...mode, shedding: { budget } }))
+    expect(played.rounds).toHaveLength(sheds)
+  })
+
+  test('questions beyond the third take from the budget, so that a call stays within ten rounds', async () => {
+    const hand = openHand(overloaded, 100)
+    const run: Run = async (ctx) => {
+      for (let index = 0; index < 6; index++) await ctx.elicit(`ask/${index}`, question)
+      for (let index = 0; index < 6; index++) await ctx.step(`step/${index}`, () => index)
+      return 'done'
+    }
+    const answers = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`ask/${index}`, accept()]))
+    const played = await play(serveUnder(hand, run, mode), answers)
+    expect([played.text, played.rounds.length]).toEqual(['done', 8])
+    expect(hand.sheds.map(({ sheds }) => sheds)).toEqual([1, 2])
+  })
+
+  test('sheds are no rounds: nobody is warned that a call asks too often', async () => {
+    const hand = openHand(overloaded, 100)
+    const served = serveUnder(hand, counting(20), { ...mode, shedding: { budget: 12 } })
+    const { rounds } = await play(served)
+    expect([rounds.length, served.warnings]).toEqual([12, []])
+  })
+
+  test('a call works for its minimum at each instance before it moves', async () => {
+    const hand = openHand(overloaded)
+    const run: Run = async (ctx) => {
+      const progress = ctx.checkpoint('loop', 0)
+      while (progress.value < 10) {
+        hand.time += 40
+        await progress.save(progress.value + 1)
+      }
+      return 'done'
+    }
+    const served = serveUnder(hand, run, { ...mode, shedding: { minWorkMs: 120 } })
+    const calls: SheddingCall[] = []
+    const policy: SheddingOptions['policy'] = (_, call) => calls.push(call) > 0
+    const watched = serveUnder(hand, run, { ...mode, shedding: { minWorkMs: 120, policy } })
+    expect((await play(served)).rounds).toHaveLength(3)
+    expect((await play(watched)).rounds).toHaveLength(3)
+    expect(calls.map(({ workedMs }) => workedMs)).toEqual([120, 120, 120])
+  })
+
+  test('a policy decides in place of the limits, and knows the load and the call', async () => {
+    const hand = openHand(overloaded)
+    const seen: unknown[] = []
+    const policy: SheddingOptions['policy'] = (...about) => {
+      seen.push(about)
+      return about[1].sheds < 2
+    }
+    const served = serveUnder(hand, counting(3), { ...mode, shedding: { policy, maxEventLoopDelayMs: 1 } })
+    expect((await play(served)).rounds).toHaveLength(2)
+    const load = { running: 1, eventLoopDelayMs: 1000, heapShare: undefined }
+    const call = { method: 'tools/call', name: 'do', rounds: 0, workedMs: 0 }
+    expect(seen).toEqual([0, 1, 2].map((sheds) => [load, { ...call, sheds }]))
+    expect(hand.sheds.map(({ reason }) => reason)).toEqual(['policy', 'policy'])
+    expect(served.server.load.counters.sheds).toEqual({ load: 0, policy: 2, stopping: 0 })
+  })
+
+  test.each(['policy', 'onShed', 'load'] as const)('a %s that throws costs no call anything', async (name) => {
+    const hand = openHand(overloaded)
+    const broken = () => {
+      throw new Error(`${name} is broken`)
+    }
+    const served = serveUnder(hand, oneStep, { ...mode, shedding: { [name]: broken } })
+    expect((await play(served)).text).toBe('1')
+    const told =
+      name === 'load' ? served.warnings.map(({ message }) => message) : served.reported.map(({ error }) => error)
+    expect(told).toHaveLength(1)
+    expect(String(told[0])).toContain(`${name} is broken`)
+  })
+
+  test('after a wave of sheds an instance measures again before the next, so that it does not empty itself at once', async () => {
+    const hand = openHand(overloaded)
+    const open: (() => void)[] = []
+    const run: Run = async (ctx) => {
+      await new Promise<void>((resolve) => void open.push(resolve))
+      return oneStep(ctx)
+    }
+    const served = serveUnder(hand, run, { strictReplay: false })
+    const calls = Array.from({ length: 8 }, () => send(served))
+    expect(served.server.load.running).toBe(8)
+    for (const go of open.splice(0)) go()
+    const first = await Promise.all(calls)
+    expect(first.filter(({ state }) => state !== undefined)).toHaveLength(2)
+    expect(served.server.load.counters.sheds.load).toBe(2)
+  })
+
+  test('of the calls beyond maxRunning so many move as it takes to fall to four fifths', async () => {
+    const hand = openHand()
+    const open: (() => void)[] = []
+    const run: Run = async (ctx) => {
+      await new Promise<void>((resolve) => void open.push(resolve))
+      await ctx.step('one', () => 1)
+      await new Promise<void>((resolve) => void open.push(resolve))
+      return 'done'
+    }
+    const served = serveUnder(hand, run, { strictReplay: false, shedding: { maxRunning: 10 } })
+    const calls = Array.from({ length: 12 }, () => send(served))
+    for (const go of open.splice(0)) go()
+    await expect.poll(() => open.length).toBe(8)
+    for (const go of open.splice(0)) go()
+    const ended = await Promise.all(calls)
+    expect(ended.filter(({ text }) => text === 'done')).toHaveLength(8)
+    expect(served.server.load).toMatchObject({ running: 0, counters: { sheds: { load: 4 } } })
+  })
+})
+
+describe('which calls may move', () => {
+  const cases: [string, SheddingOptions | false | undefined, boolean | undefined, boolean][] = [
+    ['a movable call by default', undefined, true, true],
+    ['a call in memory or over stdio by default', undefined, undefined, false],
+    ['any call where all may', { calls: 'all' }, undefined, true],
+    ['a movable call where it is switched off', false, true, false],
+  ]
+  test.each(cases)('%s', async (_, shedding, movable, moves) => {
+    const policy = () => true
+    const chosen = shedding === false ? false : { ...shedding, minWorkMs: 0, policy }
+    const { state, text } = await send(serve(oneStep, { shedding: chosen }), {}, { movable })
+    expect([state !== undefined, text]).toEqual(moves ? [true, undefined] : [false, '1'])
+  })
+
+  test.each([[undefined], [false]] as const)(
+    'none of a server whose state is %s: no other could go on',
+    async (state) => {
+      const shedding: SheddingOptions = { minWorkMs: 0, policy: () => true }
+      const served = serve(oneStep, { state, shedding })
+      expect((await send(served, {}, { movable: true })).text).toBe('1')
+      expect(served.reported).toEqual([])
+    },
+  )
+})
+
+describe('options that make no sense', () => {
+  const wrong: [SheddingOptions, string][] = [
+    [{ maxRunning: 0 }, 'maxRunning is 0; write a number from 1'],
+    [{ maxEventLoopDelayMs: Number.NaN }, 'maxEventLoopDelayMs is NaN'],
+    [{ maxHeapShare: 85 }, 'maxHeapShare is 85; write a number above 0 and up to 1'],
+    [{ minWorkMs: -1 }, 'minWorkMs is -1; write a number from 0'],
+    [{ budget: -1 }, 'budget is -1'],
+    [{ hardLimit: { running: 0 } }, 'hardLimit.running is 0'],
+    [{ hardLimit: { eventLoopDelayMs: 0 } }, 'hardLimit.eventLoopDelayMs is 0'],
+    [{ retryAfterMs: -1 }, 'retryAfterMs is -1'],
+  ]
+  test.each(wrong)('%o is refused', (shedding, message) => {
+    const create = () => createServer({ name: 'demo', version: '1', state: sealedState({ keys }), shedding })
+    expect(create).toThrow(DefinitionError)
+    expect(create).toThrow(`shedding: ${message}`)
+  })
+
+  test('all calls are to move though nothing can seal what they did', () => {
+    const create = () => createServer({ name: 'demo', version: '1', state: false, shedding: { calls: 'all' } })
+    expect(create).toThrow('with state: false a call cannot move')
+  })
+})
+
+describe('the hard limit', () => {
+  const overloadedError = {
+    code: errorCodes.internal,
+    message: 'The server is overloaded and has not begun this call: try again in 250 ms',
+    data: { reason: 'overloaded', retryAfterMs: 250 },
+  }
+
+  test.each(kinds)(
+    'a $kind beyond it is refused before its handler runs, and when to come again is said',
+    async (kind) => {
+      const hand = openHand()
+      let begun = 0
+      let finish = () => {}
+      const run: Run = async () => {
+        begun++
+        await new Promise<void>((resolve) => {
+          finish = resolve
+        })
+        return 'done'
+      }
+      const shedding = { hardLimit: { running: 1 }, retryAfterMs: 250 }
+      const served = serveUnder(hand, run, { kind, strictReplay: false, shedding })
+      const running = send(served)
+      expect(served.server.load.ready).toBe(false)
+      expect((await send(served)).error).toEqual(overloadedError)
+      finish()
+      expect((await running).text).toBe('done')
+      expect([begun, served.server.load.counters.refused, served.server.load.ready]).toEqual([1, 1, true])
+    },
+  )
+
+  test('a call that comes back is let in up to twice the limit, because its work would be lost', async () => {
+    const hand = openHand(overloaded)
+    const served = serveUnder(hand, counting(2))
+    const { state } = await send(served)
+    const strict = serveUnder(hand, counting(2), { shedding: { budget: 1, hardLimit: { eventLoopDelayMs: 600 } } })
+    hand.time = 100
+    // Whoever looks at the load measures it.
+    expect(strict.server.load.ready).toBe(false)
+    expect((await send(strict)).error?.data).toMatchObject({ reason: 'overloaded' })
+    expect((await send(strict, { state })).text).toBe('step/1')
+    hand.load = { eventLoopDelayMs: 1201 }
+    hand.time = 200
+    expect(strict.server.load.eventLoopDelayMs).toBe(1201)
+    expect((await send(strict, { state })).error?.data).toMatchObject({ reason: 'overloaded' })
+  })
+
+  test('a list is answered beyond it', async () => {
+    const hand = openHand(overloaded)
+    const served = serveUnder(hand, oneStep, { shedding: { hardLimit: { eventLoopDelayMs: 1 } } })
+    expect(served.server.load.ready).toBe(false)
+    expect(await resultOf(served.server, 'tools/list')).toMatchObject({ tools: [{ name: 'do' }] })
+    expect(await resultOf(served.server, 'server/discover')).toHaveProperty('capabilities')
+  })
+})
