@@ -4,21 +4,29 @@ import { compileJsonSchema } from '@x/schema/json-schema'
 import { askingPrompts, askingTools } from './asking-tools.ts'
 import { contentTools } from './content-tools.ts'
 import { prompts } from './prompts.ts'
+import { changingTools } from './changing-tools.ts'
 import { protocolTools } from './protocol-tools.ts'
 import { resources, resourceTemplates } from './resources.ts'
 import { schemaTools } from './schema-tools.ts'
 
 /** The server that the official suite expects: its tools, resources and prompts go by the suite's names. */
 export function createFixture(): Server {
-  return createServer({
+  const server: Server = createServer({
     name: 'conformance-fixture',
     version: '1.0.0',
     // The suite calls the first tool with no arguments and reads the first resource.
-    tools: [...contentTools, ...protocolTools, ...schemaTools, ...askingTools],
+    tools: [
+      ...contentTools,
+      ...protocolTools,
+      ...schemaTools,
+      ...askingTools,
+      ...changingTools((kind) => server.changed(kind)),
+    ],
     resources,
     resourceTemplates,
     prompts: [...prompts, ...askingPrompts],
     state: sealedState({ keys: [randomBytes(32)] }),
     compileSchema: compileJsonSchema,
   })
+  return server
 }
