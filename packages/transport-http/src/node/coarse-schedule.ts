@@ -1,6 +1,7 @@
+import { enter, leave, type Rostered } from '../server/roster.ts'
 import type { Schedule } from '../server/settings.ts'
 
-interface Alarm {
+interface Alarm extends Rostered {
   readonly tick: number
   readonly run: () => void
 }
@@ -12,18 +13,18 @@ const longMs = 10_000
  * may end up to two times `everyMs` late. Waits under 10 seconds are as exact as the platform's.
  */
 export function createCoarseSchedule(exact: Schedule, everyMs = 1_000): Schedule {
-  const alarms = new Set<Alarm>()
+  const alarms: Alarm[] = []
   let ticks = 0
   let ticking = false
   const tick = () => {
     ticks += 1
-    // What runs may add alarms; theirs are of a later tick.
-    for (const alarm of alarms) {
-      if (alarm.tick > ticks) continue
-      alarms.delete(alarm)
+    // What runs may add alarms and take others back, so those that are due are picked first.
+    for (const alarm of alarms.filter((each) => each.tick <= ticks)) {
+      if (alarms[alarm.place] !== alarm) continue
+      leave(alarms, alarm)
       alarm.run()
     }
-    ticking = alarms.size > 0
+    ticking = alarms.length > 0
     if (ticking) exact(tick, everyMs)
   }
   return (run, ms) => {
@@ -31,8 +32,8 @@ export function createCoarseSchedule(exact: Schedule, everyMs = 1_000): Schedule
     if (!ticking) exact(tick, everyMs)
     ticking = true
     // The tick under way has begun already, so one more is waited for.
-    const alarm = { tick: ticks + Math.ceil(ms / everyMs) + 1, run }
-    alarms.add(alarm)
-    return () => void alarms.delete(alarm)
+    const alarm = { tick: ticks + Math.ceil(ms / everyMs) + 1, run, place: -1 }
+    enter(alarms, alarm)
+    return () => leave(alarms, alarm)
   }
 }

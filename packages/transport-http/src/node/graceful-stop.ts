@@ -10,7 +10,7 @@ export interface Stoppable {
   readonly server: Server
   /** Responses whose last byte is not out yet. */
   readonly open: ReadonlySet<ServerResponse>
-  readonly running: ReadonlySet<RunningCall>
+  readonly running: readonly RunningCall[]
   readonly schedule: Schedule
 }
 
@@ -29,7 +29,7 @@ export async function stopGracefully(parts: Stoppable, graceMs: number): Promise
   // stops to listen.
   NetServer.prototype.close.call(server)
   const drained = closeWhenDrained(parts)
-  for (const call of running) if (call.streams) stopCall(call, stopping())
+  for (const call of running.filter(({ streams }) => streams)) stopCall(call, stopping())
   const cancelGrace = schedule(() => finishAll(running), graceMs)
   const cancelCut = schedule(() => server.closeAllConnections(), graceMs + flushMs)
   await drained
@@ -39,8 +39,8 @@ export async function stopGracefully(parts: Stoppable, graceMs: number): Promise
   cancelCut()
 }
 
-function finishAll(running: ReadonlySet<RunningCall>): void {
-  for (const call of running) {
+function finishAll(running: readonly RunningCall[]): void {
+  for (const call of running.slice()) {
     const reason = stopping()
     finishCall(call, new McpError(errorCodes.internal, reason.message), 503)
     stopCall(call, reason)

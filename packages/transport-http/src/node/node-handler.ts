@@ -34,7 +34,7 @@ export function nodeHandler(exchange: Exchange, options: NodeHandlerOptions = {}
 /** What a handler on node:http goes by, and its books. */
 export function contextOf(exchange: Exchange, options: NodeHandlerOptions): HandlerContext<IncomingMessage> {
   const settings = compileSettings(options, createCoarseSchedule(quietSchedule))
-  return { exchange, settings, running: new Set() }
+  return { exchange, settings, running: [] }
 }
 
 // A call's connection keeps the process alive; its timers need not.

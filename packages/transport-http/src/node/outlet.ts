@@ -26,10 +26,23 @@ export function outletOf(response: ServerResponse): Outlet {
       if (!response.destroyed) response.end(text)
     },
     queued: () => response.writableLength,
+    drained: () => (response.writableNeedDrain && !response.destroyed ? drainedOf(response) : undefined),
     destroy: () => void response.destroy(),
     onClose(run) {
       if (response.closed) run()
       else response.on('close', run)
     },
   }
+}
+
+function drainedOf(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      response.off('drain', settle)
+      response.off('close', settle)
+      resolve()
+    }
+    response.on('drain', settle)
+    response.on('close', settle)
+  })
 }

@@ -2,6 +2,7 @@ import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { bodyCutShort, bodyTaken, bodyTooLarge, invalidText } from '../server/refusal.ts'
 import type { HttpRefusal } from '../server/refusal.ts'
+import { nextTurn } from './next-turn.ts'
 
 /** A request of node:http, with the body that a framework may have read and parsed before. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
@@ -25,7 +26,8 @@ function collect(request: NodeRequest, maxBytes: number, resolve: (body: string 
     // A peer that sees its answer and still goes on is cut off.
     else if (size > 2 * maxBytes + spareBytes) request.destroy()
   })
-  request.on('end', () => resolve(size > maxBytes ? bodyTooLarge(maxBytes) : decode(bytes?.subarray(0, size))))
+  const finish = () => resolve(size > maxBytes ? bodyTooLarge(maxBytes) : decode(bytes?.subarray(0, size)))
+  request.on('end', () => nextTurn(finish))
   request.on('error', () => resolve(bodyCutShort))
 }
 

@@ -24,7 +24,7 @@ export type HttpHandlerOptions = HandlerOptions<Request>
  * @throws TypeError or RangeError for options that make no sense.
  */
 export function httpHandler(exchange: Exchange, options: HttpHandlerOptions = {}): FetchHandler {
-  const context: HandlerContext<Request> = { exchange, settings: compileSettings(options), running: new Set() }
+  const context: HandlerContext<Request> = { exchange, settings: compileSettings(options), running: [] }
   return (request) =>
     new Promise((resolve) => {
       const intake: Intake<Request> = {

@@ -17,6 +17,8 @@ export interface Outlet {
   end(text: string): void
   /** Bytes that were written and that the peer has not taken yet. */
   queued(): number
+  /** Resolves when the peer has taken what was written, or has gone; undefined when there is nothing to wait for. */
+  drained(): Promise<void> | undefined
   /** Breaks the connection off, so that the peer sees that the stream was not finished. */
   destroy(): void
   /** Calls back once when the peer has gone or the answer is out, whichever is first. */

@@ -6,9 +6,11 @@ export function respond(request: Request, resolve: (response: Response) => void)
   let stream: ReadableStreamDefaultController<Uint8Array> | undefined
   let closed = false
   let onClose = () => {}
+  const drain = createDrain()
   const close = () => {
     if (closed) return
     closed = true
+    drain.release()
     request.signal.removeEventListener('abort', leave)
     onClose()
   }
@@ -30,7 +32,9 @@ export function respond(request: Request, resolve: (response: Response) => void)
       const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
         stream = controller
       }
-      resolve(new Response(new ReadableStream({ start, cancel: close }, strategy), { headers: pairs(headers) }))
+      // With that mark the stream asks for more only when the reader has taken everything.
+      const source = { start, pull: drain.release, cancel: close }
+      resolve(new Response(new ReadableStream(source, strategy), { headers: pairs(headers) }))
     },
     write(text) {
       if (!closed) stream?.enqueue(encoder.encode(text))
@@ -42,6 +46,7 @@ export function respond(request: Request, resolve: (response: Response) => void)
       close()
     },
     queued: () => -(stream?.desiredSize ?? 0),
+    drained: () => (closed || (stream?.desiredSize ?? 0) === 0 ? undefined : drain.wait()),
     destroy() {
       if (closed) return
       stream?.error(new DOMException('The stream was broken off', 'AbortError'))
@@ -51,6 +56,22 @@ export function respond(request: Request, resolve: (response: Response) => void)
       onClose = run
       if (request.signal.aborted) leave()
       else request.signal.addEventListener('abort', leave)
+    },
+  }
+}
+
+interface Drain {
+  /** Resolves at the next release. */
+  wait(): Promise<void>
+  release(): void
+}
+
+function createDrain(): Drain {
+  const waiting: (() => void)[] = []
+  return {
+    wait: () => new Promise((resolve) => void waiting.push(resolve)),
+    release() {
+      for (const resolve of waiting.splice(0)) resolve()
     },
   }
 }

@@ -258,6 +258,35 @@ describe.each(shells)('%s', (_, serve) => {
     // Cut off may be so early that not even the head of the answer got through.
     await expect(readToEnd(await opening)).rejects.toThrow(/broken off|aborted|terminated|reset|nothing/)
   })
+
+  test.each([
+    ['reads on', async (stream: Streaming, _leaving: AbortController) => void (await stream.next())],
+    ['leaves', async (_stream: Streaming, leaving: AbortController) => leaving.abort()],
+  ])(
+    'a call hears that its reader is behind, and when the reader %s, that it need not wait any more',
+    async (_title, go) => {
+      const { exchange, next } = pendingCalls()
+      await using handler = await serve(exchange, { maxQueuedBytes: 100_000_000 })
+      const leaving = new AbortController()
+      const opening = handler.open(listen, leaving.signal)
+      const { call } = await next()
+      expect(call.drained?.()).toBeUndefined()
+      call.notify(changed)
+      const stream = await opening
+      const large: RpcNotification = { ...changed, params: { a: 'x'.repeat(500_000) } }
+      while (call.drained?.() === undefined) {
+        call.notify(large)
+        // The system takes some of it at the end of the turn.
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      const caughtUp = call.drained?.()?.then(() => 'caught up')
+      await go(stream, leaving)
+      const reading = leaving.signal.aborted ? undefined : readToEnd(stream).catch(() => {})
+      expect(await caughtUp).toBe('caught up')
+      leaving.abort()
+      await reading
+    },
+  )
 })
 
 async function readToEnd(stream: Streaming | undefined): Promise<void> {

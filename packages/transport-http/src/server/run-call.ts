@@ -17,17 +17,18 @@ import type { Outlet } from './outlet.ts'
 import { abandonReply, createReply, keepAlive, sendNotification, sendResponse } from './reply.ts'
 import type { Reply } from './reply.ts'
 import type { RequestView } from './request-view.ts'
+import { enter, leave, type Rostered } from './roster.ts'
 import type { Settings } from './settings.ts'
 
 /** A handler: what it serves, how, and what it is busy with. */
 export interface HandlerContext<Source> {
   readonly exchange: Exchange
   readonly settings: Settings<Source>
-  readonly running: Set<RunningCall>
+  readonly running: RunningCall[]
 }
 
 /** A call under way. */
-export interface RunningCall {
+export interface RunningCall extends Rostered {
   readonly request: RpcRequest
   readonly reply: Reply
   readonly cancellation: Cancellation
@@ -59,11 +60,12 @@ export function runCall<Source>(parts: CallParts<Source>, context: HandlerContex
     streams: methodRow(request.method)?.streams === true,
     waitedMs: 0,
     cancelTimer: undefined,
+    place: -1,
   }
-  running.add(call)
+  enter(running, call)
   outlet.onClose(() => {
-    running.delete(call)
-    leave(call)
+    leave(running, call)
+    endConnection(call)
   })
   if (call.reply.phase === 'ended') return
   awaitBeat(call, context)
@@ -94,8 +96,9 @@ export function finishCall(call: RunningCall, error: unknown, status?: number): 
 
 function callOf<Source>(call: RunningCall, { principal, view }: CallParts<Source>): Call {
   const takeNotification = (message: RpcNotification) => notify(call, message)
-  const parts = { principal, mirrored: mirroredHeaders(view), notify: takeNotification }
-  return deferSignal(parts, () => signalOf(call.cancellation))
+  const parts = { principal, mirrored: mirroredHeaders(view), movable: true, notify: takeNotification }
+  const complete = call.streams ? { ...parts, drained: () => call.reply.outlet.drained() } : parts
+  return deferSignal(complete, () => signalOf(call.cancellation))
 }
 
 function notify(call: RunningCall, message: RpcNotification): void {
@@ -111,7 +114,7 @@ function breakOff(call: RunningCall, reason: unknown): void {
 }
 
 // The peer has gone, or has the whole answer; only the first is news to the handler.
-function leave(call: RunningCall): void {
+function endConnection(call: RunningCall): void {
   call.cancelTimer?.()
   if (call.reply.phase === 'ended') return
   abandonReply(call.reply)

@@ -1,0 +1,36 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { enter, leave, type Rostered } from './roster.ts'
+
+test('whoever enters and leaves in whatever order, those who stay are there once each', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(20)), (moves) => {
+      const roster: Rostered[] = []
+      const present = new Map<number, Rostered>()
+      for (const move of moves) {
+        const known = present.get(move)
+        const entry = known ?? { place: -1 }
+        if (known === undefined) {
+          enter(roster, entry)
+          present.set(move, entry)
+        } else {
+          leave(roster, entry)
+          present.delete(move)
+        }
+      }
+      expect(new Set(roster)).toEqual(new Set(present.values()))
+      expect(roster).toHaveLength(present.size)
+      expect(roster.map(({ place }) => place)).toEqual(roster.map((_, index) => index))
+    }),
+  )
+})
+
+test('whoever leaves twice takes nobody along', () => {
+  const roster: Rostered[] = []
+  const [first, second] = [{ place: -1 }, { place: -1 }]
+  enter(roster, first)
+  enter(roster, second)
+  leave(roster, first)
+  leave(roster, first)
+  expect(roster).toEqual([second])
+})
