@@ -1,0 +1,117 @@
+import { metaKeys } from '@x/schema'
+import { createServer, tool } from '@x/server'
+import { serveHttp } from '@x/transport-http/node'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { stateWith, keys } from './asking.ts'
+import { createGate } from './gate.ts'
+import { startOddProxy } from './odd-proxy.ts'
+import { headWith, sendAndLeave, sendBytes } from './raw-http.ts'
+
+const meta = { [metaKeys.protocolVersion]: '2026-07-28', [metaKeys.clientCapabilities]: {} }
+const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } })
+const bytes = Buffer.byteLength(body)
+const sized = `Content-Length: ${bytes}`
+const withHeaders = (...lines: string[]): string[] => [headWith([sized, ...lines]), body]
+const callOf = (name: string): string =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {}, _meta: meta } })
+const call = callOf('echo')
+const withCall = (...lines: string[]): string[] => [
+  headWith([`Content-Length: ${Buffer.byteLength(call)}`, 'Mcp-Method: tools/call', ...lines]),
+  call,
+]
+const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+const manyChunks = Array.from({ length: 80 }, () => chunk('x'.repeat(65_536)))
+
+const refused: readonly (readonly [string, readonly string[], number])[] = [
+  ['a host that is not this one (CVE-2025-66414)', withHeaders('Host: evil.test'), 403],
+  ['a host of which this one is a part', withHeaders('Host: 127.0.0.1.evil.test'), 403],
+  ['a host with credentials', withHeaders('Host: 127.0.0.1@evil.test'), 403],
+  ['the origin of another page (CVE-2025-9611)', withHeaders('Origin: https://evil.test'), 403],
+  ['an origin that is nobody', withHeaders('Origin: null'), 403],
+  ['an origin that is no origin', withHeaders('Origin: file:///etc/passwd'), 403],
+  ['the media type of a form (CVE-2026-33252)', withHeaders('Content-Type: text/plain'), 415],
+  ['a compressed body', withHeaders('Content-Encoding: gzip'), 415],
+  ['another path', [headWith([sized]).replace('/mcp', '/mcp/../admin'), body], 404],
+  ['another method', [headWith([sized]).replace('POST', 'DELETE'), body], 405],
+  ['a length past the bound (GHSA-f897-62hf-6gxq)', [headWith(['Content-Length: 999999999'])], 413],
+  ['chunks without an end, past the bound', [headWith(['Transfer-Encoding: chunked']), ...manyChunks], 413],
+  ['a length that is negative', [headWith(['Content-Length: -1']), body], 400],
+  ['a length that is no number', [headWith(['Content-Length: 1e3']), body], 400],
+  ['two lengths', [headWith([sized, 'content-length: 3']), body], 400],
+  ['a length and chunks, as smugglers send', [headWith([sized, 'Transfer-Encoding: chunked']), chunk(body)], 400],
+  ['a length that cuts the body short', [headWith([`Content-Length: ${bytes - 1}`]), body], 400],
+  ['a chunk whose length is no number', [headWith(['Transfer-Encoding: chunked']), `zz\r\n${body}\r\n`], 400],
+  ['headers of 40 KB', withHeaders(`X-Large: ${'x'.repeat(40_000)}`), 431],
+  ['a header without a name', withHeaders(': nothing'), 400],
+  ['a method header unlike the body', withHeaders('Mcp-Method: tools/call'), 400],
+  ['a method header that comes twice', withHeaders('Mcp-Method: tools/list', 'Mcp-Method: tools/call'), 400],
+  ['a name header unlike the body', withCall('Mcp-Name: other'), 400],
+  ['a name header with a line feed in it', withCall('Mcp-Name: echo\nX-Injected: yes'), 400],
+  ['a name header that is Base64 of more than the name', withCall('Mcp-Name: =?base64?ZWNobw0KWDogeQ==?='), 400],
+  ['a name header with a zero character', withCall('Mcp-Name: echo\0'), 400],
+  ['another version in the header', withHeaders('MCP-Protocol-Version: 2025-11-25'), 400],
+]
+
+async function besieged() {
+  const [started, stopped] = [createGate(), createGate()]
+  const waits = tool('waits', {
+    description: 'Waits until it is cancelled',
+    run: (_, ctx) =>
+      new Promise<string>((resolve) => {
+        ctx.signal.addEventListener('abort', () => {
+          stopped.open()
+          resolve('too late')
+        })
+        started.open()
+      }),
+  })
+  const given: unknown[] = []
+  const run = (input: unknown): string => String(given.push(input))
+  const echo = tool('echo', { description: 'Notes', input: z.looseObject({}), run })
+  const server = createServer({ name: 'b', version: '1', tools: [echo, waits], state: stateWith(keys.first) })
+  return { http: await serveHttp(server), given, started, stopped }
+}
+
+describe.each([
+  ['HTTP', async (port: number) => ({ port, [Symbol.asyncDispose]: () => Promise.resolve() })],
+  ['HTTP through a proxy', startOddProxy],
+] as const)('a hostile HTTP client, over %s', (_, reach) => {
+  test('is refused with the status that says why, in few words, and others are served', async () => {
+    const { http, given } = await besieged()
+    await using _stopping = http
+    await using way = await reach(http.port)
+    for (const [title, parts, status] of refused) {
+      const answer = await sendBytes(way.port, parts)
+      expect(answer.slice(0, 'HTTP/1.1 400'.length), title).toBe(`HTTP/1.1 ${status}`)
+      expect(answer, title).not.toMatch(/x-injected|<html|node:|\.ts:|access-control|set-cookie/i)
+      expect(answer.length, title).toBeLessThan(2000)
+      expect(await sendBytes(way.port, withHeaders()), title).toContain('"id":1')
+    }
+    expect(given).toEqual([])
+  })
+
+  test('that goes away in the middle of a body, a header or a call leaves nothing behind', async () => {
+    const { http, started, stopped } = await besieged()
+    await using _stopping = http
+    await using way = await reach(http.port)
+    const waits = callOf('waits')
+    const lines = [`Content-Length: ${Buffer.byteLength(waits)}`, 'Mcp-Method: tools/call', 'Mcp-Name: waits']
+    for (const parts of [['POST /mc'], [headWith([sized])], [headWith([sized]), body.slice(0, 10)]]) {
+      await sendAndLeave(way.port, parts, Promise.resolve())
+    }
+    await sendAndLeave(way.port, [headWith(lines), waits], started.opened)
+    await stopped.opened
+    expect(await sendBytes(way.port, withHeaders())).toContain('"id":1')
+  })
+})
+
+test('a body in thirty thousand chunks of a few bytes is read', async () => {
+  const { http } = await besieged()
+  await using _stopping = http
+  const filler = `{"a":"${'x'.repeat(200_000)}"}`
+  const text = call.replace('"arguments":{}', `"arguments":${filler}`)
+  const parts = Array.from({ length: Math.ceil(text.length / 7) }, (_, at) => chunk(text.slice(at * 7, at * 7 + 7)))
+  const head = headWith(['Transfer-Encoding: chunked', 'Mcp-Method: tools/call', 'Mcp-Name: echo'])
+  expect(await sendBytes(http.port, [head, parts.join(''), '0\r\n\r\n'])).toContain('"resultType":"complete"')
+})

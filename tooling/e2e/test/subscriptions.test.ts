@@ -1,0 +1,161 @@
+import type { SubscriptionEvent } from '@x/client'
+import type { Exchange, JsonObject, RpcNotification } from '@x/schema'
+import { resource, tool } from '@x/server'
+import { expect, test } from 'vitest'
+import { createGate } from './gate.ts'
+import { overEveryTransport } from './over-every-transport.ts'
+import { send } from './raw-request.ts'
+
+const subscriptionId = 'io.modelcontextprotocol/subscriptionId'
+const named = (name: string) => tool(name, { description: `The tool ${name}`, run: () => name })
+const counts = tool('counts', {
+  description: 'Reports progress and logs',
+  run: (_, ctx) => {
+    ctx.progress(1)
+    ctx.log('error', 'a fault')
+    return 'counted'
+  },
+})
+const definition = {
+  tools: [counts],
+  resources: ['a', 'b'].map((name) => resource(`test://${name}`, { name, read: () => name })),
+}
+
+/** A stream of changes as it comes over the transport, without a client that sorts it. */
+function listenRaw(exchange: Exchange, id: string, notifications: JsonObject) {
+  const controller = new AbortController()
+  const heard: RpcNotification[] = []
+  let more = createGate()
+  const notify = (message: RpcNotification): void => {
+    heard.push(message)
+    more.open()
+  }
+  const raw = { method: 'subscriptions/listen', params: { notifications }, id }
+  const over = send(exchange, raw, { signal: controller.signal, notify }).catch((error: unknown) => error)
+  return {
+    /** Resolves with all messages, once there are so many. */
+    heard: async (count: number): Promise<readonly RpcNotification[]> => {
+      while (heard.length < count) {
+        more = createGate()
+        await more.opened
+      }
+      return heard
+    },
+    leave: async (): Promise<void> => {
+      controller.abort(new Error('no longer interested'))
+      await over
+    },
+    over,
+  }
+}
+
+overEveryTransport('a subscription', (serve) => {
+  test('is acknowledged before all else, and tells what was asked for alone, under its id [SUB-001 SUB-002 SUB-003 SUB-004 SUB-006 SUB-007 BAS-062]', async () => {
+    await using served = await serve(definition)
+    const filter = { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['test://a'] }
+    const stream = listenRaw(served.connect().exchange, 'listen-1', filter)
+    await stream.heard(1)
+    await served.server.changed('resources')
+    await served.server.updated('test://b')
+    await served.server.updated('test://a')
+    await served.server.changed('tools')
+    const heard = await stream.heard(3)
+    const _meta = { [subscriptionId]: 'listen-1' }
+    const acknowledged = 'notifications/subscriptions/acknowledged'
+    // Nothing is honoured that the server does not have: it has no prompts.
+    const notifications = { toolsListChanged: true, resourceSubscriptions: ['test://a'] }
+    expect(heard[0]).toMatchObject({ method: acknowledged, params: { _meta, notifications } })
+    expect(heard[0]?.params?.['notifications']).toEqual(notifications)
+    const told = heard.slice(1).toSorted((one, other) => one.method.localeCompare(other.method))
+    expect(told).toMatchObject([
+      { method: 'notifications/resources/updated', params: { _meta, uri: 'test://a' } },
+      { method: 'notifications/tools/list_changed', params: { _meta } },
+    ])
+    await stream.leave()
+  })
+
+  test('is one of many on a connection, each with its own id and its own changes [SUB-006 SUB-008 STD-007]', async () => {
+    await using served = await serve(definition)
+    const { exchange } = served.connect()
+    const ids = ['one', 'two', 'three']
+    const open = ids.map((id, place) =>
+      listenRaw(exchange, id, place === 1 ? { toolsListChanged: true } : { resourceSubscriptions: ['test://a'] }),
+    )
+    await Promise.all(open.map((stream) => stream.heard(1)))
+    await served.server.updated('test://a')
+    await served.server.changed('tools')
+    for (const [place, stream] of open.entries()) {
+      const heard = await stream.heard(2)
+      const method = place === 1 ? 'notifications/tools/list_changed' : 'notifications/resources/updated'
+      expect(heard.map(({ params }) => params?.['_meta'])).toMatchObject(
+        Array(2).fill({ [subscriptionId]: ids[place] }),
+      )
+      expect(heard[1]?.method).toBe(method)
+    }
+    for (const stream of open) await stream.leave()
+  })
+
+  test('carries nothing of the calls beside it [SHT-020]', async () => {
+    await using served = await serve(definition)
+    const { exchange } = served.connect()
+    const stream = listenRaw(exchange, 'listen', { toolsListChanged: true })
+    await stream.heard(1)
+    const meta = { progressToken: 'listen', 'io.modelcontextprotocol/logLevel': 'debug' }
+    const call = { method: 'tools/call', params: { name: 'counts', arguments: {} }, meta, id: 'call' }
+    const { notifications } = await send(exchange, call)
+    expect(notifications.map(({ method }) => method)).toEqual(['notifications/progress', 'notifications/message'])
+    await served.server.changed('tools')
+    expect((await stream.heard(2)).map(({ method }) => method)).toEqual([
+      'notifications/subscriptions/acknowledged',
+      'notifications/tools/list_changed',
+    ])
+    await stream.leave()
+  })
+
+  test('that its reader leaves is over at the server, whose place it frees [CAN-004 SHT-025]', async () => {
+    await using served = await serve({ ...definition, subscriptions: { maxStreams: 1 } })
+    const { exchange } = served.connect()
+    const filter = { toolsListChanged: true }
+    const first = listenRaw(exchange, 'first', filter)
+    await first.heard(1)
+    const refused = await send(exchange, { method: 'subscriptions/listen', params: { notifications: filter } })
+    expect(refused.response).toHaveProperty('error')
+    await first.leave()
+    // The server hears of it when the transport has told it; until then the place is taken.
+    for (;;) {
+      const next = listenRaw(exchange, 'next', filter)
+      const opened = await Promise.race([next.heard(1).then(() => true), next.over.then(() => false)])
+      await next.leave()
+      if (opened) break
+    }
+  })
+
+  test('is read by a client as events, and the lists that it names are read anew', async () => {
+    await using served = await serve({ tools: [named('one')], cache: { ttlMs: 60_000 } })
+    const { client } = served.connect()
+    await using subscription = client.listen({ toolsListChanged: true })
+    const names = async (): Promise<string[]> => (await client.listTools()).map(({ name }) => name)
+    const seen: SubscriptionEvent['type'][] = []
+    for await (const { type } of subscription) {
+      seen.push(type)
+      if (type === 'opened') {
+        expect(await names()).toEqual(['one'])
+        served.server.update({ tools: [named('two')] })
+      }
+      if (type === 'toolsListChanged') break
+    }
+    expect(seen).toEqual(['opened', 'toolsListChanged'])
+    expect(await names()).toEqual(['two'])
+  })
+
+  test('ends with the reason of the signal that ends it, the same value', async () => {
+    await using served = await serve(definition)
+    const controller = new AbortController()
+    const reason = new Error('the window was closed')
+    const subscription = served.connect().client.listen({ toolsListChanged: true }, { signal: controller.signal })
+    const events = subscription[Symbol.asyncIterator]()
+    expect(await events.next()).toMatchObject({ value: { type: 'opened' } })
+    controller.abort(reason)
+    await expect(events.next()).rejects.toBe(reason)
+  })
+})
