@@ -6,6 +6,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<{ readonly run: (options: { 
     ['http', () => import('./http/run.ts')],
     ['parse', () => import('./parse.ts')],
     ['stdio', () => import('./stdio.ts')],
+    ['subscriptions', () => import('./subscriptions.ts')],
     ['suspended', () => import('./suspended.ts')],
   ])
 

@@ -1,0 +1,110 @@
+import { Agent, type ClientRequest, request } from 'node:http'
+import { acknowledgedMark, bodyOf, changedMark, headers } from './request.ts'
+
+/** What the benchmark asks of the clients. */
+export type ListenersQuestion =
+  /** Open so many streams, and answer when all are acknowledged. */
+  | { readonly ask: 'open'; readonly url: string; readonly streams: number }
+  /** Answer when every stream of this server has so many changes. */
+  | { readonly ask: 'await'; readonly url: string; readonly changes: number }
+  | { readonly ask: 'close'; readonly url: string }
+
+/** What the clients saw. */
+export interface ListenersAnswer {
+  /** Why the numbers would mean nothing. */
+  readonly failure?: string | undefined
+}
+
+/** The streams of one server. */
+interface Opened {
+  readonly requests: ClientRequest[]
+  /** How many streams have the change of that place, counted from 1. */
+  readonly having: number[]
+  acknowledged: number
+  /** Is told whenever something has come, and of what went wrong. */
+  wake: (failure?: string) => void
+}
+
+/** Opened so many at a time, because a server's backlog is no part of what is measured. */
+const atOnce = 50
+const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY })
+const byUrl = new Map<string, Opened>()
+
+process.once('disconnect', () => process.exit())
+process.on('message', (question: ListenersQuestion) => {
+  void answer(question).then(
+    () => process.send?.({}),
+    (error: unknown) => process.send?.({ failure: String(error) }),
+  )
+})
+
+async function answer(question: ListenersQuestion): Promise<void> {
+  const { url } = question
+  const opened = byUrl.get(url) ?? { requests: [], having: [], acknowledged: 0, wake: () => {} }
+  byUrl.set(url, opened)
+  if (question.ask === 'open') return open(opened, url, question.streams)
+  if (question.ask === 'await') {
+    return until(opened, () => (opened.having[question.changes] ?? 0) === opened.requests.length)
+  }
+  byUrl.delete(url)
+  for (const one of opened.requests) one.destroy()
+}
+
+async function open(opened: Opened, url: string, streams: number): Promise<void> {
+  while (opened.requests.length < streams) {
+    for (let count = 0; count < atOnce && opened.requests.length < streams; count += 1) openOne(opened, url)
+    await until(opened, () => opened.acknowledged === opened.requests.length)
+  }
+}
+
+function until(opened: Opened, isReached: () => boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    opened.wake = (failure) => {
+      if (failure !== undefined) reject(new Error(failure))
+      else if (isReached()) resolve()
+    }
+    opened.wake()
+  })
+}
+
+function openOne(opened: Opened, url: string): void {
+  const body = bodyOf(opened.requests.length + 1)
+  const lost = (reason: unknown): void => {
+    if (byUrl.get(url) === opened) opened.wake(`a stream was lost: ${String(reason)}`)
+  }
+  const one = request(url, { method: 'POST', agent, headers: { ...headers, 'content-length': body.length } })
+  one.on('response', (response) => {
+    if (response.statusCode !== 200) lost(`status ${response.statusCode}`)
+    let changes = 0
+    follow(response.setEncoding('utf8'), (mark) => {
+      if (mark === acknowledgedMark) opened.acknowledged += 1
+      else {
+        changes += 1
+        opened.having[changes] = (opened.having[changes] ?? 0) + 1
+      }
+      opened.wake()
+    })
+    response.on('close', () => lost('it was closed'))
+    response.on('error', lost)
+  })
+  one.on('error', lost)
+  opened.requests.push(one)
+  one.end(body)
+}
+
+const marks = new RegExp(`${acknowledgedMark}|${changedMark}`, 'g')
+const longest = Math.max(acknowledgedMark.length, changedMark.length)
+
+/** Finds the marks in a text that comes in pieces, each of them once. */
+function follow(text: NodeJS.ReadableStream, found: (mark: string) => void): void {
+  let rest = ''
+  text.on('data', (piece: string) => {
+    const whole = rest + piece
+    let end = 0
+    for (const match of whole.matchAll(marks)) {
+      end = match.index + match[0].length
+      found(match[0])
+    }
+    rest = whole.slice(Math.max(end, whole.length - longest + 1))
+  })
+}

@@ -1,0 +1,9 @@
+import { createServer as createHttpServer } from 'node:http'
+import { createServer, tool } from '@x/server'
+import { nodeHandler } from '@x/transport-http/node'
+import { answerQuestions } from './answer-questions.ts'
+
+const echo = tool('echo', { description: 'Says something', run: () => 'something' })
+const server = createServer({ name: 'bench', version: '1.0.0', tools: [echo] })
+
+answerQuestions(createHttpServer(nodeHandler(server)), () => void server.changed('tools'))
