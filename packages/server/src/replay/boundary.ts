@@ -33,11 +33,11 @@ export function passBoundary(run: Run): Promise<void> | undefined {
 function shedReason(run: Run): ShedReason | undefined {
   const { gauge } = run.scope.settings
   if (!mayMove(run)) return undefined
-  if (gauge.drains > run.drains) return 'stopping'
+  if (gauge.draining > 0 && gauge.drains > run.drains) return 'stopping'
   measure(gauge)
   const call = sheddable(run)
   if (call === undefined) return undefined
-  if (gauge.drains > 0) return 'stopping'
+  if (gauge.draining > 0) return 'stopping'
   if (gauge.rules.policy !== undefined) return asksToShed(run, call) ? 'policy' : undefined
   if (!isOverloaded(gauge)) return undefined
   gauge.allowance--

@@ -57,6 +57,16 @@ describe('draining', () => {
     expect([second.state !== undefined, hand.time]).toEqual([true, 500])
   })
 
+  test('what was told is taken back once, by whoever told it', async () => {
+    const { server } = serveUnder(openHand(), () => 'plain')
+    const [first, second] = [server.drain(), server.drain()]
+    first()
+    first()
+    expect(server.load.ready).toBe(false)
+    second()
+    expect(server.load).toMatchObject({ ready: true, draining: false })
+  })
+
   test('what cannot move, and what records nothing, is served to its end', async () => {
     const memory = serve(async (ctx) => String(await ctx.step('one', () => 1)))
     memory.server.drain()

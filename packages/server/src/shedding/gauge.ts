@@ -14,6 +14,8 @@ export interface Gauge {
   waiting: number
   /** How often the server was told to stop. */
   drains: number
+  /** How many of these times it has not been taken back. */
+  draining: number
   /** Whether a timer measures from time to time. */
   ticking: boolean
   /** When the next tick should come. */
@@ -55,6 +57,7 @@ export function createGauge(rules: SheddingRules, source: GaugeSource): Gauge {
     leaving: 0,
     waiting: 0,
     drains: 0,
+    draining: 0,
     ticking: false,
     due: 0,
     measuredAt: Number.NEGATIVE_INFINITY,

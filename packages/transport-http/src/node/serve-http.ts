@@ -1,15 +1,17 @@
 import { createServer } from 'node:http'
 import type { Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { errorCodes, type Exchange } from '@x/schema'
+import { errorCodes } from '@x/schema'
 import { isLoopback, loopbackHosts, parseHost } from '../server/hosts.ts'
 import { refuse } from '../server/refusal.ts'
 import type { HttpRefusal } from '../server/refusal.ts'
 import { platformSchedule } from '../server/settings.ts'
-import { stopGracefully } from './graceful-stop.ts'
+import { type HealthOptions, healthCheck } from './health.ts'
 import { contextOf, handlerIn } from './node-handler.ts'
 import type { NodeHandlerOptions } from './node-handler.ts'
 import { outletOf } from './outlet.ts'
+import type { ServedExchange } from './served-exchange.ts'
+import { type StopOptions, type Stopping, stopOnce } from './stop.ts'
 
 /** Where {@link serveHttp} listens, and how it behaves. */
 export interface ServeHttpOptions extends NodeHandlerOptions {
@@ -19,13 +21,14 @@ export interface ServeHttpOptions extends NodeHandlerOptions {
   readonly host?: string | undefined
   /** The path of the endpoint, `/mcp` by default; every other answers 404. */
   readonly path?: string | undefined
+  /** Where balancers look whether the server is well: `/healthz` and `/readyz` by default, `false` for nowhere. */
+  readonly health?: false | HealthOptions | undefined
+  /**
+   * Stops the server at SIGTERM and SIGINT: `true`, or how. The process then ends by itself when nothing else keeps it; a
+   * second signal ends it at once. Off by default.
+   */
+  readonly stopOnSignals?: boolean | StopOptions | undefined
 }
-
-/**
- * An exchange that may say why only this machine may reach it, as `createServer` of `@x/server` does when it was given no
- * `state`: what it leaves with a client no other instance could open.
- */
-export type ServedExchange = Exchange & { readonly localOnly?: string | undefined }
 
 /** A server that listens. */
 export interface HttpServer {
@@ -33,10 +36,10 @@ export interface HttpServer {
   readonly url: string
   readonly port: number
   /**
-   * Stops: new calls get 503, running ones have `graceMs` (10 seconds by default) to finish before they are aborted and
-   * answered with 503. Resolves when every connection is closed; calling it again gives the same promise.
+   * Stops: the server is not ready any more, running calls move on to other instances where they can, new ones get 503 after
+   * `noticeMs`, and those that run have `graceMs` to finish. Resolves when every connection is closed; calling it again gives the same promise.
    */
-  close(options?: { readonly graceMs?: number | undefined }): Promise<void>
+  close(options?: StopOptions): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -47,7 +50,6 @@ const serverOptions = {
   requestTimeout: 60_000,
   connectionsCheckingInterval: 5_000,
 }
-const tenSeconds = 10_000
 
 /**
  * Serves an exchange on a port of its own.
@@ -66,24 +68,25 @@ export async function serveHttp(exchange: ServedExchange, options: ServeHttpOpti
   if (!isThisMachine(host)) refuseLocalOnly(exchange, host)
   const context = contextOf(exchange, { ...options, allowedHosts: options.allowedHosts ?? ownHosts(host) })
   const open = new Set<ServerResponse>()
-  let stopped: Promise<void> | undefined
+  const stopping: Stopping = { phase: 'open' }
 
   const handle = handlerIn(context)
+  const isHealthCheck = healthCheck(
+    options.health ?? {},
+    () => stopping.phase === 'open' && exchange.load?.ready !== false,
+  )
   const server = createServer(serverOptions, (request, response) => {
     open.add(response)
     response.on('close', () => open.delete(response))
-    if (stopped !== undefined) refuseRest(response)
+    if (stopping.phase === 'refusing') response.shouldKeepAlive = false
+    if (isHealthCheck(request, response)) return
+    if (stopping.phase === 'refusing') refuseRest(response)
     else if (isAt(path, request.url)) handle(request, response)
     else outletOf(response).send(refuse(notHere(path), []))
   })
   const bound = await listen(server, host, port)
-  const close: HttpServer['close'] = ({ graceMs = tenSeconds } = {}) => {
-    stopped ??= stopGracefully(
-      { server, open, running: context.running, schedule: options.schedule ?? platformSchedule },
-      graceMs,
-    )
-    return stopped
-  }
+  const { schedule = platformSchedule, stopOnSignals: onSignals = false } = options
+  const close = stopOnce({ server, open, running: context.running, schedule, exchange, stopping, onSignals })
   return { url: `http://${inUrl(host)}:${bound}${path}`, port: bound, close, [Symbol.asyncDispose]: () => close() }
 }
 
@@ -97,7 +100,6 @@ function notHere(path: string): HttpRefusal {
 
 function refuseRest(response: ServerResponse): void {
   const refusal = { status: 503, code: errorCodes.internal, message: 'The server is stopping: try another instance' }
-  response.shouldKeepAlive = false
   outletOf(response).send(refuse({ ...refusal, headers: { 'Retry-After': '1' } }, []))
 }
 

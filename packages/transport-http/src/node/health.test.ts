@@ -1,0 +1,158 @@
+import { connect } from 'node:net'
+import { createServer as createMcpServer, sealedState, tool } from '@x/server'
+import { expect, test, vi } from 'vitest'
+import { echo, pendingCalls, resultOf } from '../testing/exchanges.ts'
+import { handClock } from '../testing/hand-clock.ts'
+import { bodyOf, connectRaw, headOf, requestOf } from '../testing/raw.ts'
+import { type HttpServer, serveHttp } from './serve-http.ts'
+
+/** Asks for a path as a balancer does, over a connection of its own and by an address. */
+async function check({ port }: HttpServer, path: string, method = 'GET'): Promise<[number, string]> {
+  const raw = connectRaw(port)
+  raw.send(`${method} ${path} HTTP/1.1\r\nHost: 10.0.0.7\r\nConnection: close\r\n\r\n`)
+  const [head = '', body = ''] = (await raw.closed()).split('\r\n\r\n')
+  return [Number(head.split(' ')[1]), body.trim()]
+}
+
+test('a server says that it lives and is ready, to whoever asks by whatever name, without its exchange', async () => {
+  const exchange = vi.fn(echo)
+  await using http = await serveHttp(exchange)
+  expect(await check(http, '/healthz')).toEqual([200, '{"ok":true}'])
+  expect(await check(http, '/readyz?verbose=1')).toEqual([200, '{"ok":true}'])
+  expect(await check(http, '/readyz', 'HEAD')).toEqual([200, ''])
+  expect(await check(http, '/readyz', 'POST')).toEqual([405, ''])
+  expect((await check(http, '/health'))[0]).toBe(404)
+  expect(exchange).not.toHaveBeenCalled()
+})
+
+test('an exchange that is overloaded is not ready, and lives', async () => {
+  const load = { ready: false }
+  await using http = await serveHttp(Object.assign(echo.bind(undefined), { load }))
+  expect(await check(http, '/readyz')).toEqual([503, '{"ok":false}'])
+  expect(await check(http, '/healthz')).toEqual([200, '{"ok":true}'])
+  load.ready = true
+  expect((await check(http, '/readyz'))[0]).toBe(200)
+})
+
+test('the paths are the ones that were chosen, or none', async () => {
+  await using chosen = await serveHttp(echo, { health: { live: '/live', ready: false } })
+  expect((await check(chosen, '/live'))[0]).toBe(200)
+  expect((await check(chosen, '/healthz'))[0]).toBe(404)
+  expect((await check(chosen, '/readyz'))[0]).toBe(404)
+  await using none = await serveHttp(echo, { health: false })
+  expect((await check(none, '/healthz'))[0]).toBe(404)
+  await expect(serveHttp(echo, { health: { live: 'healthz' } })).rejects.toThrow(
+    'health.live is "healthz": write a path',
+  )
+})
+
+test('a server that stops gives notice: it is not ready and still serves, and only then refuses', async () => {
+  const { exchange, next } = pendingCalls()
+  const clock = handClock()
+  const drained: string[] = []
+  const drain = () => {
+    drained.push('drain')
+    return () => void drained.push('back')
+  }
+  const http = await serveHttp(Object.assign(exchange, { drain }), {
+    schedule: clock.schedule,
+    keepAliveMs: 0,
+    timeoutMs: 0,
+  })
+  const closing = http.close({ noticeMs: 3000, graceMs: 5000 })
+  expect([await check(http, '/readyz'), await check(http, '/healthz')]).toEqual([
+    [503, '{"ok":false}'],
+    [200, '{"ok":true}'],
+  ])
+  const raw = connectRaw(http.port)
+  raw.send(requestOf('tools/list', 1))
+  const first = await next()
+  first.answer()
+  await raw.until('"id":1')
+  expect(drained).toEqual(['drain'])
+  const busy = connectRaw(http.port)
+  busy.send(requestOf('tools/list', 2))
+  const second = await next()
+  clock.advance(3000)
+  await vi.waitFor(() => expect(drained).toEqual(['drain', 'drain']))
+  raw.send(requestOf('tools/list', 3))
+  expect(await raw.closed()).toMatch(/HTTP\/1.1 503 [^]*The server is stopping/)
+  second.answer()
+  await closing
+  expect(drained).toEqual(['drain', 'drain', 'back', 'back'])
+  expect(clock.waiting()).toBe(0)
+})
+
+test('a check over a connection that was kept is answered while calls are refused, and ends it', async () => {
+  const { exchange, next } = pendingCalls()
+  const http = await serveHttp(exchange)
+  const balancer = connectRaw(http.port)
+  const get = 'GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n'
+  balancer.send(get)
+  await balancer.until('{"ok":true}')
+  const busy = connectRaw(http.port)
+  busy.send(requestOf('tools/list', 1))
+  const call = await next()
+  const closing = http.close()
+  balancer.send(get)
+  expect(await balancer.closed()).toMatch(/503 [^]*Connection: close[^]*\{"ok":false\}/)
+  call.answer()
+  expect(await busy.closed()).toContain('200 OK')
+  await closing
+})
+
+test('running calls of a server that closes move on at the end of their step, and the server goes on elsewhere', async () => {
+  let finish = () => {}
+  const work = tool('work', {
+    description: 'Works',
+    run: (_, ctx) =>
+      ctx.step('long', async () => {
+        await new Promise<void>((resolve) => {
+          finish = resolve
+        })
+        return 'worked'
+      }),
+  })
+  const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
+  const about = { name: 'demo', version: '1', state: sealedState({ keys }), strictReplay: false }
+  const server = createMcpServer({ ...about, shedding: { calls: 'all' }, tools: [work] })
+  const http = await serveHttp(server)
+  const raw = connectRaw(http.port)
+  const body = bodyOf('tools/call', 1, '"name":"work",')
+  raw.send(headOf('tools/call', ['Mcp-Name: work', `Content-Length: ${body.length}`]) + body)
+  await vi.waitFor(() => expect(server.load.running).toBe(1))
+  const closing = http.close()
+  expect(server.load).toMatchObject({ ready: false, draining: true })
+  finish()
+  expect(await raw.closed()).toMatch(/200 OK[^]*"resultType":"input_required","requestState":"/)
+  await closing
+  expect(server.load).toMatchObject({ ready: true, draining: false, counters: { sheds: { stopping: 1 } } })
+})
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s stops a server that was told to stop on signals, once',
+  async (signal) => {
+    const others = process.listeners(signal)
+    const http = await serveHttp(async (request) => resultOf(request), { stopOnSignals: { graceMs: 1000 } })
+    const added = process.listeners(signal).filter((listener) => !others.includes(listener))
+    expect(added).toHaveLength(1)
+    process.emit(signal)
+    await http.close()
+    expect(process.listeners(signal)).toEqual(others)
+    const socket = connect({ port: http.port, host: '127.0.0.1' })
+    await expect(new Promise((resolve, reject) => socket.on('connect', resolve).on('error', reject))).rejects.toThrow(
+      'ECONNREFUSED',
+    )
+  },
+)
+
+test('a server that was closed, or that was not told to, leaves signals alone', async () => {
+  const before = process.listenerCount('SIGTERM')
+  await using quiet = await serveHttp(echo)
+  expect(process.listenerCount('SIGTERM')).toBe(before)
+  const http = await serveHttp(echo, { stopOnSignals: true })
+  expect(process.listenerCount('SIGTERM')).toBe(before + 1)
+  await http.close()
+  expect(process.listenerCount('SIGTERM')).toBe(before)
+  expect(quiet.port).toBeGreaterThan(0)
+})

@@ -1,0 +1,61 @@
+import { type Stoppable, stopGracefully } from './graceful-stop.ts'
+import type { ServedExchange } from './served-exchange.ts'
+import { onStopSignal } from './stop-signals.ts'
+
+/** How a server stops. */
+export interface StopOptions {
+  /** How many milliseconds running calls have to finish before they are aborted and answered with 503; 10 seconds when absent. */
+  readonly graceMs?: number | undefined
+  /**
+   * For how many milliseconds calls are still served while `/readyz` says 503 already, so that balancers turn away before
+   * anything is refused; 0 when absent. Give what a balancer that checks in intervals needs to notice.
+   */
+  readonly noticeMs?: number | undefined
+}
+
+/** How far a server is on its way to its end. */
+export interface Stopping {
+  /** While it leaves, it is not ready and still serves; then it refuses what comes. */
+  phase: 'open' | 'leaving' | 'refusing'
+}
+
+/** What a stop is about. */
+export interface StopParts extends Stoppable {
+  readonly exchange: ServedExchange
+  readonly stopping: Stopping
+  /** Whether signals stop the server, and how. */
+  readonly onSignals: boolean | StopOptions
+}
+
+const tenSeconds = 10_000
+
+/** A function that stops a server once, however often it is called. */
+export function stopOnce(parts: StopParts): (options?: StopOptions) => Promise<void> {
+  const { onSignals } = parts
+  let stopped: Promise<void> | undefined
+  let forgetSignals = (): void => {}
+  const stop = (options: StopOptions = {}): Promise<void> => {
+    forgetSignals()
+    stopped ??= leave(parts, options)
+    return stopped
+  }
+  if (onSignals !== false) forgetSignals = onStopSignal(() => void stop(onSignals === true ? {} : onSignals))
+  return stop
+}
+
+async function leave(parts: StopParts, { graceMs = tenSeconds, noticeMs = 0 }: StopOptions): Promise<void> {
+  const { exchange, stopping, schedule } = parts
+  stopping.phase = 'leaving'
+  const takeBack = [exchange.drain?.()]
+  if (noticeMs > 0) {
+    await new Promise<void>((resolve) => void schedule(resolve, noticeMs))
+    // What came meanwhile has to leave as well.
+    takeBack.push(exchange.drain?.())
+  }
+  stopping.phase = 'refusing'
+  try {
+    await stopGracefully(parts, graceMs)
+  } finally {
+    for (const undo of takeBack) undo?.()
+  }
+}
