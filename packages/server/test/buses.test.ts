@@ -118,6 +118,22 @@ describe('the bus over PostgreSQL', () => {
     expect(narrow.totalCount).toBe(0)
   })
 
+  test('a connection that listened for the application before tells the bus nothing of that', async () => {
+    const narrow = server.pool({ max: 1 })
+    await narrow.query('LISTEN application')
+    const errors: unknown[] = []
+    const onError = (error: unknown): void => void errors.push(error)
+    const bus = postgresBus(pool, { channel: 'narrow', listenPool: narrow, onError })
+    const topics: string[] = []
+    const stop = await bus.listen({ onChange: ({ topic }) => topics.push(topic), onGap: () => {} })
+    await pool.query('SELECT pg_notify($1, $2)', ['application', '{"topic":"of the application"}'])
+    await bus.publish({ topic: 'tools' })
+    await expect.poll(() => topics).toEqual(['tools'])
+    stop()
+    await narrow.end()
+    expect(errors).toEqual([])
+  })
+
   test('another pool listens where one is given', async () => {
     const separate = server.pool({ max: 1 })
     const bus = postgresBus(pool, { channel: 'separate', listenPool: separate })
