@@ -32,7 +32,7 @@ overEveryTransport('a hostile server', (serve) => {
     const hostile: JsonObject = JSON.parse(
       '{"resultType":"complete","__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}},"content":[],"_meta":{"__proto__":{"admin":true}},"structuredContent":{"__proto__":{"admin":true}}}',
     )
-    await using served = await serve({}, instead({ 'tools/call': () => hostile }))
+    await using served = await serve(honest, instead({ 'tools/call': () => hostile }))
     const { client } = served.connect()
     const result = await client.callTool('hostile').catch((error: unknown) => error)
     for (const value of [result, {}, [], client]) expect(value).not.toHaveProperty('admin')
@@ -50,7 +50,7 @@ overEveryTransport('a hostile server', (serve) => {
   ] satisfies readonly (readonly [string, JsonObject])[])(
     'whose result is %s is an error of that call alone',
     async (_, result) => {
-      await using served = await serve({}, instead({ 'tools/call': () => result }))
+      await using served = await serve(honest, instead({ 'tools/call': () => result }))
       const { client } = served.connect({ capabilities: { elicitation: {} } })
       await expect(client.callTool('hostile')).rejects.toMatchObject({ name: 'ClientError', method: 'tools/call' })
       expect(textOf(await client.callTool('echo'))).toBe('still here')
@@ -125,7 +125,7 @@ overEveryTransport('a hostile server', (serve) => {
     ]
     const icons = ['https://example.com/a.png', ...sources].map((src) => ({ src }))
     const tools = [{ name: 'hostile', inputSchema: schemaOf({}), icons }]
-    await using served = await serve({}, instead({ 'tools/list': () => ({ ...cached, tools }) }))
+    await using served = await serve(honest, instead({ 'tools/list': () => ({ ...cached, tools }) }))
     const [listed] = await served.connect().client.listTools()
     expect(listed?.icons?.map(({ src }) => src)).toEqual(['https://example.com/a.png'])
   })
@@ -153,7 +153,7 @@ overEveryTransport('a hostile server', (serve) => {
     const names = ['X\r\nInjected: yes', 'a b', '', 'Größe', 'a:b']
     const inputSchemas = names.map((name) => schemaOf({ a: { type: 'string', 'x-mcp-header': name } }))
     const tools = inputSchemas.map((inputSchema, place) => ({ name: `t${place}`, inputSchema }))
-    await using served = await serve({}, instead({ 'tools/list': () => ({ ...cached, tools }) }))
+    await using served = await serve(honest, instead({ 'tools/list': () => ({ ...cached, tools }) }))
     const refused: string[] = []
     const { client } = served.connect({ onWarning: ({ tool }) => void refused.push(tool) })
     expect(await client.listTools()).toEqual([])
