@@ -5,8 +5,9 @@ import type { Outlet } from '../server/outlet.ts'
 /** An outlet that writes straight to a response of node:http. */
 export function outletOf(response: ServerResponse): Outlet {
   return {
-    send({ status, headers, body }) {
+    send({ status, headers, body, closes }) {
       if (response.headersSent || response.destroyed) return
+      if (closes === true) response.shouldKeepAlive = false
       if (body === undefined) {
         response.writeHead(status, status === 204 ? [...headers] : ['Content-Length', '0', ...headers])
         response.end()

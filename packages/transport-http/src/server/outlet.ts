@@ -3,6 +3,8 @@ export interface Answer {
   readonly status: number
   readonly headers: readonly string[]
   readonly body?: string | undefined
+  /** Whether the peer is to open another connection for its next request, where the platform has a say in it. */
+  readonly closes?: boolean | undefined
 }
 
 /**

@@ -1,6 +1,7 @@
 import { encodeMessage, type RpcNotification, type RpcResponse } from '@x/schema'
 import { encodeEvent, eventStreamHeaders, keepAliveComment } from './event-stream.ts'
 import type { Outlet } from './outlet.ts'
+import { movesOn, retryAfterOf } from './load.ts'
 import { statusOf } from './status.ts'
 
 /** The answer to one request while it is being made: plain JSON, unless something has to be said before the end. */
@@ -42,7 +43,7 @@ export function sendResponse(reply: Reply, response: RpcResponse, status = statu
   const body = encodeMessage(response)
   reply.phase = 'ended'
   if (phase === 'streaming') outlet.end(encodeEvent(body))
-  else outlet.send({ status, headers, body })
+  else outlet.send({ status, headers: withRetryAfter(headers, response), body, closes: movesOn(response) })
 }
 
 /** Shows that the call is still running, unless there are bytes waiting that show it as well. */
@@ -61,4 +62,9 @@ function openStream(reply: Reply): void {
   if (reply.phase !== 'waiting') return
   reply.phase = 'streaming'
   reply.outlet.open(reply.headers.length === 0 ? eventStreamHeaders : [...eventStreamHeaders, ...reply.headers])
+}
+
+function withRetryAfter(headers: readonly string[], response: RpcResponse): readonly string[] {
+  const seconds = retryAfterOf(response)
+  return seconds === undefined ? headers : ['Retry-After', String(seconds), ...headers]
 }

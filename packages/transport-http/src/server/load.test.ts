@@ -1,0 +1,68 @@
+import { errorCodes, type JsonObject, type RpcRequest, type RpcResponse } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { echo, resultOf } from '../testing/exchanges.ts'
+import { post } from '../testing/sent.ts'
+import { shells } from '../testing/shells.ts'
+
+const callTool = post('tools/call', { name: 'a' })
+
+function refusing(data: JsonObject | undefined, code: number = errorCodes.internal) {
+  return async ({ id }: RpcRequest): Promise<RpcResponse> => ({
+    jsonrpc: '2.0',
+    id,
+    error: { code, message: 'The server is overloaded', ...(data !== undefined && { data }) },
+  })
+}
+
+describe.each(shells)('%s', (name, serve) => {
+  test.each([
+    [1, '1'],
+    [0, '1'],
+    [1001, '2'],
+    [30_000, '30'],
+  ])('a call refused for load, for %d ms, is told with 503 to come again after %s s', async (retryAfterMs, seconds) => {
+    await using handler = await serve(refusing({ reason: 'overloaded', retryAfterMs }))
+    const { status, headers, body } = await handler.send(callTool)
+    expect([status, headers.get('retry-after')]).toEqual([503, seconds])
+    expect(JSON.parse(body).error).toMatchObject({ code: errorCodes.internal, data: { reason: 'overloaded' } })
+  })
+
+  test.each([
+    ['no data', undefined, errorCodes.internal, 500],
+    ['another reason', { reason: 'other', retryAfterMs: 1 }, errorCodes.internal, 500],
+    ['a time that is none', { reason: 'overloaded', retryAfterMs: -1 }, errorCodes.internal, 500],
+    ['another code', { reason: 'overloaded', retryAfterMs: 1 }, errorCodes.invalidParams, 400],
+  ])('an error with %s is no refusal for load', async (_title, data, code, expected) => {
+    await using handler = await serve(refusing(data, code))
+    const { status, headers } = await handler.send(callTool)
+    expect([status, headers.get('retry-after')]).toEqual([expected, null])
+  })
+
+  test.each([
+    ['asks for the retry alone', 'close', { resultType: 'input_required', requestState: 's' }],
+    [
+      'asks the user something',
+      'keep-alive',
+      { resultType: 'input_required', requestState: 's', inputRequests: { a: { method: 'roots/list' } } },
+    ],
+    ['is complete', 'keep-alive', { resultType: 'complete' }],
+  ])('with an answer that %s, the connection says %s', async (_title, connection, result: JsonObject) => {
+    await using handler = await serve(async (request) => ({ ...resultOf(request), result }))
+    const { status, headers } = await handler.send({
+      ...callTool,
+      headers: { ...callTool.headers, connection: 'keep-alive' },
+    })
+    // What a web response says of its connection is the platform's own affair.
+    expect([status, headers.get('connection')]).toEqual([200, name === 'nodeHandler' ? connection : null])
+  })
+
+  test('every call may move to another instance', async () => {
+    let movable: boolean | undefined
+    await using handler = await serve((request, call) => {
+      movable = call.movable
+      return echo(request, call)
+    })
+    await handler.send(callTool)
+    expect(movable).toBe(true)
+  })
+})
