@@ -4,12 +4,12 @@ import { errorCodes, McpError } from '@x/schema'
 import { finishCall, stopCall } from '../server/run-call.ts'
 import type { RunningCall } from '../server/run-call.ts'
 import type { Schedule } from '../server/settings.ts'
+import type { OpenResponse } from './open-responses.ts'
 
 /** What a stop has to see to. */
 export interface Stoppable {
   readonly server: Server
-  /** Responses whose last byte is not out yet. */
-  readonly open: ReadonlySet<ServerResponse>
+  readonly open: readonly OpenResponse[]
   readonly running: readonly RunningCall[]
   readonly schedule: Schedule
 }
@@ -55,9 +55,9 @@ function stopping(): DOMException {
 function closeWhenDrained({ open }: Stoppable): Promise<void> {
   return new Promise((resolve) => {
     const check = () => {
-      if (open.size === 0) resolve()
+      if (open.length === 0) resolve()
     }
-    for (const response of open) {
+    for (const { response } of open) {
       closeAfter(response)
       response.once('close', check)
     }

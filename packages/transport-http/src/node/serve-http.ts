@@ -9,6 +9,7 @@ import { platformSchedule } from '../server/settings.ts'
 import { type HealthOptions, healthCheck } from './health.ts'
 import { contextOf, handlerIn } from './node-handler.ts'
 import type { NodeHandlerOptions } from './node-handler.ts'
+import { keepOpen, type OpenResponse } from './open-responses.ts'
 import { outletOf } from './outlet.ts'
 import type { ServedExchange } from './served-exchange.ts'
 import { type StopOptions, type Stopping, stopOnce } from './stop.ts'
@@ -67,7 +68,7 @@ export async function serveHttp(exchange: ServedExchange, options: ServeHttpOpti
   const { port = 0, host = '127.0.0.1', path = '/mcp' } = options
   if (!isThisMachine(host)) refuseLocalOnly(exchange, host)
   const context = contextOf(exchange, { ...options, allowedHosts: options.allowedHosts ?? ownHosts(host) })
-  const open = new Set<ServerResponse>()
+  const open: OpenResponse[] = []
   const stopping: Stopping = { phase: 'open' }
 
   const handle = handlerIn(context)
@@ -76,8 +77,7 @@ export async function serveHttp(exchange: ServedExchange, options: ServeHttpOpti
     () => stopping.phase === 'open' && exchange.load?.ready !== false,
   )
   const server = createServer(serverOptions, (request, response) => {
-    open.add(response)
-    response.on('close', () => open.delete(response))
+    keepOpen(open, response)
     if (stopping.phase === 'refusing') response.shouldKeepAlive = false
     if (isHealthCheck(request, response)) return
     if (stopping.phase === 'refusing') refuseRest(response)
