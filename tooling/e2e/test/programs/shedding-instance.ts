@@ -1,0 +1,29 @@
+import { appendFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { createServer, sealedState, tool } from '@x/server'
+import { serveHttp } from '@x/transport-http/node'
+
+const { STATE_KEY, EFFECTS = '', SHEDS = '' } = process.env
+
+const work = tool('work', {
+  description: 'Works in steps, each of which leaves a line in a file',
+  run: async (_, ctx) => {
+    for (let index = 0; index < 8; index++) {
+      await ctx.step(`step/${index}`, async ({ idempotencyKey }) => {
+        await setTimeout(10)
+        appendFileSync(EFFECTS, `${idempotencyKey}\n`)
+      })
+    }
+    return ctx.uuid('result')
+  },
+})
+
+const server = createServer({
+  name: 'instance',
+  version: '1.0.0',
+  state: sealedState({ keys: [STATE_KEY] }),
+  tools: [work],
+  shedding: { onShed: ({ reason }) => appendFileSync(SHEDS, `${reason}\n`) },
+})
+
+void serveHttp(server, { stopOnSignals: { noticeMs: 300 } }).then(({ port }) => console.log(port))

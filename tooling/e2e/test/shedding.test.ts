@@ -1,0 +1,104 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { createClient, isClientError } from '@x/client'
+import { errorCodes } from '@x/schema'
+import { createServer, type Server, type SheddingOptions, tool } from '@x/server'
+import { connectHttp } from '@x/transport-http/client'
+import { serveHttp } from '@x/transport-http/node'
+import { describe, expect, test } from 'vitest'
+import { keys, stateWith, textOf } from './asking.ts'
+import { startFleet } from './fleet.ts'
+import { overEveryTransport } from './over-every-transport.ts'
+
+const host = { name: 'e2e-client', version: '1.0.0' }
+
+/** Eight steps, one after another; what was done is noted outside. */
+function longTool(ran: string[]) {
+  return tool('long', {
+    description: 'Works in steps',
+    run: async (_, ctx) => {
+      const total = ctx.checkpoint('total', 0)
+      for (let index = 0; index < 8; index++) {
+        const done = await ctx.step(`step/${index}`, () => ran.push(`step/${index}`))
+        if (total.value < done) await total.save(done)
+      }
+      return `${total.value} of 8, begun at ${ctx.now()}`
+    },
+  })
+}
+
+/** Sheds each call so often, at its first chances. */
+function shedding(times: number): SheddingOptions {
+  return { calls: 'all', minWorkMs: 0, policy: (_, { sheds }) => sheds < times }
+}
+
+function definitionOf(ran: string[], times: number) {
+  const began = Date.now()
+  return { tools: [longTool(ran)], state: stateWith(keys.first), wallClock: () => began, shedding: shedding(times) }
+}
+
+overEveryTransport('a call that is shed', (serve) => {
+  test('comes to the same end over three instances, with every step done once, and nobody notices', async () => {
+    const ran: string[] = []
+    const definition = definitionOf(ran, 5)
+    await using moving = await startFleet(serve, [definition, definition, definition])
+    await using still = await startFleet(serve, [{ ...definition, shedding: false }])
+    const moved = await createClient(moving.exchange, host).callTool('long')
+    expect(ran.splice(0)).toHaveLength(8)
+    const stayed = await createClient(still.exchange, host).callTool('long')
+    expect(JSON.stringify(moved)).toBe(JSON.stringify(stayed))
+    expect(textOf(moved)).toContain('8 of 8')
+    expect([moving.served, still.served]).toEqual([[2, 2, 2], [1]])
+  })
+})
+
+describe('over HTTP', () => {
+  function serverOf(ran: string[], options: SheddingOptions): Server {
+    const { tools, state } = definitionOf(ran, 0)
+    return createServer({ name: 'ours', version: '1.0.0', tools, state, shedding: options, strictReplay: false })
+  }
+
+  test('the official client completes a call that is shed five times', async () => {
+    const ran: string[] = []
+    // The transport says that a retry may reach another instance, so nothing has to be switched on.
+    await using http = await serveHttp(serverOf(ran, { ...shedding(5), calls: undefined }))
+    const client = new Client(
+      { name: 'official', version: '1.0.0' },
+      { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+    )
+    await client.connect(new StreamableHTTPClientTransport(new URL(http.url)))
+    const result = await client.callTool({ name: 'long', arguments: {} })
+    expect(JSON.stringify(result.content)).toContain('8 of 8')
+    expect(ran).toHaveLength(8)
+    await client.close()
+  })
+
+  test('a call that comes while the server is at its hard limit is refused, and its client reads when to come again', async () => {
+    let finish = () => {}
+    const wait = tool('wait', {
+      description: 'Waits',
+      run: () =>
+        new Promise<string>((resolve) => {
+          finish = () => resolve('waited')
+        }),
+    })
+    const options = { hardLimit: { running: 1 }, retryAfterMs: 2500 }
+    const about = { name: 'ours', version: '1.0.0', state: stateWith(keys.first) }
+    const server = createServer({ ...about, tools: [wait], shedding: options })
+    await using http = await serveHttp(server)
+    const connection = connectHttp(http.url)
+    const client = createClient(connection, host)
+    const first = client.callTool('wait')
+    first.catch(() => {})
+    await expect.poll(() => server.load.running).toBe(1)
+    expect((await fetch(new URL('/readyz', http.url))).status).toBe(503)
+    expect((await fetch(new URL('/healthz', http.url))).status).toBe(200)
+    const refused = await client.callTool('wait').catch((error: unknown) => error)
+    expect(isClientError(refused)).toBe(true)
+    const data = { reason: 'overloaded', retryAfterMs: 2500 }
+    expect(refused).toMatchObject({ code: 'rpc', rpc: { code: errorCodes.internal, data } })
+    finish()
+    expect(textOf(await first)).toBe('waited')
+    expect((await fetch(new URL('/readyz', http.url))).status).toBe(200)
+    await connection.close()
+  })
+})
