@@ -45,7 +45,7 @@ describe.each(calls)('The time of %s', (_name, run) => {
     },
   )
 
-  test('ends with the reason of its signal, which the server is told [CAN-001]', async () => {
+  test('ends with the reason of its signal, which the server is told', async () => {
     const exchange = scripted(() => never)
     const controller = new AbortController()
     const failure = run(createClient(exchange, host), { signal: controller.signal }).catch((error: unknown) => error)

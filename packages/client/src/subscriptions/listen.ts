@@ -87,7 +87,7 @@ async function keepOpen(context: ListenContext, running: Running): Promise<void>
       return
     }
     const asked = error ? Math.min(retryAfterOf(error), pauses.most) : 0
-    const retryInMs = Math.max(asked, pauseOf(inRow, pauses))
+    const retryInMs = Math.ceil(Math.max(asked, pauseOf(inRow, pauses)))
     inRow += 1
     queue.put(error ? { type: 'interrupted', error, retryInMs } : { type: 'interrupted', retryInMs })
     await pause(retryInMs, clock, signal)
