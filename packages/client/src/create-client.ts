@@ -57,6 +57,7 @@ export interface Client extends AskingCalls, SubscriptionCalls {
 /**
  * Makes typed calls out of an exchange: a server in memory, a connection, or anything that wraps one. Nothing is sent until
  * a call is made, and no call needs another one first.
+ * Subscriptions are not opened again over an exchange whose `isClosed` is true, as a connection's is that was closed here.
  *
  * @example
  * const client = createClient(server, { name: 'host', version: '1.0.0' })
