@@ -1,0 +1,78 @@
+import { createClient } from '@x/client'
+import { createServer, type Server, sealedState, type SheddingOptions, type Tool } from '@x/server'
+import { connectHttp } from '@x/transport-http/client'
+import { expect, test, vi } from 'vitest'
+import * as programs from '../src/shedding.ts'
+
+const keys = ['00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff']
+const me = { name: 'test', version: '1.0.0' }
+
+/** An archive of books with three pages, and what was done to it. */
+function createArchive(): programs.Archive & { readonly done: string[] } {
+  const done: string[] = []
+  return {
+    done,
+    pages: async (book) => (done.push(`pages of ${book}`), 3),
+    index: async (book, page) => (done.push(`${book} ${page}`), page * 100),
+  }
+}
+
+/** Calls a tool of two instances that take turns, and counts the rounds. */
+async function call(tool: Tool, args: Record<string, number | string>, shedding: SheddingOptions) {
+  const state = sealedState({ keys })
+  const instance = (): Server =>
+    createServer({ name: 'guide', version: '1', state, tools: [tool], shedding, strictReplay: false })
+  const instances = [instance(), instance()]
+  let rounds = 0
+  const client = createClient(
+    (request, call) => instances[rounds++ % 2]?.(request, call) ?? Promise.reject(new Error()),
+    me,
+  )
+  const { content } = await client.callTool(tool.name, args)
+  return { text: content[0]?.type === 'text' ? content[0].text : '', rounds }
+}
+
+const always: SheddingOptions = { calls: 'all', minWorkMs: 0, policy: () => true, budget: 3 }
+
+test('a book is indexed over several instances, each page once', async () => {
+  const archive = createArchive()
+  const { text, rounds } = await call(programs.indexBook(archive), { book: 'Emma' }, always)
+  expect([text, rounds]).toEqual(['600 words on 3 pages', 4])
+  expect(archive.done).toEqual(['pages of Emma', 'Emma 1', 'Emma 2', 'Emma 3'])
+})
+
+test('primes are counted the same whether the call moves or stays', async () => {
+  const moved = await call(programs.countPrimes, { limit: 10_000 }, always)
+  const stayed = await call(programs.countPrimes, { limit: 10_000 }, { policy: () => false })
+  expect([moved.text, stayed.text]).toEqual(['1229 primes up to 10000', '1229 primes up to 10000'])
+  expect([moved.rounds, stayed.rounds]).toEqual([4, 1])
+})
+
+test('the server of the guide serves, and is not ready once it was asked to stop', async () => {
+  const server = programs.server(sealedState({ keys }), createArchive())
+  await using http = await programs.serve(server)
+  const connection = connectHttp(http.url)
+  await createClient(connection, me).callTool('count_primes', { limit: 10 })
+  await connection.close()
+  expect((await fetch(new URL('/readyz', http.url))).status).toBe(200)
+  const taken = server.drain()
+  expect((await fetch(new URL('/readyz', http.url))).status).toBe(503)
+  taken()
+})
+
+test('a server with limits of its own tells of what moves', async () => {
+  vi.stubEnv('STATE_KEY', keys[0])
+  const server = programs.tuned(() => {})
+  const { content } = await createClient(server, me).callTool('count_primes', { limit: 10 })
+  expect(content).toEqual([{ type: 'text', text: '4 primes up to 10' }])
+  expect(server.load.counters.sheds).toEqual({ load: 0, policy: 0, stopping: 0 })
+  vi.unstubAllEnvs()
+})
+
+test('a policy looks at the load and the call', () => {
+  const about = { method: 'tools/call', sheds: 0, rounds: 0, workedMs: 2001 }
+  const load = { running: 5, eventLoopDelayMs: 0, heapShare: undefined }
+  expect(programs.mostlyFree(load, { ...about, name: 'count_primes' })).toBe(true)
+  expect(programs.mostlyFree(load, { ...about, name: 'index_book' })).toBe(false)
+  expect(programs.mostlyFree({ ...load, running: 4 }, { ...about, name: 'count_primes' })).toBe(false)
+})
