@@ -1,4 +1,13 @@
-import { createServer, type Load, type Server, type SheddingCall, sealedState, type StateCodec, tool } from '@x/server'
+import {
+  createServer,
+  type Load,
+  type Server,
+  type SheddingCall,
+  sealedState,
+  type StateCodec,
+  type Tool,
+  tool,
+} from '@x/server'
 import { measureLoad } from '@x/server/node'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { z } from 'zod'
@@ -10,7 +19,7 @@ export interface Archive {
 }
 
 // #region steps
-export const indexBook = (archive: Archive) =>
+export const indexBook = (archive: Archive): Tool =>
   tool('index_book', {
     description: 'Indexes every page of a book',
     input: z.object({ book: z.string() }),

@@ -18,7 +18,10 @@ export type StepResult = JsonValue | void
 export interface Checkpoint<T extends JsonValue> {
   /** What was saved last, in this run or in an earlier one; at first, what the checkpoint began with. */
   readonly value: T
-  /** Records how far the loop is: a later run begins from here. */
+  /**
+   * Records how far the loop is: a later run begins from here. Lets the event loop turn when handlers have held it up for
+   * about 10 milliseconds, and ends this run when the call is to go on at another instance.
+   */
   save(value: T): Promise<void>
 }
 
