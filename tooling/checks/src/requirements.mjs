@@ -6,11 +6,15 @@ import { isProgram, problem } from './report.mjs'
 import { listFiles, workspaceRoot } from './workspace.mjs'
 
 const table = 'tooling/spec/requirements.tsv'
+const untestable = 'tooling/checks/untestable.tsv'
+
+/** The pages of which every rule for a server or a client is proved, or listed with the reason why no test can exist. */
+const completePages = ['basic/index', 'basic/versioning', 'basic/patterns/', 'basic/transports/', 'server/discover']
 const citation = /\[([A-Z]{3}-\d{3}(?:[ ,]+[A-Z]{3}-\d{3})*)\]/g
 
 /**
  * @typedef {{ id: string, page: string, role: string, level: string, text: string }} Requirement
- * @typedef {{ page: string, all: number, proved: number }} Page
+ * @typedef {{ page: string, all: number, proved: number, excused: number }} Page
  */
 
 /**
@@ -25,6 +29,22 @@ export function readRequirements(root) {
     const [id = '', page = '', role = '', level = '', text = ''] = line.split('\t')
     return { id, page, role, level, text }
   })
+}
+
+/**
+ * The rules that no test can prove, with the reasons.
+ * @param {string} root
+ * @returns {Map<string, string>}
+ */
+export function readUntestable(root) {
+  if (!existsSync(join(root, untestable))) return new Map()
+  const [, ...lines] = readFileSync(join(root, untestable), 'utf8').trim().split('\n')
+  return new Map(
+    lines.map((line) => {
+      const [id = '', reason = ''] = line.split('\t')
+      return [id, reason]
+    }),
+  )
 }
 
 /**
@@ -70,46 +90,82 @@ function citedIn(node) {
 }
 
 /**
- * Fails on an id that no rule has; a rule without a test is counted, not refused.
+ * Fails on an id that no rule has, on a rule of a complete page that has neither a test nor a reason, and on a reason that is
+ * not needed. On the other pages a rule without a test is counted, not refused.
  * @param {string} root
  * @returns {string[]}
  */
 export function checkRequirements(root) {
-  const known = new Set(readRequirements(root).map(({ id }) => id))
-  return [...readCitations(root)]
+  const requirements = readRequirements(root)
+  const citations = readCitations(root)
+  const reasons = readUntestable(root)
+  const known = new Set(requirements.map(({ id }) => id))
+  const unknown = [...citations]
     .filter(([id]) => !known.has(id))
     .map(([id, places]) => problem(`${places.join(', ')} cites ${id}`, `${table} has no such id: cite one that it has`))
+  const missing = requirements
+    .filter(
+      ({ id, page, role }) => isComplete(page) && role !== 'intermediary' && !citations.has(id) && !reasons.has(id),
+    )
+    .map(({ id, page, text }) =>
+      problem(
+        `no test cites ${id} of ${page}: ${text}`,
+        `cite it in the title of the test that proves it, or say in ${untestable} why there can be none`,
+      ),
+    )
+  return [...unknown, ...missing, ...checkReasons({ known, citations, reasons })]
 }
 
 /**
- * How many rules of each page a test proves.
+ * @param {{ known: ReadonlySet<string>, citations: ReadonlyMap<string, string[]>, reasons: ReadonlyMap<string, string> }} read
+ * @returns {string[]}
+ */
+function checkReasons({ known, citations, reasons }) {
+  return [...reasons].flatMap(([id, reason]) => {
+    const places = citations.get(id)
+    if (!known.has(id)) return [problem(`${untestable} lists ${id}`, `${table} has no such id: take the line out`)]
+    if (places !== undefined) {
+      return [
+        problem(`${untestable} lists ${id}, which ${places.join(', ')} cites`, 'take the line out: there is a test'),
+      ]
+    }
+    return reason === '' ? [problem(`${untestable} lists ${id} without a reason`, 'say why no test can exist')] : []
+  })
+}
+
+/** @param {string} page */
+function isComplete(page) {
+  return completePages.some((name) => (name.endsWith('/') ? page.startsWith(name) : page === name))
+}
+
+/**
+ * How many rules of each page a test proves, and how many none can prove.
  * @param {string} root
  * @returns {Page[]}
  */
 export function countPages(root) {
   const citations = readCitations(root)
+  const reasons = readUntestable(root)
   /** @type {Map<string, Page>} */
   const pages = new Map()
   for (const { id, page } of readRequirements(root)) {
-    const row = pages.get(page) ?? { page, all: 0, proved: 0 }
-    pages.set(page, { page, all: row.all + 1, proved: row.proved + (citations.has(id) ? 1 : 0) })
+    const { all, proved, excused } = pages.get(page) ?? { all: 0, proved: 0, excused: 0 }
+    const isProved = Number(citations.has(id))
+    pages.set(page, { page, all: all + 1, proved: proved + isProved, excused: excused + Number(reasons.has(id)) })
   }
   return [...pages.values()]
 }
 
 /** @param {readonly Page[]} pages */
 function printPages(pages) {
-  const total = pages.reduce((sum, row) => ({ ...sum, all: sum.all + row.all, proved: sum.proved + row.proved }), {
-    page: 'all pages',
-    all: 0,
-    proved: 0,
-  })
+  /** @param {'all' | 'proved' | 'excused'} name */
+  const sum = (name) => pages.reduce((total, row) => total + row[name], 0)
+  const total = { page: 'all pages', all: sum('all'), proved: sum('proved'), excused: sum('excused') }
   const width = Math.max(...pages.map(({ page }) => page.length), total.page.length)
-  for (const { page, all, proved } of [...pages, total]) {
+  for (const { page, all, proved, excused } of [...pages, total]) {
     const share = `${Math.round((proved / all) * 100)} %`.padStart(6)
-    console.log(
-      `${page.padEnd(width)}  ${String(proved).padStart(4)} of ${String(all).padStart(4)} have a test ${share}`,
-    )
+    const counts = `${String(proved).padStart(4)} of ${String(all).padStart(4)} have a test ${share}`
+    console.log(`${page.padEnd(width)}  ${counts}${excused === 0 ? '' : `, ${excused} can have none`}`)
   }
 }
 
@@ -118,9 +174,10 @@ function printPages(pages) {
  * @param {string} page A page, or the beginning of one; all when empty.
  */
 function printMissing(root, page) {
-  const citations = readCitations(root)
+  const [citations, reasons] = [readCitations(root), readUntestable(root)]
   for (const { id, page: own, role, level, text } of readRequirements(root)) {
-    if (own.startsWith(page) && !citations.has(id)) console.log(`${id}  ${own}  ${role}  ${level}  ${text}`)
+    if (!own.startsWith(page) || citations.has(id) || reasons.has(id)) continue
+    console.log(`${id}  ${own}  ${role}  ${level}  ${text}`)
   }
 }
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { checkRequirements, countPages, readCitations } from '../src/requirements.mjs'
 import { tree } from './tree.ts'
 
@@ -32,11 +32,47 @@ test('an id that no rule has is refused', () => {
   )
 })
 
-test('a rule without a test is counted and not refused', () => {
-  const root = withTest("test('one [BAS-001]', f)")
+test('a rule without a test is counted and not refused, on a page that is not complete yet', () => {
+  const root = withTest("test('two [BAS-001 BAS-002]', f)")
   expect(checkRequirements(root)).toEqual([])
   expect(countPages(root)).toEqual([
-    { page: 'basic/index', all: 2, proved: 1 },
-    { page: 'server/tools', all: 1, proved: 0 },
+    { page: 'basic/index', all: 2, proved: 2, excused: 0 },
+    { page: 'server/tools', all: 1, proved: 0, excused: 0 },
   ])
+})
+
+describe('a rule of a complete page', () => {
+  const withReasons = (reasons: string, text = "test('one [BAS-001]', f)"): string =>
+    tree({
+      'tooling/spec/requirements.tsv': table,
+      'tooling/checks/untestable.tsv': `id\treason\n${reasons}\n`,
+      'packages/a/src/a.test.ts': text,
+    })
+
+  test('that has neither a test nor a reason is refused', () => {
+    expect(checkRequirements(withTest("test('one [BAS-001]', f)"))).toEqual([
+      expect.stringContaining('no test cites BAS-002 of basic/index: Two'),
+    ])
+  })
+
+  test('may have a reason instead of a test, and is counted as that', () => {
+    const root = withReasons('BAS-002\tIt is about people')
+    expect(checkRequirements(root)).toEqual([])
+    expect(countPages(root)[0]).toEqual({ page: 'basic/index', all: 2, proved: 1, excused: 1 })
+  })
+
+  test('of an intermediary binds nobody here', () => {
+    const rows = `${table}SHT-076\tbasic/transports/streamable-http\tintermediary\tMUST\tFour\n`
+    const text = "test('two [BAS-001 BAS-002]', f)"
+    const root = tree({ 'tooling/spec/requirements.tsv': rows, 'packages/a/src/a.test.ts': text })
+    expect(checkRequirements(root)).toEqual([])
+  })
+
+  test.each([
+    ['for a rule that has a test', 'BAS-001\tIt is hard', 'lists BAS-001, which packages/a/src/a.test.ts:1 cites'],
+    ['for a rule that there is not', 'BAS-404\tIt is gone', 'lists BAS-404'],
+    ['that says nothing', 'TOL-001\t', 'lists TOL-001 without a reason'],
+  ])('a reason %s is refused', (_, line, message) => {
+    expect(checkRequirements(withReasons(`${line}\nBAS-002\tPeople`)).join('\n')).toContain(message)
+  })
 })

@@ -126,6 +126,24 @@ for (const kind of [nginx, haproxy]) {
       expect(textOf(await client.callTool('echo', { text: 'still here' }))).toBe('still here')
     })
 
+    test('changes come event by event, and a reader that leaves frees its place', async () => {
+      const changing = createServer({ ...host, tools: [echo], subscriptions: { maxStreams: 1 } })
+      await using http = await serveHttp(changing, { allowedHosts, keepAliveMs: 100 })
+      await using proxy = await startProxy(program, kind, { ports: [http.port] })
+      await using connection = connectHttp(proxy.url)
+      const client = createClient(connection, host)
+      let changes = 0
+      for await (const { type } of client.listen({ toolsListChanged: true })) {
+        expect(type).toBe(changes === 0 ? 'opened' : 'toolsListChanged')
+        changes += 1
+        if (changes === 5) break
+        await changing.changed('tools')
+      }
+      // A place that is taken still is an error that a client waits out.
+      const again = client.listen({ toolsListChanged: true }, { reopen: { pauseMs: 20, maxPauseMs: 100 } })
+      for await (const { type } of again) if (type === 'opened') break
+    })
+
     test('clients whose requests share connections get their own answers', async () => {
       await using behind = await openBehind(program, kind, { instances: [{ tools: [whoami] }, { tools: [whoami] }] })
       const subjects = ['ada', 'grace', 'edsger', 'barbara']
@@ -160,6 +178,23 @@ for (const kind of [nginx, haproxy]) {
       const { setup } = silentFor(10, 200)
       await using behind = await openBehind(program, kind, setup)
       expect(textOf(await createClient(behind.connect(), host).callTool('quiet'))).toBe('at last')
+    })
+
+    test('comments keep a silent stream of changes open for twice as long', async () => {
+      const { over, setup } = silentFor(10, 200)
+      const changing = createServer({ ...host, tools: [echo] })
+      await using http = await serveHttp(changing, { allowedHosts, ...setup })
+      await using proxy = await startProxy(program, kind, { ports: [http.port], idleMs })
+      await using connection = connectHttp(proxy.url)
+      const seen: string[] = []
+      const subscription = createClient(connection, host).listen({ toolsListChanged: true }, { reopen: false })
+      for await (const { type } of subscription) {
+        seen.push(type)
+        if (seen.length === 2) break
+        await over.opened
+        await changing.changed('tools')
+      }
+      expect(seen).toEqual(['opened', 'toolsListChanged'])
     })
 
     test('a silent call without comments is cut off by the proxy, and fails with its status', async () => {

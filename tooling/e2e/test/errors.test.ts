@@ -49,7 +49,7 @@ overEveryTransport('an error', (serve) => {
       -32601,
     ],
     ['a ping of earlier revisions', { method: 'ping', params: {} }, -32601],
-  ])('answers %s with its code and the id of the request [BAS-012 BAS-013 BAS-014]', async (_, call, code) => {
+  ])('answers %s with its code and the id of the request [BAS-012 BAS-013 BAS-014 BAS-019]', async (_, call, code) => {
     await using served = await serve(definition)
     const { response } = await send(served.connect().exchange, { ...call, id: 'a-7' })
     expect(response).toEqual({ jsonrpc: '2.0', id: 'a-7', error: expect.objectContaining({ code }) })
@@ -78,7 +78,7 @@ overEveryTransport('an error', (serve) => {
   })
 
   test.each(['2025-11-25', '2099-01-01', 'latest'])(
-    'meets the version %s, and says which ones are served [VER-001]',
+    'meets the version %s, and says which ones are served [VER-001 BAS-019]',
     async (version) => {
       await using served = await serve(definition)
       const { exchange, client } = served.connect()
@@ -108,7 +108,7 @@ overEveryTransport('an error', (serve) => {
 })
 
 overEveryTransport('a tool that needs a capability', (serve) => {
-  test('is refused to a client without it, with its name [BAS-057]', async () => {
+  test('is refused to a client without it, with its name [BAS-057 BAS-019]', async () => {
     await using served = await serve(definition)
     await expect(served.connect().client.callTool('samples')).rejects.toMatchObject({
       rpc: { code: -32021, data: { requiredCapabilities: { sampling: {} } } },

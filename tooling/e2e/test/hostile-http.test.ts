@@ -106,6 +106,13 @@ describe.each([
   })
 })
 
+test.each(['/mcp', '/sse'])('a GET of %s opens no stream, as HTTP+SSE would have it [SHT-084]', async (path) => {
+  const { http } = await besieged()
+  await using _stopping = http
+  const get = headWith(['Accept: text/event-stream']).replace('POST /mcp', `GET ${path}`)
+  expect(await sendBytes(http.port, [get])).toMatch(/^HTTP\/1\.1 40[45] [^]*content-type: application\/json/i)
+})
+
 test('a body in thirty thousand chunks of a few bytes is read', async () => {
   const { http } = await besieged()
   await using _stopping = http

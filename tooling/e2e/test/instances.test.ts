@@ -10,7 +10,7 @@ const host = { name: 'e2e-client', version: '1.0.0' }
 const loginOf = (login: string) => ({ action: 'accept', content: { login } }) as const
 
 overEveryTransport('a fleet without sticky sessions', (serve) => {
-  test('serves every round of a call at another instance, and does the work once', async () => {
+  test('serves every round of a call at another instance, and does the work once [BAS-031]', async () => {
     const works: Work[] = [1, 2, 3].map(() => ({ saved: [], runs: [] }))
     await using fleet = await startFleet(
       serve,

@@ -49,7 +49,7 @@ overTransportsWithHeaders('a header that repeats an argument', (serve) => {
         ['Dry', 'true'],
       ]),
     ],
-  ])('is refused with %s [SHT-063 SHT-070 SHT-073]', async (_, mirrored) => {
+  ])('is refused with %s [SHT-063 SHT-070 SHT-073 BAS-019]', async (_, mirrored) => {
     await using served = await serve({ tools: [deploy] })
     const call = { method: 'tools/call', params: { name: 'deploy', arguments: { region: 'eu' } } }
     const { response } = await send(served.connect().exchange, call, { mirrored })

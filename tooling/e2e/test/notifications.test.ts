@@ -17,7 +17,7 @@ const counts = tool('counts', {
 const callCounts = (to: number) => ({ method: 'tools/call', params: { name: 'counts', arguments: { to } } })
 
 overEveryTransport('progress', (serve) => {
-  test('arrives in order, before the result, with the token of the request and no id [BAS-026 PRG-003 PRG-005]', async () => {
+  test('arrives in order, before the result, with the token of the request and no id [BAS-026 PRG-003 PRG-004 PRG-005]', async () => {
     await using served = await serve({ tools: [counts] })
     const meta = { [metaKeys.progressToken]: 'token-1' }
     const { response, notifications } = await send(served.connect().exchange, { ...callCounts(3), meta })
@@ -91,7 +91,7 @@ overEveryTransport('progress', (serve) => {
     expect(new Set(tokens).size).toBe(5)
   })
 
-  test('of calls that run at once goes to the call that it is about [SHT-017]', async () => {
+  test('of calls that run at once goes to the call that it is about [PRG-007 SHT-017]', async () => {
     await using served = await serve({ tools: [counts] })
     const { client } = served.connect()
     const run = async (to: number): Promise<(number | undefined)[]> => {

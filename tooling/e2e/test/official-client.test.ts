@@ -1,12 +1,11 @@
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { metaKeys } from '@x/schema'
-import { createServer } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ChildProgram, childProgram } from './child-program.ts'
 import { createGate } from './gate.ts'
-import { ourDefinition } from './interop/our-definition.ts'
+import { ourServer } from './interop/our-definition.ts'
 
 let program: ChildProgram
 beforeAll(async () => {
@@ -20,7 +19,7 @@ interface OfficialPeer extends AsyncDisposable {
 type Connect = (client: Client) => Promise<OfficialPeer>
 
 async function overHttp(client: Client): Promise<OfficialPeer> {
-  const http = await serveHttp(createServer(ourDefinition()))
+  const http = await serveHttp(ourServer())
   await client.connect(new StreamableHTTPClientTransport(new URL(http.url)))
   const dispose = async (): Promise<void> => {
     await client.close()
@@ -55,7 +54,8 @@ describe.each([
   test('reads every list over several pages', async () => {
     await using peer = await connect()
     const { tools } = await peer.client.listTools()
-    expect(tools.map(({ name }) => name)).toEqual(ourDefinition().tools?.map(({ name }) => name))
+    const names = ['greet', 'sum', 'broken', 'deploy', 'count', 'heard', 'wait', 'stopped', 'resolve', 'change']
+    expect(tools.map(({ name }) => name)).toEqual(names)
     const { prompts } = await peer.client.listPrompts()
     expect(prompts.map(({ name }) => name)).toEqual(['review', 'plain', 'third'])
     const { resources } = await peer.client.listResources()
@@ -173,5 +173,24 @@ describe.each([
     })
     expect(await peer.client.callTool({ name: 'resolve', arguments: { id: 1 } })).toMatchObject({ isError: true })
     expect(asked).toBe(1)
+  })
+  test('listens, and hears what it asked for alone, until it leaves', async () => {
+    await using peer = await connect()
+    const heard: unknown[] = []
+    const [listChanged, updated] = [createGate(), createGate()]
+    peer.client.setNotificationHandler('notifications/tools/list_changed', () => listChanged.open())
+    peer.client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+      heard.push(params.uri)
+      updated.open()
+    })
+    const filter = { toolsListChanged: true, resourceSubscriptions: ['test://one', 'test://none'] }
+    const subscription = await peer.client.listen(filter)
+    expect(subscription.honoredFilter).toEqual({ toolsListChanged: true, resourceSubscriptions: ['test://one'] })
+    await peer.client.callTool({ name: 'change', arguments: {} })
+    await Promise.all([listChanged.opened, updated.opened])
+    expect(heard).toEqual(['test://one'])
+    await subscription.close()
+    expect(await subscription.closed).toBe('local')
+    expect((await peer.client.callTool({ name: 'greet', arguments: { name: 'Ada' } })).content).toHaveLength(1)
   })
 })

@@ -8,6 +8,7 @@ import {
   type LogMessage,
   type Progress,
   type RoundView,
+  type SubscriptionEvent,
 } from '@x/client'
 import type { Exchange } from '@x/schema'
 import { connectHttp } from '@x/transport-http/client'
@@ -29,7 +30,12 @@ interface Connected extends AsyncDisposable {
 }
 
 async function overHttp(): Promise<Connected> {
-  const handle = toNodeHandler(createMcpHandler(officialServers()))
+  const servers = officialServers((_, uri) => {
+    handler.notify.toolsChanged()
+    handler.notify.resourceUpdated(uri)
+  })
+  const handler = createMcpHandler(servers)
+  const handle = toNodeHandler(handler)
   // @ts-expect-error The types of the official SDK were not written for exactOptionalPropertyTypes.
   const http = createHttpServer((request, response) => void handle(request, response))
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
@@ -69,7 +75,7 @@ describe.each([
 
   test('reads every list', async () => {
     await using peer = await connect()
-    const names = ['greet', 'sum', 'broken', 'count', 'travel', 'wait', 'stopped']
+    const names = ['greet', 'sum', 'broken', 'count', 'travel', 'wait', 'stopped', 'change']
     expect((await peer.client.listTools()).map(({ name }) => name)).toEqual(names)
     expect((await peer.client.listPrompts()).map(({ name }) => name)).toEqual(['review'])
     expect((await peer.client.listResources()).map(({ name }) => name)).toEqual(['one', 'bytes'])
@@ -154,5 +160,19 @@ describe.each([
     expect(Object.keys(round.requests)).toEqual(['city'])
     const last = await round.resume({ city: { action: 'accept', content: { city: 'Lima' } } })
     expect(last).toMatchObject({ status: 'complete', result: { content: [{ text: 'Off to Lima' }] } })
+  })
+  test('listens, and hears what it asked for alone, until it leaves', async () => {
+    await using peer = await connect()
+    const filter = { toolsListChanged: true, resourceSubscriptions: ['test://one'] }
+    const heard: SubscriptionEvent[] = []
+    for await (const event of peer.client.listen(filter)) {
+      heard.push(event)
+      if (event.type === 'opened') await peer.client.callTool('change')
+      if (heard.length === 3) break
+    }
+    expect(heard[0]).toEqual({ type: 'opened', notifications: filter, missed: false })
+    const changes = [{ type: 'toolsListChanged' }, { type: 'resourceUpdated', uri: 'test://one' }]
+    expect(heard.slice(1)).toEqual(expect.arrayContaining(changes))
+    expect(textOf(await peer.client.callTool('greet', { name: 'Ada' }))).toBe('Hello, Ada!')
   })
 })

@@ -5,16 +5,23 @@ import { createGate, type Gate } from '../gate.ts'
 const cities = z.object({ city: z.string() })
 const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] })
 
+/** Tells those who listen that the tools and a resource have changed; over HTTP that is not the server's business. */
+export type TellChanges = (server: McpServer, uri: string) => void | Promise<void>
+
 /**
  * Makes servers of the official SDK that have one of everything that a client of ours can use; over HTTP it wants a server for
  * each request, and they all know which call was stopped.
  */
-export function officialServers(): () => McpServer {
+export function officialServers(tell: TellChanges): () => McpServer {
   const stopped = createGate()
   return () => {
-    const server = new McpServer({ name: 'official', version: '2.0.0' }, { capabilities: { logging: {} } })
+    const server = new McpServer(
+      { name: 'official', version: '2.0.0' },
+      { capabilities: { logging: {}, tools: { listChanged: true }, resources: { subscribe: true } } },
+    )
     addTools(server)
     addWaiting(server, stopped)
+    addChanging(server, tell)
     addPrompts(server)
     addResources(server)
     return server
@@ -68,6 +75,13 @@ function addWaiting(server: McpServer, stopped: Gate): void {
   server.registerTool('stopped', { description: 'Answers later', inputSchema: z.object({}) }, async () => {
     await stopped.opened
     return text('stopped')
+  })
+}
+
+function addChanging(server: McpServer, tell: TellChanges): void {
+  server.registerTool('change', { description: 'Changes', inputSchema: z.object({}) }, async () => {
+    await tell(server, 'test://one')
+    return text('changed')
   })
 }
 

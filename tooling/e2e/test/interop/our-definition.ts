@@ -1,12 +1,35 @@
-import { prompt, resource, resourceTemplate, type ServerDefinition, type Tool, tool } from '@x/server'
+import {
+  createServer,
+  prompt,
+  resource,
+  resourceTemplate,
+  type Server,
+  type ServerDefinition,
+  type Tool,
+  tool,
+} from '@x/server'
 import { z } from 'zod'
 import { keys, resolveTool, stateWith } from '../asking.ts'
 import { createGate } from '../gate.ts'
 
 const languages = ['go', 'ruby', 'rust']
 
-/** A server of ours that has one of everything that the official client can use. */
-export function ourDefinition(): ServerDefinition {
+/** A server of ours that has one of everything that the official client can use, and changes when it is told to. */
+export function ourServer(): Server {
+  const change = tool('change', {
+    description: 'Tells that the tools and a resource have changed',
+    run: async () => {
+      await server.changed('tools')
+      await server.updated('test://one')
+      return 'changed'
+    },
+  })
+  const definition = ourDefinition()
+  const server: Server = createServer({ ...definition, tools: [...(definition.tools ?? []), change] })
+  return server
+}
+
+function ourDefinition(): ServerDefinition {
   return {
     name: 'ours',
     version: '1.0.0',

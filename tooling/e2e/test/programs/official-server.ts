@@ -1,4 +1,8 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { officialServers } from '../interop/official-server.ts'
 
-serveStdio(officialServers(), { legacy: 'reject' })
+const servers = officialServers(async (server, uri) => {
+  server.sendToolListChanged()
+  await server.server.sendResourceUpdated({ uri })
+})
+serveStdio(servers, { legacy: 'reject' })

@@ -1,5 +1,4 @@
-import { createServer } from '@x/server'
 import { serveStdio } from '@x/transport-stdio'
-import { ourDefinition } from '../interop/our-definition.ts'
+import { ourServer } from '../interop/our-definition.ts'
 
-serveStdio(createServer(ourDefinition()))
+serveStdio(ourServer())
