@@ -1,0 +1,37 @@
+import { createServer, resourceNotFound, resourceTemplate, type Server, tool } from '@x/server'
+import { z } from 'zod'
+
+// #region tell
+const days = new Map([['monday', 'Buy milk']])
+
+const day = resourceTemplate('diary://{day}', {
+  name: 'A day',
+  read: ({ day: name }) => days.get(name) ?? Promise.reject(resourceNotFound(`diary://${name}`)),
+})
+
+const write = tool('write_day', {
+  description: 'Writes down a day',
+  input: z.object({ day: z.string(), text: z.string() }),
+  async run({ day: name, text }) {
+    days.set(name, text)
+    await diary.updated(`diary://${name}`)
+    return 'Written'
+  },
+})
+
+export const diary: Server = createServer({
+  name: 'diary',
+  version: '1.0.0',
+  tools: [write],
+  resourceTemplates: [day],
+  subscriptions: { maxStreams: 2000, slowReaderMs: 30_000 },
+  state: false,
+})
+// #endregion
+
+// #region close
+/** For the evening: nothing can be written any more, and who listens to the tools hears of it. */
+export function closeDiary(): void {
+  diary.update({ tools: [] })
+}
+// #endregion
