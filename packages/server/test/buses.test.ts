@@ -134,6 +134,14 @@ describe('the bus over PostgreSQL', () => {
     expect(errors).toEqual([])
   })
 
+  test('the connection that listened is closed and not given back, for the next who got it would hear the channel', async () => {
+    const narrow = server.pool({ max: 1 })
+    const stop = await postgresBus(narrow, { channel: 'narrow' }).listen({ onChange: () => {}, onGap: () => {} })
+    stop()
+    expect((await narrow.query('SELECT pg_listening_channels()')).rows).toEqual([])
+    await narrow.end()
+  })
+
   test('another pool listens where one is given', async () => {
     const separate = server.pool({ max: 1 })
     const bus = postgresBus(pool, { channel: 'separate', listenPool: separate })

@@ -17,7 +17,10 @@ export interface WireOptions {
   readonly onError?: ((error: unknown) => void) | undefined
   /** How long publishing, and opening the connection that listens, may take, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number | undefined
-  /** How long the connection that listens may be silent before it is asked whether it is still there, in milliseconds. Default: 10000. */
+  /**
+   * How long the connection that listens may be silent before it is asked whether it is still there, in milliseconds. Default: 10000. Has to be less than a `socketTimeout`
+   * of the Redis client, which ends connections that are silent.
+   */
   readonly keepAliveMs?: number | undefined
 }
 
