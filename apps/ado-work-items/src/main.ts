@@ -1,5 +1,6 @@
+import { stopOnSignals, UsageError } from '@apps/front/usage'
 import { ConfigurationError } from './azure-devops/connection.ts'
-import { parseOptions, UsageError, usage } from './options.ts'
+import { parseOptions, usage } from './options.ts'
 import { run } from './run.ts'
 
 process.exitCode = await main(process.argv.slice(2))
@@ -26,13 +27,4 @@ async function main(args: readonly string[]): Promise<number> {
     // The channel to the process that started this one would keep it alive.
     if (process.connected) process.disconnect()
   }
-}
-
-/** A controller that aborts when this process is told to end, or whoever started it is gone. */
-function stopOnSignals(): AbortController {
-  const stop = new AbortController()
-  const abort = () => stop.abort()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, abort)
-  process.once('disconnect', abort)
-  return stop
 }

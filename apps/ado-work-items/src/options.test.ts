@@ -1,5 +1,6 @@
+import { UsageError } from '@apps/front/usage'
 import { expect, test } from 'vitest'
-import { parseOptions, UsageError } from './options.ts'
+import { parseOptions } from './options.ts'
 
 test.each([
   [[], { once: false, help: false, port: 4522, instances: 3 }],

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { UsageError, wholeNumber } from '@apps/front/usage'
 
 /** What the command line asked for. */
 export interface Options {
@@ -12,11 +13,6 @@ export interface Options {
   /** The file that answers in the place of a person. */
   readonly answers?: string | undefined
   readonly help: boolean
-}
-
-/** The command line cannot be used; the message says what would be right. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
 }
 
 /** What `--help` prints. */
@@ -48,8 +44,8 @@ export function parseOptions(args: readonly string[]): Options {
     answers: values.answers,
     once: values.once ?? false,
     help: values.help ?? false,
-    port: readNumber('--port', values.port ?? '4522', [0, 65_535]),
-    instances: readNumber('--instances', values.instances ?? '3', [1, 16]),
+    port: wholeNumber('--port', values.port ?? '4522', [0, 65_535]),
+    instances: wholeNumber('--instances', values.instances ?? '3', [1, 16]),
   }
 }
 
@@ -70,10 +66,4 @@ function parse(args: readonly string[]) {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }
-}
-
-function readNumber(name: string, text: string, [least, most]: readonly [number, number]): number {
-  const value = Number(text)
-  if (/^\d{1,5}$/.test(text) && value >= least && value <= most) return value
-  throw new UsageError(`${name} is "${text}"; it should be a whole number from ${least} to ${most}`)
 }

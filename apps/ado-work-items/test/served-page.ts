@@ -7,7 +7,7 @@ import { sealedState } from '@x/server'
 import { build } from 'vite'
 import { signResults } from '../src/fleet/instance-meta.ts'
 import { serveInstance } from '../src/fleet/serve-instance.ts'
-import { servePage } from '../src/page/serve-page.ts'
+import { servePage } from '@apps/front/serve-page'
 import { createWorkItemsServer } from '../src/server/create-work-items-server.ts'
 import { emulated } from '../src/testing/emulated.ts'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { UsageError } from '../options.ts'
+import { UsageError } from '@apps/front/usage'
 import { startBalancer } from './balancer.ts'
 
 test('connections go to the targets by turns, and bytes both ways', async () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { UsageError } from '../options.ts'
+import { portRefusal } from '@apps/front/usage'
 
 /** Something that spreads connections over instances. */
 export interface Balancer {
@@ -15,7 +15,7 @@ export interface Balancer {
  * Node's own cluster hands connections to its workers instead. One that is on its way to a worker which is being killed
  * is then neither answered nor closed, and its client waits in vain.
  *
- * Throws {@link UsageError} when the port is not to be had; 0 picks a free one.
+ * Throws a `UsageError` when the port is not to be had; 0 picks a free one.
  */
 export async function startBalancer(wanted: number, targets: () => readonly number[]): Promise<Balancer> {
   const open = new Set<Socket>()
@@ -77,17 +77,8 @@ async function listen(server: Server, port: number): Promise<number> {
     server.listen(port, '127.0.0.1')
     await once(server, 'listening')
   } catch (error) {
-    throw new UsageError(reasonFor(error, port))
+    throw portRefusal(error, port)
   }
   const address = server.address()
   return address !== null && typeof address === 'object' ? address.port : port
-}
-
-function reasonFor(error: unknown, port: number): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'EADDRINUSE') {
-    return `port ${port} is taken by another program: stop that, or give another one with --port (0 picks a free one)`
-  }
-  if (code === 'EACCES') return `port ${port} needs rights that this user lacks: give one from 1024 up with --port`
-  return `port ${port} cannot be used (${String(code ?? error)}): give another one with --port`
 }

@@ -1,6 +1,6 @@
 import { ConfigurationError, connectionFrom } from '../azure-devops/connection.ts'
 import { createAzureDevOps } from '../azure-devops/create-azure-devops.ts'
-import { servePage } from '../page/serve-page.ts'
+import { servePage } from '@apps/front/serve-page'
 import { createWorkItemsServer } from '../server/create-work-items-server.ts'
 import { serveParent } from './child.ts'
 import { findPage } from './find-page.ts'

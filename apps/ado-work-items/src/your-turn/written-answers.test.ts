@@ -1,6 +1,6 @@
 import type { ElicitRequestFormParams } from '@x/schema'
 import { expect, test } from 'vitest'
-import { UsageError } from '../options.ts'
+import { UsageError } from '@apps/front/usage'
 import { readAnswers, writtenAnswers } from './written-answers.ts'
 
 const question: ElicitRequestFormParams = {

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { ElicitRequestFormParams } from '@x/schema'
 import { z } from 'zod'
-import { UsageError } from '../options.ts'
+import { UsageError } from '@apps/front/usage'
 import type { Person } from './person.ts'
 
 /** A question that the file of answers does not answer; the message names the keys. */

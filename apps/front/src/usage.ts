@@ -1,0 +1,34 @@
+/** The command line, or what it asks for, cannot be used; the message says what would be right. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** The whole number that an option was given as, within two bounds. Throws {@link UsageError}. */
+export function wholeNumber(name: string, text: string, [least, most]: readonly [number, number]): number {
+  const value = Number(text)
+  if (/^\d{1,5}$/.test(text) && value >= least && value <= most) return value
+  throw new UsageError(`${name} is "${text}"; it should be a whole number from ${least} to ${most}`)
+}
+
+/** Why a port cannot be listened on, as a message for whoever chose it. */
+export function portRefusal(error: unknown, port: number): UsageError {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE') {
+    return new UsageError(
+      `port ${port} is taken by another program: stop that, or give another one with --port (0 picks a free one)`,
+    )
+  }
+  if (code === 'EACCES') {
+    return new UsageError(`port ${port} needs rights that this user lacks: give one from 1024 up with --port`)
+  }
+  return new UsageError(`port ${port} cannot be used (${String(code ?? error)}): give another one with --port`)
+}
+
+/** A controller that aborts when this process is told to end, or whoever started it is gone. */
+export function stopOnSignals(): AbortController {
+  const stop = new AbortController()
+  const abort = () => stop.abort()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, abort)
+  process.once('disconnect', abort)
+  return stop
+}
