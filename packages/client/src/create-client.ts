@@ -57,14 +57,14 @@ export interface Client extends AskingCalls, SubscriptionCalls {
 /**
  * Makes typed calls out of an exchange: a server in memory, a connection, or anything that wraps one. Nothing is sent until
  * a call is made, and no call needs another one first.
- * Subscriptions are not opened again over an exchange whose `isClosed` is true, as a connection's is that was closed here.
+ * Subscriptions are not opened again over an exchange whose `closed` has aborted, as that of a connection has which was closed here.
  *
  * @example
  * const client = createClient(server, { name: 'host', version: '1.0.0' })
  * const { content } = await client.callTool('greet', { name: 'Ada' })
  */
 export function createClient(
-  exchange: Exchange & { readonly url?: string | undefined; readonly isClosed?: boolean | undefined },
+  exchange: Exchange & { readonly url?: string | undefined; readonly closed?: AbortSignal | undefined },
   options: ClientOptions,
 ): Client {
   const seen = nothingSeen(options, exchange.url)
@@ -108,7 +108,7 @@ export function createClient(
       kept: caching.kept,
       clock: options.clock,
       timeoutMs: options.timeoutMs,
-      isClosed: () => exchange.isClosed === true,
+      isClosed: () => exchange.closed?.aborted === true,
       isKeeping: options.cache !== false,
       lists: {
         'tools/list': tools.whole,

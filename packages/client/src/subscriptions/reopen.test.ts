@@ -206,10 +206,11 @@ describe('A subscription is given up', () => {
 
   test('when the exchange was closed here', async () => {
     const clock = manualClock()
-    const exchange = Object.assign(streaming(), { isClosed: false })
+    const closing = new AbortController()
+    const exchange = Object.assign(streaming(), { closed: closing.signal })
     const subscription = createClient(exchange, { ...host, clock }).listen(filter)
     exchange.last().acknowledge()
-    exchange.isClosed = true
+    closing.abort()
     exchange.last().fail(broken({ code: 'closed' }))
     const events = subscription[Symbol.asyncIterator]()
     expect(await arrived(events, 1)).toEqual([opened])

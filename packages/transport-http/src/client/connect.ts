@@ -9,6 +9,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
+import { enter, leave, type Rostered } from '../roster.ts'
 import { failureOf, isUnsent } from './failure.ts'
 import { requestHeaders, userHeaders } from './headers.ts'
 import { HttpError } from './http-error.ts'
@@ -23,12 +24,18 @@ import { startWatch, type Watch } from './watch.ts'
 export interface HttpConnection extends Exchange, AsyncDisposable {
   /** The endpoint without its query, which may hold secrets. */
   readonly url: string
+  /** Aborts with {@link close}, for whoever would otherwise try again. */
+  readonly closed: AbortSignal
   /** Rejects what is under way with an `HttpError` `closed`, and ends the connections. */
   close(): Promise<void>
 }
 
 const messageBytes = 16 * 1024 * 1024
 const streamBytes = 64 * 1024 * 1024
+
+interface Running extends Rostered {
+  readonly watch: Watch
+}
 
 interface Link {
   readonly endpoint: URL
@@ -49,20 +56,21 @@ export function createConnection(url: string | URL, options: HttpConnectOptions,
   const { maxStreamBytes = streamBytes } = options
   const link: Link = { endpoint: endpointOf(url), options, sender, clock, fixedHeaders, bounds, maxStreamBytes }
   const { origin, pathname } = link.endpoint
-  const running = new Set<Watch>()
-  let isClosed = false
-  const closed = (): HttpError => new HttpError('closed', `${origin}: the connection was closed here`, { origin })
+  const running: Running[] = []
+  const closing = new AbortController()
+  const closedHere = (): HttpError => new HttpError('closed', `${origin}: the connection was closed here`, { origin })
 
   const exchange = (request: RpcRequest, call: Call): Promise<RpcResponse> =>
     new Promise((resolve, reject) => {
       if (call.signal.aborted) return reject(call.signal.reason)
-      if (isClosed) return reject(closed())
+      if (closing.signal.aborted) return reject(closing.signal.reason)
       const timeouts = typeof options.timeouts === 'function' ? options.timeouts(request) : (options.timeouts ?? {})
       const watch = startWatch({ signal: call.signal, timeouts, clock, origin, onStop: reject })
-      running.add(watch)
+      const entry: Running = { watch, place: -1 }
+      enter(running, entry)
       const over = (): void => {
         watch.end()
-        running.delete(watch)
+        leave(running, entry)
       }
       roundTrip(link, { request, call, watch }).then(
         (response) => {
@@ -76,11 +84,17 @@ export function createConnection(url: string | URL, options: HttpConnectOptions,
       )
     })
   const close = async (): Promise<void> => {
-    isClosed = true
-    for (const watch of running) watch.stop(closed())
+    const reason = closedHere()
+    closing.abort(reason)
+    for (const { watch } of running.slice()) watch.stop(reason)
     await sender.close()
   }
-  return Object.assign(exchange, { url: origin + pathname, close, [Symbol.asyncDispose]: close })
+  return Object.assign(exchange, {
+    url: origin + pathname,
+    closed: closing.signal,
+    close,
+    [Symbol.asyncDispose]: close,
+  })
 }
 
 interface Trip {

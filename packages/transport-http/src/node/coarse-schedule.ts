@@ -1,4 +1,4 @@
-import { enter, leave, type Rostered } from '../server/roster.ts'
+import { enter, leave, type Rostered } from '../roster.ts'
 import type { Schedule } from '../server/settings.ts'
 
 interface Alarm extends Rostered {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { enter, leave, type Rostered } from '../server/roster.ts'
+import { enter, leave, type Rostered } from '../roster.ts'
 
 /** A response whose last byte is not out yet. */
 export interface OpenResponse extends Rostered {

@@ -17,7 +17,7 @@ import type { Outlet } from './outlet.ts'
 import { abandonReply, createReply, keepAlive, sendNotification, sendResponse } from './reply.ts'
 import type { Reply } from './reply.ts'
 import type { RequestView } from './request-view.ts'
-import { enter, leave, type Rostered } from './roster.ts'
+import { enter, leave, type Rostered } from '../roster.ts'
 import type { Settings } from './settings.ts'
 
 /** A handler: what it serves, how, and what it is busy with. */

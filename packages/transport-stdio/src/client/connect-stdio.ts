@@ -11,6 +11,8 @@ export interface StdioConnection extends Exchange, AsyncDisposable {
   readonly url: string
   /** The process as it is now. */
   readonly process: ProcessView
+  /** Aborts with {@link close}, for whoever would otherwise try again. */
+  readonly closed: AbortSignal
   /** Starts the process before the first call does. Rejects with a `StdioError`, as a call would. */
   start(): Promise<void>
   /**
@@ -39,9 +41,16 @@ export function connectStdio(options: StdioConnectOptions): StdioConnection {
   const start = async (): Promise<void> => {
     await supervisor.open()
   }
-  const close = (): Promise<void> => supervisor.close(new StdioError('closed', 'The connection was closed here'))
+  const closing = new AbortController()
+  const close = (): Promise<void> => {
+    const reason = new StdioError('closed', 'The connection was closed here')
+    closing.abort(reason)
+    return supervisor.close(reason)
+  }
+  const { signal: closed } = closing
   const url = `stdio:${basename(options.command)}`
-  return Object.assign(exchange, { url, process: supervisor.process, start, close, [Symbol.asyncDispose]: close })
+  const { process } = supervisor
+  return Object.assign(exchange, { url, process, closed, start, close, [Symbol.asyncDispose]: close })
 }
 
 async function sendWhenOpen(supervisor: Supervisor, request: RpcRequest, call: Call): Promise<RpcResponse> {

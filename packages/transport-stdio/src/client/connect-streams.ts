@@ -6,6 +6,8 @@ import { linkSettings, type StreamConnectOptions } from './options.ts'
 
 /** An exchange over a pair of streams, until one side closes them. */
 export interface StreamConnection extends Exchange, AsyncDisposable {
+  /** Aborts with {@link close}, or when the server has closed the streams: nothing will be answered any more. */
+  readonly closed: AbortSignal
   /** Rejects what is under way with a `StdioError` `closed`, and closes the streams. */
   close(): Promise<void>
 }
@@ -21,17 +23,22 @@ export interface StreamConnection extends Exchange, AsyncDisposable {
 export function connectStreams(options: StreamConnectOptions): StreamConnection {
   const settings = linkSettings(options)
   const streams = { input: options.input, output: options.output }
+  const closed = new AbortController()
+  const end = (reason: StdioError): void => {
+    closed.abort(reason)
+    link.fail(reason)
+  }
   const onEnd = (cause?: unknown): void => {
     const message = cause === undefined ? 'The server closed the streams' : 'The streams failed'
-    link.fail(new StdioError('closed', message, { cause }))
+    end(new StdioError('closed', message, { cause }))
   }
   const link = createLink({ streams, settings, onEnd })
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
-    link.fail(new StdioError('closed', 'The connection was closed here'))
+    end(new StdioError('closed', 'The connection was closed here'))
     closing ??= closeStreams(streams, settings.graceMs, settings.clock)
     return closing
   }
   const exchange = (request: RpcRequest, call: Call): ReturnType<Exchange> => link.send(request, call)
-  return Object.assign(exchange, { close, [Symbol.asyncDispose]: close })
+  return Object.assign(exchange, { closed: closed.signal, close, [Symbol.asyncDispose]: close })
 }
