@@ -43,9 +43,9 @@ test.each([
     const { connection } = joined
     const events = await nextOf(createClient(connection, { name: 'e2e-client', version: '1.0.0' }))
     expect(connection.closed.aborted).toBe(false)
-    const next = events.next()
+    const ended = expect(events.next()).rejects.toMatchObject({ code: 'transport' })
     await connection.close()
-    await expect(next).rejects.toMatchObject({ code: 'transport' })
+    await ended
     expect(connection.closed.aborted).toBe(true)
     await expect(events.next()).resolves.toEqual({ done: true, value: undefined })
   },
