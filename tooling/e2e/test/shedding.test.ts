@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect, createServer as createNetServer } from 'node:net'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createClient, isClientError } from '@x/client'
 import { errorCodes } from '@x/schema'
@@ -72,6 +74,33 @@ describe('over HTTP', () => {
     await client.close()
   })
 
+  test('behind a balancer that spreads connections, each retry comes over another one and so to another instance', async () => {
+    const ran: string[] = []
+    const servers = [1, 2, 3].map(() => serverOf(ran, shedding(5)))
+    const served = await Promise.all(servers.map((server) => serveHttp(server)))
+    let turn = 0
+    const balancer = createNetServer((client) => {
+      const { port } = served[turn++ % served.length] ?? { port: 0 }
+      const instance = connect({ port, host: '127.0.0.1' })
+      for (const socket of [client, instance]) socket.on('error', () => socket.destroy())
+      client.pipe(instance).pipe(client)
+    })
+    balancer.listen(0, '127.0.0.1')
+    await once(balancer, 'listening')
+    const address = balancer.address()
+    const connection = connectHttp(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/mcp`)
+    expect(textOf(await createClient(connection, host).callTool('long'))).toContain('8 of 8')
+    expect(ran).toHaveLength(8)
+    expect(servers.map(({ load }) => [load.counters.sheds.policy, load.counters.resumed])).toEqual([
+      [2, 1],
+      [2, 2],
+      [1, 2],
+    ])
+    await connection.close()
+    await Promise.all(served.map((http) => http.close()))
+    balancer.close()
+  })
+
   test('a call that comes while the server is at its hard limit is refused, and its client reads when to come again', async () => {
     let finish = () => {}
     const wait = tool('wait', {
@@ -85,7 +114,13 @@ describe('over HTTP', () => {
     const about = { name: 'ours', version: '1.0.0', state: stateWith(keys.first) }
     const server = createServer({ ...about, tools: [wait], shedding: options })
     await using http = await serveHttp(server)
-    const connection = connectHttp(http.url)
+    const answers: unknown[] = []
+    const watched: typeof fetch = async (...request) => {
+      const response = await fetch(...request)
+      answers.push([response.status, response.headers.get('retry-after')])
+      return response
+    }
+    const connection = connectHttp(http.url, { fetch: watched })
     const client = createClient(connection, host)
     const first = client.callTool('wait')
     first.catch(() => {})
@@ -96,6 +131,7 @@ describe('over HTTP', () => {
     expect(isClientError(refused)).toBe(true)
     const data = { reason: 'overloaded', retryAfterMs: 2500 }
     expect(refused).toMatchObject({ code: 'rpc', rpc: { code: errorCodes.internal, data } })
+    expect(answers).toEqual([[503, '3']])
     finish()
     expect(textOf(await first)).toBe('waited')
     expect((await fetch(new URL('/readyz', http.url))).status).toBe(200)

@@ -46,7 +46,7 @@ export interface GaugeSource {
 }
 
 /** How many milliseconds lie between two measurements. */
-export const measureEveryMs = 100
+const measureEveryMs = 100
 
 /** A gauge that stands at nothing. */
 export function createGauge(rules: SheddingRules, source: GaugeSource): Gauge {
