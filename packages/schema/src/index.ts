@@ -1,5 +1,13 @@
 export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/error-codes.ts'
-export type { Call, Exchange, MirroredHeaders, Principal } from './basic/exchange.ts'
+export type {
+  Background,
+  Call,
+  Exchange,
+  JournalEntry,
+  JournalKeeper,
+  MirroredHeaders,
+  Principal,
+} from './basic/exchange.ts'
 export { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './basic/json.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { metaKeys } from './basic/meta-keys.ts'
@@ -204,6 +212,8 @@ export {
 export { requestMeta } from './methods/request-meta.ts'
 export { defaultSchemaBounds, type SchemaBounds } from './json-schema/subschemas.ts'
 export { supports } from './basic/supports.ts'
+export { wrapExchange } from './basic/wrap-exchange.ts'
+export { withCapabilities } from './server/with-capabilities.ts'
 export { type TraceContext, traceContext } from './basic/trace-context.ts'
 export { decodeHeaderValue, encodeHeaderValue } from './transports/header-value.ts'
 export { checkMirrored, type MirroredParam, mirrorArguments, mirroredParams } from './transports/mirrored-params.ts'

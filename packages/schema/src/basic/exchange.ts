@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts'
+import type { JsonObject, JsonValue } from './json.ts'
 import type { RpcNotification, RpcRequest, RpcResponse } from './rpc.ts'
 
 /**
@@ -25,8 +25,22 @@ export interface Call {
    * (basic/transports/streamable-http, custom headers from tool parameters).
    */
   readonly mirrored?: MirroredHeaders | undefined
+  /**
+   * The `Mcp-*` headers beside the message that repeat something of it: a client's side gives those to be sent, a transport with
+   * headers gives what came. Absent where there are none. A function, because hardly any call is asked for them.
+   */
+  headers?(): CallHeaders
+  /**
+   * What the exchanges that this call has passed give to handlers, by the identifier of the extension; `extendCall` adds to it.
+   * Absent while there is nothing.
+   */
+  readonly extensions?: CallExtensions | undefined
   /** Whether a retry of this call may reach another instance, as one over HTTP does behind a balancer. */
   readonly movable?: boolean | undefined
+  /** Keeps the journal of this call, which would otherwise travel with its client. Absent for most calls. */
+  readonly journal?: JournalKeeper | undefined
+  /** Carries the call on when its handler wants to go on without the caller waiting. Absent where nobody does. */
+  readonly background?: Background | undefined
   /** Takes a message about this request while it runs; after the response it does nothing. */
   notify(message: RpcNotification): void
   /**
@@ -36,11 +50,71 @@ export interface Call {
   drained?(): Promise<void> | undefined
 }
 
+/**
+ * Keeps what a call has been answered and has recorded, on behalf of a server whose handler runs again from the top. A call
+ * with a keeper never moves on by itself, and what it asks has a key that is used once in its life.
+ */
+export interface JournalKeeper {
+  /** The journal as it was when this run of the call began: a beginning and every entry after it, in one object. */
+  readonly journal: JsonObject
+  /** What has been answered so far, by the keys of `inputRequests`. */
+  readonly responses: JsonObject
+  /** Takes what is new. It is kept with the next `commit`, or together with what the call ends in. */
+  note(entry: JournalEntry): void
+  /**
+   * Keeps what was noted; undefined when nothing was. Work that was done is safe when it resolves, and nothing may be done for
+   * the call any more when it rejects: another process has taken it over, or it is to stop.
+   */
+  commit(): Promise<void> | undefined
+}
+
+/** One change of a journal: a member of it or, with a key, a member of a member. A later one takes an earlier one's place. */
+export interface JournalEntry {
+  readonly part: string
+  readonly key?: string | undefined
+  /** Undefined takes the member away. */
+  readonly value: JsonValue | undefined
+}
+
+/** Carries calls on that nobody waits for, as a task is. */
+export interface Background {
+  /** Whether the caller takes something else than the result of the call for an answer. */
+  readonly accepted: boolean
+  /**
+   * Takes the call over, with its journal so far. Resolves, once that is durable, with the result that is the answer now; rejects
+   * with the McpError that the caller is to see, as when it is not `accepted`.
+   */
+  begin(journal: JsonObject): Promise<JsonObject>
+}
+
 /** Header values by name, case-insensitively where they came over HTTP. A `Map` is one. */
 export interface MirroredHeaders {
+  /**
+   * What `Mcp-Name` repeats, still encoded, for a method that is not in this revision's table: its server checks it, and its
+   * client gives it. Undefined for the methods of the table, whose header the transport sees to.
+   */
+  readonly name?: string | undefined
   get(name: string): string | undefined
   forEach(visit: (value: string, name: string) => void): void
 }
+
+/** The `Mcp-*` headers of a request by their whole names, and a way to have some beside its answer. A `Map` is one without that. */
+export interface CallHeaders extends MirroredHeaders {
+  /**
+   * Repeats something of the answer in a header of it, for those on the way who do not read the body. Without effect once the head
+   * of the answer has been sent. Throws a `TypeError` for a name that does not begin with `Mcp-`, and for a value that is not visible ASCII.
+   */
+  answer?(name: string, value: string): void
+}
+
+/** What opens an extension's part in a call, by the extension's identifier. */
+export type CallExtensions = ReadonlyMap<string, OpenExtension>
+
+/**
+ * Opens what an extension gives to a handler. A handler may run more than once for one call, and each run opens it anew, so that
+ * what an earlier run did with it can be left behind.
+ */
+export type OpenExtension = () => unknown
 
 /** An authenticated caller. Two principals are the same when `issuer`, `subject` and `client` are. */
 export interface Principal {
