@@ -48,4 +48,13 @@ export const layers = new Map([
     '@x/transport-stdio',
     { imports: ['@x/schema'], dependencies: ['cross-spawn'], portable: [], without: { '.': ['zod'] } },
   ],
+  [
+    '@x/tasks',
+    {
+      imports: ['@x/schema', '@x/server'],
+      dependencies: ['zod'],
+      portable: ['.', './zod', './memory'],
+      without: { '.': ['zod', '@x/server'], './memory': ['zod', '@x/server'] },
+    },
+  ],
 ])

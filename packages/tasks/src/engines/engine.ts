@@ -1,0 +1,177 @@
+import type { JournalEntry, JsonObject, WireError } from '@x/schema'
+import type { TaskStatus } from '../schema/task.ts'
+
+/**
+ * Keeps tasks, and gives them out to workers: what makes a task survive. One engine is shared by all instances of a fleet,
+ * each of which has an object of this kind of its own.
+ *
+ * Every function is one transaction: what it did is there for every instance when it resolves, and nothing is there when it
+ * rejects because the engine could not be reached (or all of it, when only the answer was lost). Values go in and come out as
+ * copies. Time is the engine's own: no instance's clock is compared with another's.
+ *
+ * A task whose time has run out does not exist any more for any of these functions, whether it was swept or not.
+ */
+export interface TaskEngine {
+  /** For how many milliseconds a claim is good after it was made or its last heartbeat. Then another worker may have the task. */
+  readonly leaseMs: number
+  /**
+   * Makes a task, with status `working`, ready to be claimed, and wakes whoever listens for work. Gives `full` instead when the
+   * owner has `ownerLimit` tasks that have not ended. Rejects when there is a task of this id.
+   */
+  create(task: NewTask): Promise<TaskRow | 'full'>
+  /** A task of this owner: one row, nothing is written. Undefined when there is none, or it is another's. */
+  get(id: string, owner: string): Promise<TaskRow | undefined>
+  /**
+   * Keeps answers to what is asked, each the first time that it comes; every other key is ignored. What is answered is not among
+   * the row's requests any more. With the last answer the task is `working` and ready to be claimed, and whoever listens for work
+   * is woken: of several who bring answers at the same time one alone gets `woken`.
+   */
+  answer(answers: TaskAnswers): Promise<AnswerOutcome>
+  /**
+   * Cancels a task: one that nobody works on at once, one that is claimed by telling its worker, through `listen` at once and through
+   * everything else that the worker does. One that has ended stays as it is.
+   */
+  cancel(id: string, owner: string): Promise<CancelOutcome>
+  /**
+   * Takes up to `most` tasks that are ready, the oldest first, or whose worker's lease has run out, for this worker alone: its
+   * attempt is one higher than any before.
+   */
+  claim(most: number): Promise<readonly ClaimedTask[]>
+  /** Renews leases, and tells how each of them stands, in the same order. One that ran out is renewed if nobody took the task. */
+  heartbeat(leases: readonly Lease[]): Promise<readonly LeaseState[]>
+  /** Keeps entries of the journal and the status message. `held` and `cancelling` mean that they are kept. */
+  record(lease: Lease, progress: TaskProgress): Promise<LeaseState>
+  /**
+   * Ends the claim, because the client has to answer: the task is `input_required`. `cancelling` means that nothing was written
+   * and the task is still this worker's, to be finished.
+   */
+  suspend(lease: Lease, suspension: TaskSuspension): Promise<LeaseState>
+  /** Ends the claim for the task to be claimed again at once, with no failure counted; `cancelling` is as in `suspend`. */
+  release(lease: Lease, progress: TaskProgress): Promise<LeaseState>
+  /** Ends the task, for good. False when it was not this worker's any more: then nothing was written. */
+  finish(lease: Lease, end: TaskEnd): Promise<boolean>
+  /** Deletes some of the tasks whose time has run out, with all that belongs to them, and tells how many. */
+  sweep(): Promise<number>
+  /**
+   * Tells of work and of cancellations, as soon as may be; what is lost costs time only, because workers look by themselves as
+   * well. Resolves with the function that ends it. Rejects when the engine cannot be reached.
+   */
+  listen(listener: EngineListener): Promise<() => void>
+  /** Lets go of everything that the engine holds open for this instance. Tasks stay, unless they were in this process alone. */
+  close(): Promise<void>
+}
+
+/** A task to be made. */
+export interface NewTask {
+  /** Made by the caller, of at least 128 bits of chance. */
+  readonly id: string
+  /** Whose it is. The same text for the same principal. */
+  readonly owner: string
+  /** What a worker needs to run it; the engine only keeps it. */
+  readonly payload: JsonObject
+  readonly statusMessage?: string | undefined
+  /** For how many milliseconds from now the task is kept at least; null without end. */
+  readonly lifeMs: number | null
+  readonly ownerLimit: number
+}
+
+/** What may be told of a task. */
+export interface TaskRow {
+  readonly id: string
+  readonly status: TaskStatus
+  readonly statusMessage: string | undefined
+  /** Milliseconds since 1970, of the engine's clock. */
+  readonly createdAt: number
+  /** When status, status message, or what is asked last changed; milliseconds since 1970. */
+  readonly updatedAt: number
+  /** Milliseconds from `createdAt` for which the task is kept; null without end. */
+  readonly ttlMs: number | null
+  /** What the client has still to answer, by key; empty unless the status is `input_required`. */
+  readonly requests: JsonObject
+  /** The result of a completed task. */
+  readonly result: JsonObject | undefined
+  /** The error of a failed task. */
+  readonly error: WireError | undefined
+}
+
+/** Answers of the owner. */
+export interface TaskAnswers {
+  readonly id: string
+  readonly owner: string
+  /** By key. */
+  readonly responses: JsonObject
+  /** For how many milliseconds from now the task is kept at least, if it goes on with these. It is never kept for less than before. */
+  readonly lifeMs: number | null
+}
+
+/**
+ * `unknown`: there is no such task of this owner. `ignored`: nothing of it was asked. `kept`: some was, and more is to be
+ * answered. `woken`: the task goes on.
+ */
+export type AnswerOutcome = 'unknown' | 'ignored' | 'kept' | 'woken'
+
+/** `unknown`: there is no such task of this owner. `told`: its worker will see to it. `over`: it had ended before. */
+export type CancelOutcome = 'unknown' | 'cancelled' | 'told' | 'over'
+
+/** The right to write to a task: good until another worker has claimed it, or the task has ended. */
+export interface Lease {
+  readonly id: string
+  /** Fences every write: one of an attempt that is not the last changes nothing. */
+  readonly attempt: number
+}
+
+/**
+ * How a worker's lease stands. `held`: go on. `cancelling`: the client wants no result any more; stop, and finish the task.
+ * `lost`: the task has ended, or is another worker's; nothing was written, and nothing will be.
+ */
+export type LeaseState = 'held' | 'cancelling' | 'lost'
+
+/** A task that a worker has claimed. */
+export interface ClaimedTask extends Lease {
+  /** How often a worker's lease ran out since a step was last recorded. */
+  readonly failures: number
+  readonly payload: JsonObject
+  /** What was recorded: at most one entry for each part and key, the last. An entry without a value took its member away. */
+  readonly entries: readonly JournalEntry[]
+  /** Every answer that was ever kept, by key. */
+  readonly responses: JsonObject
+  /** Whether the client wants no result any more. */
+  readonly cancelling: boolean
+}
+
+/** What a run of a task has to keep. */
+export interface TaskProgress {
+  readonly entries: readonly JournalEntry[]
+  /** Undefined leaves it as it is. */
+  readonly statusMessage?: string | undefined
+  /** Whether a step was done: then no failures are counted any more. */
+  readonly progressed: boolean
+}
+
+/** What a task waits for. */
+export interface TaskSuspension extends TaskProgress {
+  /** What the client has to answer, by keys that no earlier one of this task had unless it is the very same and unanswered. */
+  readonly requests: JsonObject
+  /** For how many milliseconds from now the task is kept at least. It is never kept for less than before. */
+  readonly lifeMs: number | null
+}
+
+/** How a task ended. */
+export interface TaskEnd {
+  readonly outcome:
+    | { readonly status: 'completed'; readonly result: JsonObject }
+    | { readonly status: 'failed'; readonly error: WireError }
+    | { readonly status: 'cancelled' }
+  /** Undefined takes away what stood there. */
+  readonly statusMessage?: string | undefined
+  /** For how many milliseconds from now the task is kept at least. It is never kept for less than before. */
+  readonly lifeMs: number | null
+}
+
+/** Who listens to an engine. */
+export interface EngineListener {
+  /** There may be work to claim. */
+  readonly onWork: () => void
+  /** A claimed task is to be cancelled; it may be another instance's. */
+  readonly onCancel: (id: string) => void
+}

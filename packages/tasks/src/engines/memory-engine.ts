@@ -1,0 +1,306 @@
+import { type JournalEntry, type JsonObject, type WireError, isJsonObject } from '@x/schema'
+import type {
+  CancelOutcome,
+  ClaimedTask,
+  EngineListener,
+  Lease,
+  LeaseState,
+  NewTask,
+  TaskAnswers,
+  TaskEnd,
+  TaskEngine,
+  TaskProgress,
+  TaskRow,
+  TaskSuspension,
+} from './engine.ts'
+
+/** The options of {@link memoryEngine}. */
+export interface MemoryEngineOptions {
+  /** For how long a claim is good; 10,000 when absent. */
+  readonly leaseMs?: number | undefined
+  /** How many tasks may be kept, ended ones too; 10,000 when absent. */
+  readonly maxTasks?: number | undefined
+  /** Milliseconds since 1970; `Date.now` when absent. */
+  readonly wallClock?: (() => number) | undefined
+}
+
+/** A task as it is kept: what others could hold a part of is text, so that nothing which they change changes it. */
+interface Kept {
+  readonly id: string
+  readonly owner: string
+  readonly payload: string
+  readonly createdAt: number
+  status: TaskRow['status']
+  statusMessage: string | undefined
+  updatedAt: number
+  ttlMs: number | null
+  requests: Map<string, string>
+  readonly responses: Map<string, string>
+  readonly entries: Map<string, string>
+  outcome: string | undefined
+  attempt: number
+  failures: number
+  /** When the claim runs out; undefined while nobody works on the task. */
+  leasedUntil: number | undefined
+  cancelling: boolean
+}
+
+interface Store {
+  readonly tasks: Map<string, Kept>
+  readonly listeners: Set<EngineListener>
+  readonly leaseMs: number
+  readonly maxTasks: number
+  readonly now: () => number
+}
+
+/**
+ * An engine within this process: tasks are lost with it. For tests, and for servers that may forget their tasks when they stop.
+ * Several servers of one process may share it. At most `maxTasks` are kept: more are refused.
+ */
+export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
+  const { leaseMs = 10_000, maxTasks = 10_000, wallClock = Date.now } = options
+  const store: Store = { tasks: new Map(), listeners: new Set(), leaseMs, maxTasks, now: () => wallClock() }
+  // Each function is a transaction because nothing in it waits.
+  return {
+    leaseMs,
+    create: async (task) => create(store, task),
+    get: async (id, owner) => {
+      const kept = find(store, id, owner)
+      return kept && rowOf(kept)
+    },
+    answer: async (answers) => answer(store, answers),
+    cancel: async (id, owner) => cancel(store, id, owner),
+    claim: async (most) => claim(store, most),
+    heartbeat: async (leases) => leases.map((lease) => renew(store, lease)),
+    record: async (lease, progress) => write(store, lease, (kept) => keep(kept, progress, store.now())),
+    suspend: async (lease, suspension) => unlessCancelling(store, lease, (kept) => suspend(store, kept, suspension)),
+    release: async (lease, progress) => unlessCancelling(store, lease, (kept) => release(store, kept, progress)),
+    finish: async (lease, end) => write(store, lease, (kept) => finish(store, kept, end)) !== 'lost',
+    sweep: async () => sweep(store),
+    listen: async (listener) => {
+      const own = { ...listener }
+      store.listeners.add(own)
+      return () => void store.listeners.delete(own)
+    },
+    close: async () => {},
+  }
+}
+
+function create(store: Store, task: NewTask): TaskRow | 'full' {
+  const { tasks, maxTasks, now } = store
+  if (tasks.has(task.id)) throw new Error(`There is a task ${JSON.stringify(task.id)} already: make another id`)
+  if (tasks.size >= maxTasks) sweep(store)
+  if (tasks.size >= maxTasks) {
+    throw new Error(
+      `The memory engine keeps ${maxTasks} tasks already: raise maxTasks, or use an engine with a database`,
+    )
+  }
+  if (openTasks(store, task.owner) >= task.ownerLimit) return 'full'
+  const time = now()
+  const kept: Kept = {
+    id: task.id,
+    owner: task.owner,
+    payload: JSON.stringify(task.payload),
+    createdAt: time,
+    status: 'working',
+    statusMessage: task.statusMessage,
+    updatedAt: time,
+    ttlMs: task.lifeMs,
+    requests: new Map(),
+    responses: new Map(),
+    entries: new Map(),
+    outcome: undefined,
+    attempt: 0,
+    failures: 0,
+    leasedUntil: undefined,
+    cancelling: false,
+  }
+  tasks.set(task.id, kept)
+  wake(store)
+  return rowOf(kept)
+}
+
+function openTasks({ tasks, now }: Store, owner: string): number {
+  const time = now()
+  let count = 0
+  for (const kept of tasks.values()) {
+    if (kept.owner === owner && !isOver(kept) && !isExpired(kept, time)) count++
+  }
+  return count
+}
+
+function answer(store: Store, { id, owner, responses, lifeMs }: TaskAnswers): 'unknown' | 'ignored' | 'kept' | 'woken' {
+  const kept = find(store, id, owner)
+  if (kept === undefined) return 'unknown'
+  const asked = Object.entries(responses).filter(([key]) => kept.requests.has(key))
+  if (asked.length === 0) return 'ignored'
+  for (const [key, response] of asked) {
+    kept.responses.set(key, JSON.stringify(response))
+    kept.requests.delete(key)
+  }
+  kept.updatedAt = store.now()
+  if (kept.requests.size > 0) return 'kept'
+  kept.status = 'working'
+  prolong(kept, lifeMs, kept.updatedAt)
+  wake(store)
+  return 'woken'
+}
+
+function cancel(store: Store, id: string, owner: string): CancelOutcome {
+  const kept = find(store, id, owner)
+  if (kept === undefined) return 'unknown'
+  if (isOver(kept)) return 'over'
+  if (kept.leasedUntil !== undefined && kept.leasedUntil > store.now()) {
+    kept.cancelling = true
+    for (const listener of store.listeners) listener.onCancel(id)
+    return 'told'
+  }
+  finish(store, kept, { outcome: { status: 'cancelled' }, lifeMs: 0 })
+  return 'cancelled'
+}
+
+function claim(store: Store, most: number): readonly ClaimedTask[] {
+  const claimed: ClaimedTask[] = []
+  const time = store.now()
+  for (const kept of store.tasks.values()) {
+    if (claimed.length >= most) break
+    if (kept.status !== 'working' || isExpired(kept, time)) continue
+    if (kept.leasedUntil !== undefined && kept.leasedUntil > time) continue
+    if (kept.leasedUntil !== undefined) kept.failures++
+    kept.attempt++
+    kept.leasedUntil = time + store.leaseMs
+    claimed.push(claimedTask(kept))
+  }
+  return claimed
+}
+
+function renew(store: Store, lease: Lease): LeaseState {
+  return write(store, lease, (kept) => {
+    kept.leasedUntil = store.now() + store.leaseMs
+  })
+}
+
+/** Does something for the worker that holds a lease, and for nobody else. */
+function write(store: Store, { id, attempt }: Lease, change: (kept: Kept) => void): LeaseState {
+  const kept = find(store, id)
+  if (kept === undefined || kept.leasedUntil === undefined || kept.attempt !== attempt) return 'lost'
+  const state = kept.cancelling ? 'cancelling' : 'held'
+  change(kept)
+  return state
+}
+
+function unlessCancelling(store: Store, lease: Lease, change: (kept: Kept) => void): LeaseState {
+  return write(store, lease, (kept) => {
+    if (!kept.cancelling) change(kept)
+  })
+}
+
+function keep(kept: Kept, { entries, statusMessage, progressed }: TaskProgress, time: number): void {
+  for (const entry of entries) kept.entries.set(JSON.stringify([entry.part, entry.key]), JSON.stringify(entry))
+  if (progressed) kept.failures = 0
+  if (statusMessage === undefined || statusMessage === kept.statusMessage) return
+  kept.statusMessage = statusMessage
+  kept.updatedAt = time
+}
+
+function suspend({ now }: Store, kept: Kept, suspension: TaskSuspension): void {
+  const time = now()
+  keep(kept, suspension, time)
+  kept.requests = new Map(Object.entries(suspension.requests).map(([key, asked]) => [key, JSON.stringify(asked)]))
+  kept.status = 'input_required'
+  kept.leasedUntil = undefined
+  kept.failures = 0
+  kept.updatedAt = time
+  prolong(kept, suspension.lifeMs, time)
+}
+
+function release(store: Store, kept: Kept, progress: TaskProgress): void {
+  keep(kept, progress, store.now())
+  kept.leasedUntil = undefined
+  wake(store)
+}
+
+function finish({ now }: Store, kept: Kept, { outcome, statusMessage, lifeMs }: TaskEnd): void {
+  kept.status = outcome.status
+  kept.outcome = JSON.stringify(outcome)
+  kept.statusMessage = statusMessage
+  kept.requests = new Map()
+  kept.responses.clear()
+  kept.entries.clear()
+  kept.leasedUntil = undefined
+  kept.cancelling = false
+  kept.updatedAt = now()
+  prolong(kept, lifeMs, kept.updatedAt)
+}
+
+function sweep({ tasks, now }: Store): number {
+  const time = now()
+  const expired = [...tasks.values()].filter((kept) => isExpired(kept, time))
+  for (const { id } of expired) tasks.delete(id)
+  return expired.length
+}
+
+function wake({ listeners }: Store): void {
+  for (const listener of listeners) listener.onWork()
+}
+
+function find({ tasks, now }: Store, id: string, owner?: string): Kept | undefined {
+  const kept = tasks.get(id)
+  if (kept === undefined || isExpired(kept, now())) return undefined
+  return owner === undefined || kept.owner === owner ? kept : undefined
+}
+
+function isOver({ status }: Kept): boolean {
+  return status !== 'working' && status !== 'input_required'
+}
+
+function isExpired({ createdAt, ttlMs }: Kept, time: number): boolean {
+  return ttlMs !== null && time >= createdAt + ttlMs
+}
+
+/** Keeps a task for longer, and never for less than was said before. */
+function prolong(kept: Kept, lifeMs: number | null, time: number): void {
+  if (kept.ttlMs === null) return
+  kept.ttlMs = lifeMs === null ? null : Math.max(kept.ttlMs, time - kept.createdAt + lifeMs)
+}
+
+function rowOf(kept: Kept): TaskRow {
+  const { id, status, statusMessage, createdAt, updatedAt, ttlMs } = kept
+  const outcome = kept.outcome === undefined ? {} : objectOf(kept.outcome)
+  const { result, error } = outcome
+  return {
+    id,
+    status,
+    statusMessage,
+    createdAt,
+    updatedAt,
+    ttlMs,
+    requests: objectsOf(kept.requests),
+    result: isJsonObject(result) ? result : undefined,
+    // It is what `finish` was given, as text in between.
+    error: isJsonObject(error) ? (error as unknown as WireError) : undefined,
+  }
+}
+
+function claimedTask(kept: Kept): ClaimedTask {
+  const { id, attempt, failures, payload, entries, responses, cancelling } = kept
+  return {
+    id,
+    attempt,
+    failures,
+    payload: objectOf(payload),
+    // Each was an entry before it was text.
+    entries: Array.from(entries.values(), (text) => JSON.parse(text) as JournalEntry),
+    responses: objectsOf(responses),
+    cancelling,
+  }
+}
+
+function objectsOf(texts: ReadonlyMap<string, string>): JsonObject {
+  return Object.fromEntries(Array.from(texts, ([key, text]) => [key, objectOf(text)]))
+}
+
+function objectOf(text: string): JsonObject {
+  const value: unknown = JSON.parse(text)
+  return isJsonObject(value) ? value : {}
+}

@@ -1,0 +1,1 @@
+export { memoryEngine, type MemoryEngineOptions } from './engines/memory-engine.ts'

@@ -1,0 +1,86 @@
+import type {
+  InputRequests,
+  InputResponses,
+  JsonObject,
+  JsonValue,
+  RequestMetaObject,
+  ResultMetaObject,
+  WireError,
+} from '@x/schema'
+
+/** Where a task is; `completed`, `cancelled` and `failed` are for good (seps/2663-tasks-extension, task status). */
+export type TaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled' | 'failed'
+
+/** What is told of a task whatever its status (seps/2663-tasks-extension, tasks). */
+export type Task = {
+  readonly taskId: string
+  readonly status: TaskStatus
+  /** Tells people, and perhaps models, how it stands. */
+  readonly statusMessage?: string | undefined
+  /** When the task was made, in ISO 8601. */
+  readonly createdAt: string
+  /** When something of it last changed, in ISO 8601. */
+  readonly lastUpdatedAt: string
+  /** Milliseconds from `createdAt` after which the task may be forgotten; null for never. It may change. */
+  readonly ttlMs: number | null
+  /** Milliseconds to leave between two looks. It may change. */
+  readonly pollIntervalMs?: number | undefined
+}
+
+/** A task that is worked on, or waits for its turn. */
+export type WorkingTask = Task & { readonly status: 'working' }
+
+/** A task that waits for its client. */
+export type InputRequiredTask = Task & {
+  readonly status: 'input_required'
+  /** Everything that is still to be answered; a key is used once in the life of a task. */
+  readonly inputRequests: InputRequests
+}
+
+/** A task that came to a result, which may be one with `isError`. */
+export type CompletedTask = Task & {
+  readonly status: 'completed'
+  /** What the request itself would have been answered with. */
+  readonly result: JsonObject
+}
+
+/** A task that ended with an error of the protocol. */
+export type FailedTask = Task & {
+  readonly status: 'failed'
+  readonly error: WireError
+}
+
+/** A task that was stopped before its end. */
+export type CancelledTask = Task & { readonly status: 'cancelled' }
+
+/** A task with what belongs to its status. */
+export type DetailedTask = WorkingTask | InputRequiredTask | CompletedTask | FailedTask | CancelledTask
+
+/** What every result of the extension may carry besides. */
+type ResultFields = { readonly _meta?: ResultMetaObject | undefined }
+
+/** The request was taken on as a task: look for its result there (seps/2663-tasks-extension, task creation). */
+export type CreateTaskResult = ResultFields & Task & { readonly resultType: 'task' }
+
+/** The state of a task (seps/2663-tasks-extension, task polling). */
+export type GetTaskResult = ResultFields & DetailedTask & { readonly resultType: 'complete' }
+
+/** Says that answers, or the wish to cancel, have arrived; it says nothing of the task. */
+export type TaskAcknowledgement = ResultFields & { readonly resultType: 'complete' }
+
+/** The params of requests about one task: `tasks/get` and `tasks/cancel`. */
+export type TaskRequestParams = {
+  readonly _meta: RequestMetaObject
+  readonly taskId: string
+}
+
+/** The params of `tasks/update` (seps/2663-tasks-extension, task update requests). */
+export type UpdateTaskRequestParams = TaskRequestParams & {
+  /** Answers by the keys of `inputRequests`: all of them or some. */
+  readonly inputResponses: InputResponses
+}
+
+/** The params of `notifications/tasks`: the task as `tasks/get` would give it. */
+export type TaskNotificationParams = DetailedTask & {
+  readonly _meta?: { readonly [key: string]: JsonValue } | undefined
+}

@@ -1,0 +1,1 @@
+export { createTaskResult, detailedTask, getTaskResult, taskAcknowledgement } from './schema/task.zod.ts'
