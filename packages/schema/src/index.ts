@@ -1,11 +1,15 @@
 export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/error-codes.ts'
+export { extendCall, type ExtensionView, extensionView } from './basic/call-extensions.ts'
 export type {
   Background,
   Call,
+  CallExtensions,
+  CallHeaders,
   Exchange,
   JournalEntry,
   JournalKeeper,
   MirroredHeaders,
+  OpenExtension,
   Principal,
 } from './basic/exchange.ts'
 export { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './basic/json.ts'

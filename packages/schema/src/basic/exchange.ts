@@ -98,8 +98,13 @@ export interface MirroredHeaders {
   forEach(visit: (value: string, name: string) => void): void
 }
 
-/** The `Mcp-*` headers of a request by their whole names, and a way to have some beside its answer. A `Map` is one without that. */
-export interface CallHeaders extends MirroredHeaders {
+/**
+ * The `Mcp-*` headers of a request by their whole names, case-insensitively where they came over HTTP, and a way to have some beside
+ * its answer. A `Map` is one without that.
+ */
+export interface CallHeaders {
+  get(name: string): string | undefined
+  forEach(visit: (value: string, name: string) => void): void
   /**
    * Repeats something of the answer in a header of it, for those on the way who do not read the body. Without effect once the head
    * of the answer has been sent. Throws a `TypeError` for a name that does not begin with `Mcp-`, and for a value that is not visible ASCII.
