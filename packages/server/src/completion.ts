@@ -33,13 +33,13 @@ function completersOf(ref: CompleteRequestParams['ref'], { catalog, call }: Scop
   return found.completers
 
   function promptOf(name: string): CompiledPrompt {
-    const prompt = findVisible(catalog.prompts, name, call.principal)
+    const prompt = findVisible(catalog.prompts, name, call)
     if (prompt === undefined) throw invalid(`Unknown prompt: ${quote(name)}`)
     return prompt
   }
 
   function templateOf(uri: string): CompiledTemplate {
-    const template = findVisible(catalog.templates, uri, call.principal)
+    const template = findVisible(catalog.templates, uri, call)
     if (template === undefined) throw invalid(`Unknown resource template: ${quote(uri)}`)
     return template
   }

@@ -13,8 +13,8 @@ export interface Described {
   /** What the client must be able to do; a request that does not declare it is refused with -32021. */
   readonly requires?: ClientCapabilities | undefined
   /**
-   * Who may see and use it; everybody, when absent. To all others it does not exist. Decide by the principal alone:
-   * lists must not vary by connection, nor by earlier requests (server/tools, capabilities).
+   * Who may see and use it; everybody, when absent. To all others it does not exist. Decide by the principal, and by what the
+   * request itself says: lists must not vary by connection, nor by earlier requests (server/tools, capabilities).
    */
   readonly visibleTo?: VisibleTo | undefined
 }

@@ -1,8 +1,24 @@
-import { type CacheScope, errorCodes, type JsonObject, McpError, type Principal, prepared } from '@x/schema'
+import {
+  type CacheScope,
+  type Call,
+  errorCodes,
+  type ExtensionView,
+  extensionView,
+  type JsonObject,
+  McpError,
+  type Principal,
+  prepared,
+} from '@x/schema'
 import { encodeBase64Url } from './resources/base64.ts'
 
-/** Decides whether a caller may know of a definition and use it; `undefined` is a caller whom nobody authenticated. */
-export type VisibleTo = (principal: Principal | undefined) => boolean
+/**
+ * Decides whether a caller may know of a definition and use it; `undefined` is a caller whom nobody authenticated. What exchanges
+ * around the server know of the request, such as its session, is in `extensions`.
+ */
+export type VisibleTo = (principal: Principal | undefined, extensions: ExtensionView) => boolean
+
+/** Who asks, and what is known of their request. */
+export type Caller = Pick<Call, 'principal' | 'extensions'>
 
 /** What the lists need to know of a definition. */
 export interface Listed {
@@ -57,20 +73,21 @@ export function encodeCursor(field: ListField, key: string): string {
 export function findVisible<Entry extends Listed>(
   listing: Listing<Entry>,
   key: string,
-  principal: Principal | undefined,
+  caller: Caller,
 ): Entry | undefined {
   const entry = listing.byKey.get(key)
-  return entry === undefined || entry.visibleTo === undefined || entry.visibleTo(principal) ? entry : undefined
+  return entry === undefined || isVisible(entry, caller) ? entry : undefined
+}
+
+/** Whether a caller may know of a definition. */
+export function isVisible({ visibleTo }: Pick<Listed, 'visibleTo'>, caller: Caller): boolean {
+  return visibleTo === undefined || visibleTo(caller.principal, extensionView(caller))
 }
 
 /** One page of a list, for a caller. Throws McpError(invalidParams) for a cursor that is not one of this list. */
-export function readPage(
-  listing: Listing<Listed>,
-  cursor: string | undefined,
-  principal: Principal | undefined,
-): JsonObject {
+export function readPage(listing: Listing<Listed>, cursor: string | undefined, caller: Caller): JsonObject {
   if (listing.fixed !== undefined) return listing.fixed.get(cursor) ?? refuseCursor()
-  const visible = [...listing.byKey.values()].filter(({ visibleTo }) => visibleTo === undefined || visibleTo(principal))
+  const visible = [...listing.byKey.values()].filter((entry) => isVisible(entry, caller))
   const start = cursor === undefined ? 0 : visible.findIndex((entry) => listing.cursors.get(entry) === cursor) + 1
   if (cursor !== undefined && start === 0) return refuseCursor()
   return page(visible, start, listing)

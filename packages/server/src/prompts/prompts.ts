@@ -22,12 +22,12 @@ const noArguments: Arguments = Object.freeze({})
 
 /** A page of the prompts that the caller may use (server/prompts, listing prompts). */
 export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call }: Scope): JsonObject {
-  return readPage(catalog.prompts, cursor, call.principal)
+  return readPage(catalog.prompts, cursor, call)
 }
 
 /** Fills in a prompt (server/prompts, getting a prompt). A name or an argument that does not fit is a protocol error. */
 export function getPrompt(params: GetPromptRequestParams, scope: Scope): Awaitable<JsonObject> {
-  const prompt = findVisible(scope.catalog.prompts, params.name, scope.call.principal)
+  const prompt = findVisible(scope.catalog.prompts, params.name, scope.call)
   if (prompt === undefined) throw invalid(`Unknown prompt: ${quote(params.name)}`)
   requireCapabilities(prompt.requires, scope)
   const given = params.arguments ?? noArguments

@@ -26,6 +26,11 @@ export interface RequestContext {
   readonly client: ClientView
   /** The request's `_meta`, with the keys of extensions and of trace context. */
   readonly meta: RequestMetaObject
+  /**
+   * What an exchange around the server gives to handlers, by the identifier of the extension; undefined without it. The extension's
+   * package has a typed way to it. Each run of a handler is given its own.
+   */
+  extension(identifier: string): unknown
   /** Whether the client declared, for this request, that it can do something. */
   can(feature: ClientFeature): boolean
   /**

@@ -1,4 +1,4 @@
-import { type ClientCapabilities, deferSignal, type LoggingLevel, metaKeys, supports } from '@x/schema'
+import { type ClientCapabilities, deferSignal, extensionView, type LoggingLevel, metaKeys, supports } from '@x/schema'
 import { askForm, elicit, elicitAll, elicitUrl, roots, sample } from '../replay/questions.ts'
 import { checkpoint, now, step, uuid } from '../replay/record-work.ts'
 import { type Run, signalOf } from '../replay/run.ts'
@@ -32,7 +32,8 @@ export function openRequestContext(scope: Scope): RequestContext {
   const { meta, call } = scope
   const { progress, log } = messagesOf(scope)
   const can = (feature: ClientFeature) => isDeclared(feature, scope)
-  const context = { principal: call.principal, client: clientOf(scope), meta, can, progress, log }
+  const { extension } = extensionView(call)
+  const context = { principal: call.principal, client: clientOf(scope), meta, extension, can, progress, log }
   return deferSignal(context, () => call.signal)
 }
 
@@ -45,6 +46,7 @@ export function openContext(run: Run): Context {
     principal: scope.call.principal,
     client: clientOf(scope),
     meta: scope.meta,
+    extension: extensionView(scope.call).extension,
     can: (feature) => isDeclared(feature, scope),
     progress,
     log,

@@ -12,32 +12,31 @@ import { type CompiledResource, type CompiledTemplate, resultMeta } from '../cat
 import type { Context } from '../request/context.ts'
 import type { InputRequired } from '../replay/input-required.ts'
 import { replay } from '../replay/replay.ts'
-import { findVisible, readPage } from '../pages.ts'
+import { findVisible, isVisible, readPage } from '../pages.ts'
 import { type ResourceContent, type ResourcePart, type ResourceReturn, resourceNotFound } from './resource.ts'
 import { requireCapabilities, type Scope } from '../request/scope.ts'
 import { matchUriTemplate } from './uri-template.ts'
 
 /** A page of the resources that the caller may read (server/resources, listing resources). */
 export function listResources({ cursor }: PaginatedRequestParams, { catalog, call }: Scope): JsonObject {
-  return readPage(catalog.resources, cursor, call.principal)
+  return readPage(catalog.resources, cursor, call)
 }
 
 /** A page of the templates that the caller may use (server/resources, resource templates). */
 export function listResourceTemplates({ cursor }: PaginatedRequestParams, { catalog, call }: Scope): JsonObject {
-  return readPage(catalog.templates, cursor, call.principal)
+  return readPage(catalog.templates, cursor, call)
 }
 
 /** Reads a resource: that of the very URI, or else of the first template that the URI fits (server/resources). */
 export function readResource({ uri }: ReadResourceRequestParams, scope: Scope): Awaitable<JsonObject> {
   const { catalog, call } = scope
-  const resource = findVisible(catalog.resources, uri, call.principal)
+  const resource = findVisible(catalog.resources, uri, call)
   if (resource !== undefined) {
     requireCapabilities(resource.requires, scope)
     return read((ctx) => resource.definition.read(ctx), { uri, resource, scope })
   }
   for (const template of catalog.templates.byKey.values()) {
-    const visible = template.visibleTo === undefined || template.visibleTo(call.principal)
-    const variables = visible ? matchUriTemplate(template.template, uri) : undefined
+    const variables = isVisible(template, call) ? matchUriTemplate(template.template, uri) : undefined
     if (variables !== undefined) {
       requireCapabilities(template.requires, scope)
       return read((ctx) => template.definition.read(variables, ctx), { uri, resource: template, scope })

@@ -1,13 +1,13 @@
-import { errorCodes, McpError, type Principal, type SubscriptionFilter } from '@x/schema'
+import { errorCodes, McpError, type SubscriptionFilter } from '@x/schema'
 import type { Catalog } from '../catalog.ts'
-import { findVisible } from '../pages.ts'
+import { type Caller, findVisible, isVisible } from '../pages.ts'
 import { matchUriTemplate } from '../resources/uri-template.ts'
 import { lists } from './topics.ts'
 
 /** What decides on a filter beside itself. */
 export interface FilterLimits {
   readonly catalog: Catalog
-  readonly principal: Principal | undefined
+  readonly caller: Caller
   readonly maxUris: number
 }
 
@@ -23,15 +23,15 @@ export function honouredFilter(asked: SubscriptionFilter, limits: FilterLimits):
   return uris.length === 0 ? filter : { ...filter, resourceSubscriptions: uris }
 }
 
-function honouredUris(asked: readonly string[], { catalog, principal, maxUris }: FilterLimits): readonly string[] {
+function honouredUris(asked: readonly string[], { catalog, caller, maxUris }: FilterLimits): readonly string[] {
   if (asked.length > maxUris) {
     const message = `Invalid params: params.notifications.resourceSubscriptions has ${asked.length} URIs; give at most ${maxUris}`
     throw new McpError(errorCodes.invalidParams, message)
   }
   if (catalog.capabilities.resources?.subscribe !== true || asked.length === 0) return []
-  const templates = [...catalog.templates.byKey.values()].filter(({ visibleTo }) => visibleTo?.(principal) ?? true)
+  const templates = [...catalog.templates.byKey.values()].filter((template) => isVisible(template, caller))
   const isKnown = (uri: string): boolean =>
-    findVisible(catalog.resources, uri, principal) !== undefined ||
+    findVisible(catalog.resources, uri, caller) !== undefined ||
     templates.some(({ template }) => matchUriTemplate(template, uri) !== undefined)
   return [...new Set(asked)].filter(isKnown)
 }

@@ -10,7 +10,7 @@ export function listen({ notifications }: SubscriptionsListenRequestParams, scop
   const { id, call, catalog, settings } = scope
   const { subscriptions } = settings
   const { maxUris } = subscriptions
-  const filter = honouredFilter(notifications, { catalog, principal: call.principal, maxUris })
+  const filter = honouredFilter(notifications, { catalog, caller: call, maxUris })
   const result = { resultType: 'complete', _meta: { ...catalog.resultMeta, [metaKeys.subscriptionId]: id } }
   return subscriptions.follow({ id, call, filter }).then(() => result)
 }

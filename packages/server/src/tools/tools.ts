@@ -18,7 +18,7 @@ const noArguments: JsonObject = Object.freeze({})
 
 /** A page of the tools that the caller may use (server/tools, listing tools). */
 export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }: Scope): JsonObject {
-  return readPage(catalog.tools, cursor, call.principal)
+  return readPage(catalog.tools, cursor, call)
 }
 
 /**
@@ -27,7 +27,7 @@ export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }:
  */
 export function callTool(params: CallToolRequestParams, scope: Scope): Awaitable<JsonObject> {
   const { catalog, call } = scope
-  const tool = findVisible(catalog.tools, params.name, call.principal)
+  const tool = findVisible(catalog.tools, params.name, call)
   if (tool === undefined) throw new McpError(errorCodes.invalidParams, `Unknown tool: ${quote(params.name)}`)
   requireCapabilities(tool.requires, scope)
   const given = params.arguments ?? noArguments
