@@ -1,0 +1,14 @@
+import { Pool } from 'undici'
+import { body, expectedText, headers } from '../http/call.ts'
+import { answerDrives } from './drive.ts'
+
+// The least that a client can do: send a fixed text and parse the answer.
+answerDrives((url) => {
+  const { origin, pathname: path } = new URL(url)
+  const pool = new Pool(origin, { connections: 16 })
+  return async () => {
+    const response = await pool.request({ path, method: 'POST', headers, body })
+    const answer: { result: { content: { text: string }[] } } = JSON.parse(await response.body.text())
+    return answer.result.content[0]?.text ?? ''
+  }
+}, expectedText)
