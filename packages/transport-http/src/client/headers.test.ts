@@ -35,7 +35,29 @@ describe('The headers of a request', () => {
     )
   })
 
+  test('repeat what an exchange around the connection says, before the headers of the user', () => {
+    const headers = () => new Map([['Mcp-Note', 'x']])
+    expect(requestHeaders(rpcRequest(), { ...callWith(), headers }, ['x-mine', 'y']).slice(-4)).toEqual([
+      'mcp-note',
+      'x',
+      'x-mine',
+      'y',
+    ])
+  })
+
+  test.each(['X-Note', 'mcp-method', 'Mcp-Param-A', 'Authorization', 'Mcp-A: b\r\nc', ''])(
+    'repeat nothing under the name %j',
+    (name) => {
+      const headers = () => new Map([[name, 'x']])
+      expect(() => requestHeaders(rpcRequest(), { ...callWith(), headers }, [])).toThrow('no header for an exchange')
+    },
+  )
+
   test.each([
+    [
+      'a repeated value',
+      () => requestHeaders(rpcRequest(), { ...callWith(), headers: () => new Map([['Mcp-A', 'b\nc']]) }, []),
+    ],
     ['a method', () => requestHeaders(rpcRequest('tools\r\nx: y', {}), callWith(), [])],
     ['a mirrored value', () => requestHeaders(rpcRequest(), { ...callWith(), mirrored: new Map([['A', 'b\nc']]) }, [])],
     [

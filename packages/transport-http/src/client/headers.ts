@@ -50,8 +50,20 @@ export function requestHeaders(request: RpcRequest, call: Call, own: readonly st
     if (!token.test(parameter)) throw new TypeError(`Mcp-Param-${JSON.stringify(parameter)} is not an HTTP token`)
     headers.push(parameterPrefix + parameter.toLowerCase(), safe(`Mcp-Param-${parameter}`, value))
   })
+  call.headers?.().forEach((value, name) => headers.push(repeatedName(name), safe(name, value)))
   headers.push(...own)
   return headers
+}
+
+/** A header that repeats something for an exchange around this one, under a name that neither the protocol nor HTTP uses. */
+function repeatedName(name: string): string {
+  const lower = name.toLowerCase()
+  if (isRepeatable(lower) && token.test(name) && !reserved.has(lower)) return lower
+  throw new TypeError(`${JSON.stringify(name)} is no header for an exchange to write: begin its name with Mcp-`)
+}
+
+function isRepeatable(lower: string): boolean {
+  return lower.startsWith('mcp-') && !lower.startsWith(parameterPrefix)
 }
 
 function nameOf(request: RpcRequest): string | undefined {

@@ -13,13 +13,13 @@ function ask(headers: Readonly<Record<string, string>>) {
 describe.each(shells)('%s', (_, serve) => {
   test('a browser that asks is told by name which headers it may send', async () => {
     await using handler = await serve(echo, options)
-    const asked = 'authorization,content-type,mcp-protocol-version,Mcp-Method,mcp-name,mcp-param-region,x-evil'
+    const asked = 'authorization,content-type,mcp-protocol-version,Mcp-Method,mcp-name,mcp-param-region,mcp-note,x-evil'
     const { status, headers, body } = await handler.send(ask({ 'access-control-request-headers': asked }))
     expect([status, body]).toEqual([204, ''])
     expect(headers.get('access-control-allow-origin')).toBe(origin)
     expect(headers.get('access-control-allow-methods')).toBe('POST')
     expect(headers.get('access-control-allow-headers')).toBe(
-      'authorization, content-type, mcp-protocol-version, mcp-method, mcp-name, mcp-param-region',
+      'authorization, content-type, mcp-protocol-version, mcp-method, mcp-name, mcp-param-region, mcp-note',
     )
     expect(headers.get('vary')).toBe('Origin')
   })

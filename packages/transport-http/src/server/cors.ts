@@ -53,7 +53,7 @@ export function corsHeaders(rule: CorsRule, origin: string): readonly string[] {
 export function preflight(rule: CorsRule, origin: string, view: RequestView): Answer {
   const asked = view.header('access-control-request-headers') ?? ''
   // A wildcard does not cover Authorization, nor anything with credentials; so what was asked for is named. The
-  // headers of tool parameters are known by their prefix alone.
+  // headers of tool parameters, and of exchanges around the server, are known by their prefix alone.
   const allowed = asked
     .split(',')
     .map((name) => name.trim().toLowerCase())
@@ -66,5 +66,5 @@ export function preflight(rule: CorsRule, origin: string, view: RequestView): An
 }
 
 function isAllowed(rule: CorsRule, name: string): boolean {
-  return rule.requestHeaders.has(name) || (name.startsWith('mcp-param-') && tokenPattern.test(name))
+  return rule.requestHeaders.has(name) || (name.startsWith('mcp-') && tokenPattern.test(name))
 }

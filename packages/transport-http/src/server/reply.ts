@@ -8,7 +8,7 @@ import { statusOf } from './status.ts'
 export interface Reply {
   readonly outlet: Outlet
   /** Headers, flat, that go out whatever form the answer takes. */
-  readonly headers: readonly string[]
+  headers: readonly string[]
   readonly maxQueuedBytes: number
   phase: 'waiting' | 'streaming' | 'ended'
 }
@@ -44,6 +44,14 @@ export function sendResponse(reply: Reply, response: RpcResponse, status = statu
   reply.phase = 'ended'
   if (phase === 'streaming') outlet.end(encodeEvent(body))
   else outlet.send({ status, headers: withRetryAfter(headers, response), body, closes: movesOn(response) })
+}
+
+/** Has a header go out with the answer, in the place of an earlier one of that name; nothing once the head has been sent. */
+export function setReplyHeader(reply: Reply, name: string, value: string): void {
+  if (reply.phase !== 'waiting') return
+  const at = reply.headers.findIndex((known, index) => index % 2 === 0 && known.toLowerCase() === name.toLowerCase())
+  const others = at < 0 ? reply.headers : reply.headers.toSpliced(at, 2)
+  reply.headers = [...others, name, value]
 }
 
 /** Shows that the call is still running, unless there are bytes waiting that show it as well. */

@@ -12,6 +12,7 @@ import {
 } from '@x/schema'
 import { abort, createCancellation, signalOf } from './cancellation.ts'
 import type { Cancellation } from './cancellation.ts'
+import { callHeaders } from './call-headers.ts'
 import { mirroredHeaders } from './mirrored.ts'
 import type { Outlet } from './outlet.ts'
 import { abandonReply, createReply, keepAlive, sendNotification, sendResponse } from './reply.ts'
@@ -96,7 +97,8 @@ export function finishCall(call: RunningCall, error: unknown, status?: number): 
 
 function callOf<Source>(call: RunningCall, { principal, view }: CallParts<Source>): Call {
   const takeNotification = (message: RpcNotification) => notify(call, message)
-  const parts = { principal, mirrored: mirroredHeaders(view), movable: true, notify: takeNotification }
+  const headers = () => callHeaders(view, call.reply)
+  const parts = { principal, mirrored: mirroredHeaders(view), headers, movable: true, notify: takeNotification }
   const complete = call.streams ? { ...parts, drained: () => call.reply.outlet.drained() } : parts
   return deferSignal(complete, () => signalOf(call.cancellation))
 }

@@ -1,0 +1,79 @@
+import type { Call, CallHeaders, Exchange } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { progress, resultOf } from '../testing/exchanges.ts'
+import { post } from '../testing/sent.ts'
+import { shells } from '../testing/shells.ts'
+
+const serving =
+  (use: (headers: CallHeaders, call: Call) => void): Exchange =>
+  async (request, call) => {
+    if (call.headers !== undefined) use(call.headers(), call)
+    return resultOf(request)
+  }
+
+describe.each(shells)('%s', (_, serve) => {
+  test('shows an exchange the Mcp-* headers of its request, and none of the others', async () => {
+    const seen = new Map<string, string | undefined>()
+    const exchange = serving((headers) => {
+      headers.forEach((value, name) => void seen.set(name, value))
+      for (const name of ['MCP-Note', 'authorization', 'mcp-none']) seen.set(`get ${name}`, headers.get(name))
+    })
+    await using handler = await serve(exchange)
+    await handler.send(post('tools/list', {}, { headers: { 'Mcp-Note': 'x', authorization: 'Bearer secret' } }))
+    expect([...seen].toSorted()).toEqual([
+      ['get MCP-Note', 'x'],
+      ['get authorization', undefined],
+      ['get mcp-none', undefined],
+      ['mcp-method', 'tools/list'],
+      ['mcp-note', 'x'],
+      ['mcp-protocol-version', '2026-07-28'],
+    ])
+  })
+
+  test('puts beside the answer what an exchange has repeated, the last of each name', async () => {
+    const exchange = serving((headers) => {
+      headers.answer?.('Mcp-Note', 'first')
+      headers.answer?.('mcp-note', 'second')
+      headers.answer?.('Mcp-Other', 'x')
+    })
+    await using handler = await serve(exchange)
+    const { headers } = await handler.send(post('tools/list'))
+    expect([headers.get('mcp-note'), headers.get('mcp-other')]).toEqual(['second', 'x'])
+  })
+
+  test('puts it before a stream too, if it comes before the stream has begun, and leaves it out after that', async () => {
+    const exchange = serving((headers, call) => {
+      headers.answer?.('Mcp-Early', 'x')
+      call.notify(progress(1))
+      headers.answer?.('Mcp-Late', 'x')
+    })
+    await using handler = await serve(exchange)
+    const { headers } = await handler.send(post('tools/list'))
+    expect([headers.get('content-type'), headers.get('mcp-early'), headers.get('mcp-late')]).toEqual([
+      'text/event-stream',
+      'x',
+      null,
+    ])
+  })
+
+  test.each([
+    ['a name outside Mcp-*', 'Set-Cookie', 'a=b'],
+    ['no name', 'Mcp-', 'x'],
+    ['a line end in a name', 'Mcp-A\r\nX-Evil', 'x'],
+    ['a line end in a value', 'Mcp-Note', 'x\r\nX-Evil: 1'],
+    ['a character outside ASCII', 'Mcp-Note', 'ü'],
+  ])('refuses %s for it', async (_title, name, value) => {
+    let thrown: unknown
+    const exchange = serving((headers) => {
+      try {
+        headers.answer?.(name, value)
+      } catch (error) {
+        thrown = error
+      }
+    })
+    await using handler = await serve(exchange)
+    const { headers } = await handler.send(post('tools/list'))
+    expect(thrown).toBeInstanceOf(TypeError)
+    expect([headers.get('mcp-note'), headers.get('x-evil'), headers.get('set-cookie')]).toEqual([null, null, null])
+  })
+})
