@@ -11,11 +11,16 @@ describe('draining', () => {
     'a running $kind leaves at the end of its step, without its minimum of work and beyond its budget',
     async (kind) => {
       const hand = openHand()
+      let begin = () => {}
       let finish = () => {}
+      const begun = new Promise<void>((resolve) => {
+        begin = resolve
+      })
       const ran: string[] = []
       const run: Run = async (ctx) => {
         await ctx.step('long', async () => {
           ran.push('long')
+          begin()
           await new Promise<void>((resolve) => {
             finish = resolve
           })
@@ -26,6 +31,7 @@ describe('draining', () => {
       const options = { kind, strictReplay: false, shedding: { minWorkMs: 60_000, budget: 0 } }
       const served = serveUnder(hand, run, options)
       const running = send(served)
+      await begun
       expect(served.server.load).toMatchObject({ ready: true, draining: false, running: 1 })
       served.server.drain()
       expect(served.server.load).toMatchObject({ ready: false, draining: true })
