@@ -12,14 +12,21 @@ import type {
 import { type ClientCache, withCache } from './caching/cache.ts'
 import { createToolTrips } from './tools/call-tool.ts'
 import { createOutputChecks } from './tools/check-output.ts'
-import { createList, type List, type ListContext } from './lists.ts'
+import { askForLists, listsOf } from './offered-lists.ts'
 import type { CallOptions, ReadOptions } from './call-options.ts'
-import { withSafeIcons } from './icons.ts'
 import type { ClientOptions } from './options.ts'
-import { alwaysComplete, createRequest, nothingSeen, placeOf } from './request/request.ts'
+import {
+  alwaysComplete,
+  createExtensionRequest,
+  createRequest,
+  createRespond,
+  type ExtensionRequest,
+  nothingSeen,
+  placeOf,
+} from './request/request.ts'
 import { type AskingCalls, createAskingCalls } from './rounds/asking-calls.ts'
 import { createSubscriptionCalls, type SubscriptionCalls } from './subscriptions/subscriptions.ts'
-import { createToolIndex, type ToolIndex } from './tools/tool-index.ts'
+import { createToolIndex } from './tools/tool-index.ts'
 
 /** What completion has been told already. */
 export interface CompletionOptions extends CallOptions {
@@ -48,6 +55,11 @@ export interface Client extends AskingCalls, SubscriptionCalls {
   listResources(options?: ReadOptions): Promise<Resource[]>
   resourceTemplates(options?: ReadOptions): AsyncIterable<ResourceTemplate>
   listResourceTemplates(options?: ReadOptions): Promise<ResourceTemplate[]>
+  /**
+   * Calls a method that has no function here, as those of extensions have none: the request is written and waited for as all others
+   * are. Gives the result as it came, unchecked, and never from the cache.
+   */
+  readonly request: ExtensionRequest
   /** What was kept of earlier results. */
   readonly cache: ClientCache
   /** The server's software as it last named itself: for display, and unverified. */
@@ -68,12 +80,14 @@ export function createClient(
   options: ClientOptions,
 ): Client {
   const seen = nothingSeen(options, exchange.url)
-  const caching = withCache(createRequest(exchange, options, seen), options.cache ?? {}, options.clock)
+  const respond = createRespond(exchange, options, seen)
+  const caching = withCache(createRequest(respond, seen), options.cache ?? {}, options.clock)
   const { send: once, cache } = caching
   const send = alwaysComplete(once, seen)
   const index = createToolIndex(options.onWarning)
   const context = { send, seen, maxPages: options.maxPages ?? 1000, forget: cache.clear }
-  const { tools, prompts, resources, templates } = listsOf(context, index)
+  const lists = listsOf(context, index)
+  const { tools, prompts, resources, templates } = lists
   const outputCheck = createOutputChecks(options)
   const toolTrips = createToolTrips({
     once,
@@ -110,45 +124,12 @@ export function createClient(
       timeoutMs: options.timeoutMs,
       isClosed: () => exchange.closed?.aborted === true,
       isKeeping: options.cache !== false,
-      lists: {
-        'tools/list': tools.whole,
-        'prompts/list': prompts.whole,
-        'resources/list': resources.whole,
-        'resources/templates/list': templates.whole,
-      },
+      lists: askForLists(lists),
     }),
+    request: createExtensionRequest(respond, seen),
     cache,
     get server() {
       return seen.server
     },
-  }
-}
-
-interface Lists {
-  readonly tools: List<Tool>
-  readonly prompts: List<Prompt>
-  readonly resources: List<Resource>
-  readonly templates: List<ResourceTemplate>
-}
-
-function listsOf(context: ListContext, index: ToolIndex): Lists {
-  return {
-    tools: createList({ method: 'tools/list', itemsOf: index.admit, keyOf: ({ name }) => name }, context),
-    prompts: createList(
-      { method: 'prompts/list', itemsOf: (page) => page.prompts.map(withSafeIcons), keyOf: ({ name }) => name },
-      context,
-    ),
-    resources: createList(
-      { method: 'resources/list', itemsOf: (page) => page.resources.map(withSafeIcons), keyOf: ({ uri }) => uri },
-      context,
-    ),
-    templates: createList(
-      {
-        method: 'resources/templates/list',
-        itemsOf: (page) => page.resourceTemplates.map(withSafeIcons),
-        keyOf: ({ uriTemplate }) => uriTemplate,
-      },
-      context,
-    ),
   }
 }

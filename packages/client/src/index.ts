@@ -16,6 +16,7 @@ export {
 } from './client-error.ts'
 export type { Clock } from '@x/schema'
 export { type Client, type CompletionOptions, createClient } from './create-client.ts'
+export type { ExtensionRequest } from './request/request.ts'
 export type { CallOptions, LogMessage, Progress, ReadOptions } from './call-options.ts'
 export type { ClientOptions, ClientWarning } from './options.ts'
 export type { AskingCalls } from './rounds/asking-calls.ts'

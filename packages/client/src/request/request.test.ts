@@ -223,3 +223,44 @@ describe('An error', () => {
     expect(isResourceNotFound(failure)).toBe(expected)
   })
 })
+
+describe('A request of an extension', () => {
+  test('is written as all others are, and its result comes back as it is', async () => {
+    const exchange = scripted(() => ({ note: { text: 'x' } }))
+    const client = createClient(exchange, host)
+    const result = await client.request('notes/get', { id: 7 }, { meta: { 'com.example/a': 1 } })
+    expect(result).toEqual({ note: { text: 'x' } })
+    expect(exchange.received[0]).toMatchObject({
+      request: { method: 'notes/get' },
+      params: { id: 7 },
+      meta: { 'com.example/a': 1, [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientInfo]: host },
+    })
+  })
+
+  test('is never answered from the cache', async () => {
+    const exchange = scripted(() => toolsPage([]))
+    const client = createClient(exchange, host)
+    for (let count = 0; count < 2; count += 1) await client.request('tools/list')
+    expect(exchange.received).toHaveLength(2)
+  })
+
+  test('rejects with the error of the peer, the method and the server', async () => {
+    const exchange = scripted(() => ({ error: { code: -32043, message: 'Not found', data: { id: 7 } } }))
+    const failed = createClient(exchange, host).request('notes/get')
+    await expect(failed).rejects.toMatchObject({
+      name: 'ClientError',
+      code: 'rpc',
+      method: 'notes/get',
+      rpc: { code: -32043, data: { id: 7 } },
+    })
+  })
+
+  test('is cancelled by its signal', async () => {
+    const exchange = scripted(() => never)
+    const controller = new AbortController()
+    const pending = createClient(exchange, host).request('notes/get', {}, { signal: controller.signal })
+    controller.abort('enough')
+    await expect(pending).rejects.toBe('enough')
+    expect(exchange.received[0]?.call.signal.aborted).toBe(true)
+  })
+})

@@ -18,20 +18,23 @@ import { type ClientOptions, clientInfoOf } from '../options.ts'
 import { type Asked, isAsked } from '../rounds/asked.ts'
 import { capabilitiesOf, handlersOf, hasHandlers } from '../rounds/input-handlers.ts'
 import { runCall } from './run-call.ts'
-import { serverInfoOf, settleResult } from './settle-result.ts'
+import { peerError, serverInfoOf, settleResult } from './settle-result.ts'
 import { createVersionChoice, supportedVersions, type VersionChoice } from './versions.ts'
 
 /** How long a call waits for its response or the next progress where nothing else is said, in milliseconds. */
 export const defaultTimeoutMs = 60_000
 
 /** One call, before it has an id and its `_meta`. */
-export interface ClientRequest<M extends ClientMethod> {
+export interface ClientRequest<M extends string> {
   readonly method: M
   readonly params: JsonObject
   readonly mirrored?: MirroredHeaders | undefined
   /** Takes the notifications of a response that lasts, with the id of its request; true once it is open. */
   readonly hear?: ((message: RpcNotification, id: RequestId) => boolean) | undefined
 }
+
+/** Sends one request of any method and gives its response; rejects as {@link SendOnce} does, but for an error of the peer's. */
+export type Respond = (request: ClientRequest<string>, options: CallOptions) => Promise<RpcResponse>
 
 /** Sends one request and gives what came of it; rejects with {@link ClientError}, or `signal.reason` when cancelled. */
 export type SendOnce = <M extends ClientMethod>(
@@ -58,18 +61,14 @@ export function nothingSeen(options: ClientOptions, url: string | undefined): Se
 }
 
 /**
- * The way of one call: its `_meta`, its exchange, once more in another revision where the server names one, and its result
+ * The way of one request: its `_meta`, its exchange, and once more in another revision where the server names one
  * (basic/versioning, protocol version negotiation).
  */
-export function createRequest(exchange: Exchange, options: ClientOptions, seen: Seen): SendOnce {
+export function createRespond(exchange: Exchange, options: ClientOptions, seen: Seen): Respond {
   const metaOf = createMeta(options)
   const nextId = idsOf(exchange)
 
-  const send = <M extends ClientMethod>(
-    call: ClientRequest<M>,
-    how: CallOptions,
-    place: Place,
-  ): Promise<RpcResponse> => {
+  const send = (call: ClientRequest<string>, how: CallOptions, place: Place): Promise<RpcResponse> => {
     const id = nextId()
     const _meta = metaOf(id, seen.versions.current(), { how, asks: methodRow(call.method)?.asks ?? false })
     const request: RpcRequest = { jsonrpc: '2.0', id, method: call.method, params: { ...call.params, _meta } }
@@ -91,9 +90,27 @@ export function createRequest(exchange: Exchange, options: ClientOptions, seen: 
       response = await send(call, how, place)
     }
     seen.server = serverInfoOf(response) ?? seen.server
-    return settleResult(call.method, response, place)
+    return response
   }
 }
+
+/** The calls of the methods that this client knows: their results are checked. */
+export function createRequest(respond: Respond, seen: Seen): SendOnce {
+  return async (call, how) => settleResult(call.method, await respond(call, how), () => placeOf(call, seen))
+}
+
+/** The calls of all other methods: their results are given as they came. */
+export function createExtensionRequest(respond: Respond, seen: Seen): ExtensionRequest {
+  return async (method, params = {}, how = {}) => {
+    const call = { method, params }
+    const response = await respond(call, how)
+    if ('error' in response) throw peerError(response, placeOf(call, seen))
+    return response.result
+  }
+}
+
+/** Calls a method of an extension. */
+export type ExtensionRequest = (method: string, params?: JsonObject, options?: CallOptions) => Promise<JsonObject>
 
 /** The calls whose results are always complete, because their methods must not ask (basic/patterns/mrtr). */
 export function alwaysComplete(once: SendOnce, seen: Seen): SendRequest {
@@ -107,10 +124,7 @@ export function alwaysComplete(once: SendOnce, seen: Seen): SendRequest {
 type Place = () => CallPlace
 
 /** Where a call goes, for its errors. */
-export function placeOf(
-  { method, params }: Pick<ClientRequest<ClientMethod>, 'method' | 'params'>,
-  seen: Seen,
-): CallPlace {
+export function placeOf({ method, params }: Pick<ClientRequest<string>, 'method' | 'params'>, seen: Seen): CallPlace {
   const field = methodRow(method)?.named
   const target = field === undefined ? undefined : params[field]
   const parts = [seen.server && `${seen.server.name} ${seen.server.version}`, seen.url && `(${seen.url})`]

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type MethodRow, methodRow, type RpcResponse } from '@x/schema'
+import { isJsonObject, type JsonObject, type MethodRow, methodRow, type RpcError, type RpcResponse } from '@x/schema'
 import { type CallPlace, ClientError } from '../client-error.ts'
 import { type Asked, parseAsked } from '../rounds/asked.ts'
 import { checkResult, type ClientMethod, type CompleteResults } from './complete-results.ts'
@@ -12,10 +12,7 @@ export function settleResult<M extends ClientMethod>(
   response: RpcResponse,
   place: () => CallPlace,
 ): CompleteResults[M] | Asked {
-  if ('error' in response) {
-    const { error: rpc } = response
-    throw new ClientError('rpc', `the server answered ${rpc.code} ${shown(rpc.message, 1000)}`, { ...place(), rpc })
-  }
+  if ('error' in response) throw peerError(response, place())
   const row = methodRow(method)
   const { result } = response
   const type = result.resultType
@@ -25,6 +22,11 @@ export function settleResult<M extends ClientMethod>(
     throw new ClientError('invalid_result', `the result is not valid at ${checked.issue}`, place())
   }
   return checked.result
+}
+
+/** The error of a call that the peer answered with one. */
+export function peerError({ error: rpc }: RpcError, place: CallPlace): ClientError {
+  return new ClientError('rpc', `the server answered ${rpc.code} ${shown(rpc.message, 1000)}`, { ...place, rpc })
 }
 
 function unfinished(result: JsonObject, row: MethodRow | undefined, place: () => CallPlace): Asked {

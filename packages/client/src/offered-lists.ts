@@ -1,0 +1,46 @@
+import type { Prompt, Resource, ResourceTemplate, Tool } from '@x/schema'
+import { withSafeIcons } from './icons.ts'
+import { createList, type List, type ListContext } from './lists.ts'
+import type { AskForLists } from './subscriptions/fresh-lists.ts'
+import type { ToolIndex } from './tools/tool-index.ts'
+
+/** What servers offer, in lists. */
+export interface Lists {
+  readonly tools: List<Tool>
+  readonly prompts: List<Prompt>
+  readonly resources: List<Resource>
+  readonly templates: List<ResourceTemplate>
+}
+
+/** The lists of one client; tools pass through its index. */
+export function listsOf(context: ListContext, index: ToolIndex): Lists {
+  return {
+    tools: createList({ method: 'tools/list', itemsOf: index.admit, keyOf: ({ name }) => name }, context),
+    prompts: createList(
+      { method: 'prompts/list', itemsOf: (page) => page.prompts.map(withSafeIcons), keyOf: ({ name }) => name },
+      context,
+    ),
+    resources: createList(
+      { method: 'resources/list', itemsOf: (page) => page.resources.map(withSafeIcons), keyOf: ({ uri }) => uri },
+      context,
+    ),
+    templates: createList(
+      {
+        method: 'resources/templates/list',
+        itemsOf: (page) => page.resourceTemplates.map(withSafeIcons),
+        keyOf: ({ uriTemplate }) => uriTemplate,
+      },
+      context,
+    ),
+  }
+}
+
+/** The functions that read lists whole, by method. */
+export function askForLists({ tools, prompts, resources, templates }: Lists): AskForLists {
+  return {
+    'tools/list': tools.whole,
+    'prompts/list': prompts.whole,
+    'resources/list': resources.whole,
+    'resources/templates/list': templates.whole,
+  }
+}
