@@ -1,0 +1,25 @@
+import type { Timing } from './snapshot.ts'
+
+/** A call that came to its end. */
+export interface Completion {
+  /** When, in milliseconds. */
+  readonly at: number
+  /** How long it took from the client's first attempt on, in milliseconds. */
+  readonly tookMs: number
+}
+
+/** The value below which that share of the values lies, by nearest rank; null for no values. */
+export function quantile(values: readonly number[], share: number): number | null {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null
+}
+
+/** What the calls took that ended after `from` and up to `to`. */
+export function timingOf(completions: readonly Completion[], from: number, to: number): Timing {
+  const took = completions.flatMap(({ at, tookMs }) => (at > from && at <= to ? [tookMs] : []))
+  return {
+    perSecond: (took.length * 1000) / (to - from),
+    p50Ms: quantile(took, 0.5),
+    p99Ms: quantile(took, 0.99),
+  }
+}

@@ -1,0 +1,85 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { type PageHandler, servePage } from '@apps/front/serve-page'
+import { portRefusal } from '@apps/front/usage'
+import { refusalOf } from './admit.ts'
+import { type Commanded, obey, readCommand } from './command.ts'
+import { type Look, sendEvents } from './send-events.ts'
+
+/** The page's server. */
+export interface Control extends AsyncDisposable {
+  readonly url: string
+}
+
+/** What the page shows, and acts on. */
+export type Controlled = Look & Commanded
+
+const mostBytes = 1_024
+const mostReaders = 16
+
+// It is as far from the source as from the build.
+const built = fileURLToPath(new URL('../../dist-web', import.meta.url))
+
+/** Serves the page, its events and its commands, to this machine alone. Throws a `UsageError` when the port is not to be had. */
+export async function serveControl(stage: Controlled, wanted: number, folder: string = built): Promise<Control> {
+  const page: PageHandler = existsSync(folder) ? servePage(folder) : () => false
+  let readers = 0
+  let port = 0
+  const server = createServer((request, response) => {
+    const path = request.url?.split('?', 1)[0]
+    const refused = refusalOf(request.headers, port, path === '/api/commands')
+    if (refused !== undefined) return answer(response, refused)
+    if (path === '/api/commands') return void command(request, response, stage)
+    if (path !== '/api/events') return page(request, response) ? undefined : answer(response, 404)
+    if (readers >= mostReaders) return answer(response, 503)
+    readers++
+    response.once('close', () => readers--)
+    sendEvents(response, stage)
+  })
+  port = await listen(server, wanted)
+  const close = async (): Promise<void> => {
+    const closed = once(server, 'close')
+    server.close()
+    server.closeAllConnections()
+    await closed
+  }
+  return { url: `http://127.0.0.1:${port}/`, [Symbol.asyncDispose]: close }
+}
+
+async function command(request: IncomingMessage, response: ServerResponse, stage: Commanded): Promise<void> {
+  if (request.method !== 'POST') return answer(response, 405)
+  const text = await readText(request).catch(() => undefined)
+  if (text === undefined) return answer(response, 413)
+  const asked = readCommand(text)
+  const isDone = asked !== undefined && obey(asked, stage, (error) => console.error(error))
+  answer(response, isDone ? 204 : 400)
+}
+
+/** The body, or undefined when it is too long. */
+async function readText(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    size += chunk.length
+    if (size > mostBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function answer(response: ServerResponse, status: number): void {
+  response.writeHead(status, { 'Cache-Control': 'no-store', ...(status === 413 && { Connection: 'close' }) }).end()
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  try {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+  } catch (error) {
+    throw portRefusal(error, port)
+  }
+  const address = server.address()
+  return address !== null && typeof address === 'object' ? address.port : port
+}

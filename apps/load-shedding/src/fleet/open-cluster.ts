@@ -1,0 +1,18 @@
+import cluster from 'node:cluster'
+import { freePort } from './free-port.ts'
+import type { Balancer, BalancerSetup } from './balancer.ts'
+
+/** Node's own cluster: this process listens, and hands connections to the instances by turns. */
+export async function openCluster({ port: wanted, module }: BalancerSetup): Promise<Balancer> {
+  const port = await freePort(wanted)
+  cluster.schedulingPolicy = cluster.SCHED_RR
+  cluster.setupPrimary({ exec: module, args: [] })
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    // What was handed over before it was told has its request here within this time.
+    noticeMs: 100,
+    start: (_, environment) => cluster.fork({ ...environment, PORT: String(port) }).process,
+    offer() {},
+    async stop() {},
+  }
+}

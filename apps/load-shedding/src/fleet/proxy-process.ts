@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { UsageError } from '@apps/front/usage'
+
+/** Where a program is. Debian keeps servers where the PATH of an ordinary user does not look. Throws a `UsageError` where it is missing. */
+export function findProgram(name: string): string {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
+  const found = folders.map((folder) => join(folder, name)).find((path) => existsSync(path))
+  if (found !== undefined) return found
+  throw new UsageError(`--balancer ${name} needs ${name}: apt-get install ${name}, or leave it out for Node's cluster`)
+}
+
+/** A program that was started, and listens. */
+export interface ProxyProcess {
+  signal(name: NodeJS.Signals): void
+  stop(): Promise<void>
+}
+
+/** Starts a proxy, and resolves when its port takes connections. Rejects with what it said when it ends before that. */
+export async function startProxy(program: string, parameters: readonly string[], port: number): Promise<ProxyProcess> {
+  const child = spawn(program, parameters, { stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (said.length < 4000) said += text
+  })
+  const ended = once(child, 'close')
+  // A supervisor that is killed cannot stop it, but one that ends can.
+  const kill = (): void => void child.kill()
+  process.once('exit', kill)
+  while (!(await isOpen(port))) {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${program} does not start: ${said}`)
+    await setTimeout(20)
+  }
+  return {
+    signal: (name) => void child.kill(name),
+    async stop() {
+      process.off('exit', kill)
+      if (!hasEnded(child)) child.kill()
+      await ended
+    },
+  }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
+async function isOpen(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  const opened = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  )
+  socket.destroy()
+  return opened
+}

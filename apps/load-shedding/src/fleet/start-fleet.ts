@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import type { LaneStatus } from '../board/snapshot.ts'
+import type { InstanceMessage, InstanceOrder } from '../instance/instance-message.ts'
+import type { Balancer, BalancerName, BalancerSetup } from './balancer.ts'
+import { createLane, type Lane } from './lane.ts'
+import { openCluster } from './open-cluster.ts'
+import { openHaproxy, openNginx } from './open-proxy.ts'
+
+/** Several instances behind a balancer, and what can be done to them. Instances count from 1. */
+export interface Fleet {
+  readonly url: string
+  /** How many lanes there are. */
+  readonly size: number
+  /** Lets an instance stand still for nine tenths of the time, or ends that. */
+  overload(instance: number, on: boolean): void
+  setShedding(on: boolean): void
+  /** Ends an instance without warning; another one takes its place after a second. */
+  kill(instance: number): void
+  /** Stops an instance as a deployment does, and starts another one in its place. Resolves when that listens. */
+  restart(instance: number): Promise<void>
+  /** Restarts every instance, one after another. */
+  restartAll(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** What a fleet is started with. */
+export interface FleetOptions {
+  readonly balancer: BalancerName
+  /** The port of the endpoint; 0 picks a free one. */
+  readonly port: number
+  readonly size: number
+  readonly sheds: boolean
+  /** How long a stopping instance waits for calls that do not leave, in milliseconds. */
+  readonly graceMs: number
+  readonly onStatus: (instance: number, status: LaneStatus, isOverloaded: boolean) => void
+  readonly onMessage: (instance: number, message: InstanceMessage) => void
+  /** Told when an instance cannot be started. */
+  readonly onFailure: (error: unknown) => void
+}
+
+const openers: Readonly<Record<BalancerName, (setup: BalancerSetup) => Promise<Balancer>>> = {
+  cluster: openCluster,
+  nginx: openNginx,
+  haproxy: openHaproxy,
+}
+
+// Also where this file runs from its source, as in tests: only what was built can be a process.
+const module = fileURLToPath(new URL('../../dist/instance/instance.js', import.meta.url))
+
+/** Starts the balancer and the instances. Rejects when one of them cannot start. */
+export async function startFleet(options: FleetOptions): Promise<Fleet> {
+  const { size, graceMs } = options
+  const balancer = await openers[options.balancer]({ port: options.port, lanes: size, module })
+  const stateKey = randomBytes(32).toString('hex')
+  let sheds = options.sheds
+  const lanes: Lane[] = []
+  let offered = ''
+  const offer = (): void => {
+    const ready = lanes.flatMap((lane, place) => (lane.status() === 'ready' ? [place] : []))
+    if (ready.join() === offered) return
+    offered = ready.join()
+    balancer.offer(ready)
+  }
+  for (let place = 0; place < size; place++) {
+    const instance = place + 1
+    const lane = createLane({
+      start: () =>
+        balancer.start(place, {
+          STATE_KEY: stateKey,
+          SHEDDING: sheds ? 'on' : 'off',
+          NOTICE_MS: String(balancer.noticeMs),
+          GRACE_MS: String(graceMs),
+        }),
+      stopMs: balancer.noticeMs + graceMs + 3_000,
+      onStatus: (status, isOverloaded) => {
+        options.onStatus(instance, status, isOverloaded)
+        offer()
+      },
+      onMessage: (message) => options.onMessage(instance, message),
+      onFailure: options.onFailure,
+    })
+    lanes.push(lane)
+  }
+  const laneOf = (instance: number): Lane => {
+    const lane = lanes[instance - 1]
+    if (lane === undefined) throw new RangeError(`there is no instance ${instance}: there are 1 to ${size}`)
+    return lane
+  }
+  const tellAll = (order: InstanceOrder): void => lanes.forEach((lane) => lane.tell(order))
+  const stop = async (): Promise<void> => {
+    await Promise.all(lanes.map((lane) => lane.stop()))
+    await balancer.stop()
+  }
+  try {
+    await Promise.all(lanes.map((lane) => lane.start()))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return {
+    url: balancer.url,
+    size,
+    overload: (instance, on) => laneOf(instance).overload(on),
+    setShedding(on) {
+      sheds = on
+      tellAll({ order: 'shedding', on })
+    },
+    kill: (instance) => laneOf(instance).kill(),
+    restart: (instance) => laneOf(instance).restart(),
+    async restartAll() {
+      for (const lane of lanes) await lane.restart()
+    },
+    stop,
+  }
+}

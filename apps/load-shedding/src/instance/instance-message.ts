@@ -1,0 +1,36 @@
+import { z } from 'zod'
+
+const number = z.number()
+const call = z.string().max(64)
+
+const instanceMessage = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('listening'), pid: number }),
+  z.object({ kind: z.literal('load'), eventLoopDelayMs: number, running: number, isReady: z.boolean() }),
+  z.object({ kind: z.literal('begin'), call, limit: number, next: number }),
+  z.object({ kind: z.literal('work'), call, from: number, next: number }),
+  z.object({ kind: z.literal('end'), call }),
+])
+
+const instanceOrder = z.discriminatedUnion('order', [
+  z.object({ order: z.literal('throttle'), share: z.number().min(0).max(0.95) }),
+  z.object({ order: z.literal('shedding'), on: z.boolean() }),
+])
+
+/**
+ * What an instance tells: that it listens, how it is doing, that a call began here, that numbers of a call from `from` up to `next` have
+ * been looked at, and that a call is here no more.
+ */
+export type InstanceMessage = z.infer<typeof instanceMessage>
+
+/** What an instance is told: to stand still for a share of the time, and whether to shed. */
+export type InstanceOrder = z.infer<typeof instanceOrder>
+
+/** Reads what came from an instance; undefined for anything else. */
+export function readMessage(value: unknown): InstanceMessage | undefined {
+  return instanceMessage.safeParse(value).data
+}
+
+/** Reads what came from the supervisor; undefined for anything else. */
+export function readOrder(value: unknown): InstanceOrder | undefined {
+  return instanceOrder.safeParse(value).data
+}

@@ -1,0 +1,114 @@
+import { createClient } from '@x/client'
+import { connectHttp } from '@x/transport-http/client'
+import { Agent } from 'undici'
+import type { Board } from '../board/board.ts'
+import { heavy, isRight, type Job } from '../primes/job.ts'
+import { callKey } from '../primes/prime-tool.ts'
+import { createPlan } from './plan.ts'
+
+/** Clients that call the fleet. */
+export interface Load {
+  /** How many calls come in a second, on average; 0 for none. */
+  setRate(perSecond: number): void
+  /** Sends so many heavy calls at once. */
+  burst(count: number): void
+  /** Resolves when no call is under way; calls that come meanwhile are waited for too. */
+  settled(): Promise<void>
+  /** Ends every call. */
+  stop(): Promise<void>
+}
+
+/** What clients are told. */
+export interface LoadOptions {
+  readonly url: string
+  readonly board: Board
+  readonly seed: number
+}
+
+/** What does not fit is not sent, as at a provider that limits how much it asks at once. */
+const mostCalls = 60
+const mostAttempts = 10
+const timeoutMs = 60_000
+const pauseMs = 250
+
+/** Makes clients that are quiet until they are given a rate. */
+export function driveLoad({ url, board, seed }: LoadOptions): Load {
+  // A connection for each request, as if each came from another client: none sticks to an instance.
+  const agent = new Agent({ pipelining: 0 })
+  const connection = connectHttp(url, { dispatcher: agent })
+  const client = createClient(connection, { name: 'load', version: '0.1.0', cache: false, timeoutMs })
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const underWay = new Set<Promise<void>>()
+  const next = createPlan(seed)
+  let timer: NodeJS.Timeout | undefined
+  let sent = 0
+
+  const attempt = async (call: string, job: Job): Promise<void> => {
+    const onRound = ({ status }: { readonly status: string }): void => {
+      if (status === 'input_required') board.moved(call)
+    }
+    const options = { signal, meta: { [callKey]: call }, rounds: { onRound } }
+    const result = await client.callTool('count_primes', { limit: job.limit }, options)
+    board.completed(call, isRight(job, result.structuredContent))
+  }
+  /** As a user does: who gets no result tries again. */
+  const insist = async (call: string, job: Job): Promise<void> => {
+    board.sent(call, job.size)
+    for (let attempts = 0; attempts < mostAttempts && !signal.aborted; attempts++) {
+      const failure = await attempt(call, job).then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      )
+      if (failure === undefined) return
+      if (!signal.aborted) board.lost(call)
+      await pause(pauseMs, signal)
+    }
+    board.dropped(call)
+  }
+  const send = (job: Job): void => {
+    if (underWay.size >= mostCalls || signal.aborted) return
+    const over = insist(`call-${++sent}`, job)
+    underWay.add(over)
+    void over.finally(() => underWay.delete(over))
+  }
+  const setRate = (perSecond: number): void => {
+    clearTimeout(timer)
+    if (perSecond <= 0 || signal.aborted) return
+    const { afterMs, job } = next(perSecond)
+    timer = setTimeout(() => {
+      send(job)
+      setRate(perSecond)
+    }, afterMs)
+  }
+  const settled = async (): Promise<void> => {
+    while (underWay.size > 0) await Promise.race(underWay)
+  }
+  return {
+    setRate,
+    burst(count) {
+      for (let place = 0; place < count; place++) send(heavy)
+    },
+    settled,
+    async stop() {
+      clearTimeout(timer)
+      stopping.abort()
+      await settled()
+      await connection.close()
+      await agent.destroy()
+    },
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const end = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end)
+  })
+}

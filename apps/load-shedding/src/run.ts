@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import pc from 'picocolors'
+import type { Options } from './options.ts'
+import { serveControl } from './control/serve-control.ts'
+import { formatMs } from './terminal/format-snapshot.ts'
+import type { LiveView } from './terminal/live-table.ts'
+import { openStage } from './trial/open-stage.ts'
+import { runTrial, type Trial } from './trial/run-trial.ts'
+
+/** What a run takes from its process. */
+export interface RunContext {
+  /** Ends the run. */
+  readonly stop: AbortController
+  readonly view: LiveView
+}
+
+/** For how long `--once` overloads an instance, in milliseconds. */
+const overloadedMs = 8_000
+
+/** Starts everything, and shows it until it is stopped; or, with `--once`, makes a trial. Resolves to the exit code. */
+export async function run(options: Options, context: RunContext): Promise<number> {
+  try {
+    return options.once ? await tryOnce(options, context) : await show(options, context)
+  } catch (error) {
+    const { signal } = context.stop
+    // Being stopped is a good end; its reason is then a DOMException, or else the error that ended the run.
+    if (signal.aborted && signal.reason instanceof DOMException) return 0
+    throw signal.aborted ? signal.reason : error
+  }
+}
+
+async function show(options: Options, { stop, view }: RunContext): Promise<number> {
+  const { balancer, instances: size, mcpPort: port, sheds } = options
+  const stage = await openStage({ balancer, size, port, sheds, onFailure: (error) => stop.abort(error) })
+  try {
+    await using control = await serveControl(stage, options.port)
+    view.print(
+      `\n${pc.bold('Work that moves')}\n${size} instances share ${stage.fleet.url} behind ${balancer}. ` +
+        `Watch and disturb them at ${pc.bold(control.url)}, until Ctrl-C.\n`,
+    )
+    stage.setLevel('steady')
+    view.watch(stage.snapshot)
+    if (!stop.signal.aborted) await once(stop.signal, 'abort')
+    throw stop.signal.reason
+  } finally {
+    view.stop()
+    await stage.stop()
+  }
+}
+
+async function tryOnce(options: Options, { stop, view }: RunContext): Promise<number> {
+  const { balancer, instances: size, sheds } = options
+  try {
+    view.print(`${size} instances behind ${balancer}, shedding ${sheds ? 'on' : 'off'}`)
+    const trial = await runTrial({
+      ...{ balancer, size, sheds, overloadedMs, port: 0, signal: stop.signal },
+      onPhase(phase, stage) {
+        view.print(pc.bold(phase))
+        view.watch(stage.snapshot)
+      },
+    })
+    view.print(formatTrial(trial))
+    return isGood(trial) ? 0 : 1
+  } finally {
+    view.stop()
+  }
+}
+
+function isGood({ completed, lost, wrong, repeated, moved, sheds }: Trial): boolean {
+  return completed > 0 && lost === 0 && wrong === 0 && repeated === 0 && (moved > 0 || !sheds)
+}
+
+function formatTrial(trial: Trial): string {
+  const { completed, lost, lostInRestarts, wrong, moved, chunks, repeated, p50Ms, p99Ms } = trial
+  return [
+    `${completed} calls completed, ${wrong} of them wrong; they moved ${moved} times`,
+    `${lost} calls lost, ${lostInRestarts} of them in restarts`,
+    `${repeated} of ${chunks} chunks of work done twice`,
+    `calls sent while an instance was overloaded took p50 ${formatMs(p50Ms)}, p99 ${formatMs(p99Ms)}`,
+    isGood(trial) ? pc.green('Nothing was lost, and nothing done twice.') : pc.red('Not everything went well.'),
+  ].join('\n')
+}

@@ -1,0 +1,73 @@
+import { stripVTControlCharacters } from 'node:util'
+import { expect, test } from 'vitest'
+import type { CallView } from '../board/snapshot.ts'
+import { formatLine, formatMs, formatTable, type TerminalView } from './format-snapshot.ts'
+
+const call = (changes: Partial<CallView>): CallView => ({
+  call: 'call-1',
+  size: 'heavy',
+  instance: 1,
+  progress: 0,
+  moves: 0,
+  state: 'open',
+  ...changes,
+})
+const lane = { pid: 10, isOverloaded: false, eventLoopDelayMs: 0, isReady: true, moved: 0 }
+const view: TerminalView = {
+  balancer: 'cluster',
+  url: 'http://127.0.0.1:1/mcp',
+  sheds: true,
+  level: 'steady',
+  isRolling: false,
+  lanes: [
+    { ...lane, instance: 1, status: 'ready', isOverloaded: true, eventLoopDelayMs: 171.4, moved: 12 },
+    { ...lane, instance: 2, status: 'leaving' },
+  ],
+  calls: [
+    call({}),
+    call({ progress: 0.99 }),
+    call({ size: 'light' }),
+    call({ state: 'lost' }),
+    call({ instance: 0, progress: 0.5 }),
+    call({ instance: 2, state: 'done' }),
+  ],
+  totals: { completed: 31, lost: 0, wrong: 0, moved: 12, chunks: 400, repeated: 0 },
+  recent: { perSecond: 2.04, p50Ms: 240, p99Ms: 1820 },
+}
+
+test('a table has a row for each instance with its calls, those that are with clients, and the sums', () => {
+  expect(formatTable(view).map((line) => stripVTControlCharacters(line).trimEnd())).toEqual([
+    'instance  status      late      moved on  calls',
+    '   1      overloaded  171 ms       12   ▁█·×',
+    '   2      leaving       0 ms        0',
+    '   ·      with clients, or on their way   ▅',
+    '',
+    'shedding on  31 completed, 0 lost, 12 moved, 0 chunks done twice',
+    'last 10 s: 2.0 calls/s, p50 240 ms, p99 1.8 s',
+  ])
+})
+
+test('a line says the same in short, and what is wrong only where something is', () => {
+  expect(stripVTControlCharacters(formatLine(view))).toBe(
+    '1:overloaded 2:leaving  31 completed, 0 lost, 12 moved, 0 chunks done twice  last 10 s: 2.0 calls/s, p50 240 ms, p99 1.8 s',
+  )
+  const wrong = { ...view, totals: { ...view.totals, wrong: 2 } }
+  expect(stripVTControlCharacters(formatLine(wrong))).toContain('0 chunks done twice, 2 wrong')
+})
+
+test('more calls than a row has place for are counted', () => {
+  const calls = Array.from({ length: 30 }, () => call({ size: 'light' }))
+  const [, row = ''] = formatTable({ ...view, calls })
+  expect(stripVTControlCharacters(row)).toMatch(/·{24} \+6$/)
+})
+
+test.each([
+  [null, '–'],
+  [Number.NaN, '–'],
+  [0.4, '0 ms'],
+  [999.4, '999 ms'],
+  [1000, '1.0 s'],
+  [61_250, '61.3 s'],
+])('%d milliseconds read %s', (ms, text) => {
+  expect(formatMs(ms)).toBe(text)
+})

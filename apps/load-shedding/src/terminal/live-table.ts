@@ -1,0 +1,69 @@
+import { clearScreenDown, moveCursor } from 'node:readline'
+import type { WriteStream } from 'node:tty'
+import { stripVTControlCharacters } from 'node:util'
+import { formatLine, formatTable, type TerminalView } from './format-snapshot.ts'
+
+/** Something that shows what goes on until it is stopped. */
+export interface LiveView {
+  /** Writes a line that stays. */
+  print(text: string): void
+  /** From now on shows this, again and again. */
+  watch(look: () => TerminalView): void
+  stop(): void
+}
+
+const tableMs = 250
+const linesMs = 2_000
+
+/** A table that is drawn over itself. */
+export function liveTable(output: WriteStream): LiveView {
+  let look: (() => TerminalView) | undefined
+  let drawn = 0
+  const erase = (): void => {
+    if (drawn === 0) return
+    moveCursor(output, 0, -drawn)
+    clearScreenDown(output)
+    drawn = 0
+  }
+  const draw = (): void => {
+    if (look === undefined) return
+    const lines = formatTable(look()).map((line) => fit(line, output.columns))
+    erase()
+    output.write(`${lines.join('\n')}\n`)
+    drawn = lines.length
+  }
+  const timer = setInterval(draw, tableMs)
+  return {
+    print(text) {
+      erase()
+      output.write(`${text}\n`)
+      draw()
+    },
+    watch(next) {
+      look = next
+      draw()
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+/** A line now and then, for output that goes into a file. */
+export function liveLines(output: NodeJS.WritableStream): LiveView {
+  let look: (() => TerminalView) | undefined
+  const timer = setInterval(() => {
+    if (look !== undefined) output.write(`${formatLine(look())}\n`)
+  }, linesMs)
+  return {
+    print: (text) => void output.write(`${text}\n`),
+    watch(next) {
+      look = next
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+/** A line that is wider than the terminal would be two, and what is drawn over it too little. */
+function fit(line: string, columns: number): string {
+  const plain = stripVTControlCharacters(line)
+  return plain.length < columns ? line : plain.slice(0, Math.max(0, columns - 1))
+}

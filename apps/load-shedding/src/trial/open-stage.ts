@@ -1,0 +1,95 @@
+import { availableParallelism } from 'node:os'
+import { createBoard, type Board } from '../board/board.ts'
+import type { LoadLevel, Point, Snapshot } from '../board/snapshot.ts'
+import type { BalancerName } from '../fleet/balancer.ts'
+import { type Fleet, startFleet } from '../fleet/start-fleet.ts'
+import { driveLoad, type Load } from '../load/drive-load.ts'
+
+/** A fleet under load, all that is known of it, and what can be done to it. */
+export interface Stage {
+  readonly board: Board
+  readonly fleet: Fleet
+  readonly load: Load
+  setLevel(level: LoadLevel): void
+  setShedding(on: boolean): void
+  /** Restarts every instance in turn; resolves when the last one is back. */
+  roll(): Promise<void>
+  /** What there is to show now, without points. */
+  snapshot(): Omit<Snapshot, 'points'>
+  /** The history, by seconds, at most two minutes. */
+  points(): readonly Point[]
+  stop(): Promise<void>
+}
+
+/** What a stage is opened with. */
+export interface StageOptions {
+  readonly balancer: BalancerName
+  readonly size: number
+  /** The port of the endpoint; 0 picks a free one. */
+  readonly port: number
+  readonly sheds: boolean
+  readonly seed?: number | undefined
+  readonly onFailure: (error: unknown) => void
+}
+
+/** How long a stopping instance waits for its calls. Everything here is ten times as quick as in a deployment. */
+const graceMs = 1_000
+const keptPoints = 120
+const lately = 10_000
+
+/** Starts everything, with no load yet. Rejects with a `UsageError` when a port or a program is not to be had. */
+export async function openStage({ seed = 1, ...options }: StageOptions): Promise<Stage> {
+  const board = createBoard(options.size)
+  const fleet = await startFleet({ ...options, graceMs, onStatus: board.status, onMessage: board.hear })
+  const load = driveLoad({ url: fleet.url, board, seed })
+  let { sheds } = options
+  let level: LoadLevel = 'off'
+  let rolling: Promise<void> | undefined
+  let points: readonly Point[] = []
+  const seconds = setInterval(() => {
+    points = [...points, board.point()].slice(-keptPoints)
+  }, 1_000)
+  return {
+    board,
+    fleet,
+    load,
+    setLevel(next) {
+      level = next
+      load.setRate(rateOf(next, options.size))
+    },
+    setShedding(on) {
+      sheds = on
+      fleet.setShedding(on)
+    },
+    roll() {
+      rolling ??= fleet.restartAll().finally(() => {
+        rolling = undefined
+      })
+      return rolling
+    },
+    snapshot: () => ({
+      balancer: options.balancer,
+      url: fleet.url,
+      sheds,
+      level,
+      isRolling: rolling !== undefined,
+      lanes: board.lanes(),
+      calls: board.calls(),
+      totals: board.totals(),
+      recent: board.timing(lately),
+    }),
+    points: () => points,
+    async stop() {
+      clearInterval(seconds)
+      await load.stop()
+      await fleet.stop()
+    },
+  }
+}
+
+/** How many calls in a second keep the cores that there are busy for so much of the time. A call takes a third of a second, on average. */
+export function rateOf(level: LoadLevel, size: number): number {
+  const cores = Math.min(availableParallelism(), size)
+  const share = { off: 0, steady: 0.4, heavy: 0.9 }[level]
+  return share * cores * 3
+}

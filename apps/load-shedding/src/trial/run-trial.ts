@@ -1,0 +1,88 @@
+import { setTimeout } from 'node:timers/promises'
+import { quantile } from '../board/latency.ts'
+import type { Totals } from '../board/snapshot.ts'
+import type { BalancerName } from '../fleet/balancer.ts'
+import { openStage, type Stage, type StageOptions } from './open-stage.ts'
+
+/** What came of a trial. */
+export interface Trial extends Totals {
+  readonly balancer: BalancerName
+  readonly sheds: boolean
+  /** What calls took, to their end, that were sent while an instance was overloaded; in milliseconds. */
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** How many calls were lost while every instance was stopped in turn. */
+  readonly lostInRestarts: number
+}
+
+/** How a trial is run. */
+export interface TrialOptions extends Omit<StageOptions, 'onFailure'> {
+  /** How long an instance is overloaded, in milliseconds. */
+  readonly overloadedMs: number
+  /** Told what is going on. */
+  readonly onPhase?: ((phase: string, stage: Stage) => void) | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+const warmUpMs = 2_000
+const reportsMs = 300
+
+/**
+ * Runs uneven load on a new fleet: the first instance is overloaded for a while, then every instance is restarted in turn, then the calls that are
+ * left come to their end. The same seed gives the same calls. Rejects when an instance cannot start, and with the signal's reason.
+ */
+export async function runTrial({ overloadedMs, onPhase, signal, ...options }: TrialOptions): Promise<Trial> {
+  const failed = new AbortController()
+  const ended = AbortSignal.any(signal === undefined ? [failed.signal] : [failed.signal, signal])
+  const stage = await openStage({ ...options, onFailure: (error) => failed.abort(error) })
+  const phase = (name: string): void => onPhase?.(name, stage)
+  try {
+    phase('steady load')
+    stage.setLevel('steady')
+    await unlessEnded(setTimeout(warmUpMs), ended)
+    phase('instance 1 is overloaded')
+    const from = performance.now()
+    stage.fleet.overload(1, true)
+    stage.load.burst(options.size)
+    await unlessEnded(setTimeout(overloadedMs), ended)
+    const to = performance.now()
+    stage.fleet.overload(1, false)
+    const lostBefore = stage.board.totals().lost
+    phase('every instance is restarted in turn')
+    await unlessEnded(stage.roll(), ended)
+    stage.setLevel('off')
+    phase('the last calls come to their end')
+    await unlessEnded(stage.load.settled(), ended)
+    // What instances tell of the last chunks may come after the answers.
+    await setTimeout(reportsMs)
+    const totals = stage.board.totals()
+    const took = stage.board
+      .completions()
+      .flatMap(({ at, tookMs }) => (isWithin(at - tookMs, from, to) ? [tookMs] : []))
+    return {
+      ...totals,
+      balancer: options.balancer,
+      sheds: options.sheds,
+      p50Ms: quantile(took, 0.5) ?? Number.NaN,
+      p99Ms: quantile(took, 0.99) ?? Number.NaN,
+      lostInRestarts: totals.lost - lostBefore,
+    }
+  } finally {
+    await stage.stop()
+  }
+}
+
+function isWithin(moment: number, from: number, to: number): boolean {
+  return moment >= from && moment < to
+}
+
+async function unlessEnded<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  // What goes on behind an end is of no interest.
+  work.catch(() => {})
+  const ended = new AbortController()
+  const end = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { signal: ended.signal })
+  })
+  return Promise.race([work, end]).finally(() => ended.abort())
+}
