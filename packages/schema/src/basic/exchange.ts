@@ -89,11 +89,6 @@ export interface Background {
 
 /** Header values by name, case-insensitively where they came over HTTP. A `Map` is one. */
 export interface MirroredHeaders {
-  /**
-   * What `Mcp-Name` repeats, still encoded, for a method that is not in this revision's table: its server checks it, and its
-   * client gives it. Undefined for the methods of the table, whose header the transport sees to.
-   */
-  readonly name?: string | undefined
   get(name: string): string | undefined
   forEach(visit: (value: string, name: string) => void): void
 }

@@ -47,7 +47,11 @@ function shedReason(run: Run): ShedReason | undefined {
 /** Whether a retry would go on where this call is now. */
 function mayMove({ stays, scope }: Run): boolean {
   const { calls } = scope.settings.gauge.rules
-  return !stays && (calls === 'all' || (calls === 'movable' && scope.call.movable === true))
+  return (
+    !stays &&
+    scope.call.journal === undefined &&
+    (calls === 'all' || (calls === 'movable' && scope.call.movable === true))
+  )
 }
 
 /** The call as a policy sees it, unless it has to work here for longer, or has been shed too often. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+import { isJsonObject, type JournalEntry, type JsonObject, type JsonValue } from '@x/schema'
 
 /**
  * What a call has been answered and has recorded so far. It is all that is kept of a call between two requests, and
@@ -121,6 +121,24 @@ export function readJournal(value: JsonValue): Journal | undefined {
     explicit: isJsonObject(explicit) ? readExplicit(explicit) : undefined,
     others: mapOf(Object.fromEntries(Object.entries(value).filter(([name]) => !known.has(name))), (other) => other),
   }
+}
+
+/** A member of a journal that changes while a handler runs. */
+export type JournalPart = 'round' | 'questions' | 'steps' | 'checkpoints' | 'uuids' | 'explicit'
+
+/** One member of a journal as it stands now, in the JSON that {@link writeJournal} makes; with a key, a member of that. */
+export function entryOf(journal: Journal, part: JournalPart, key?: string): JournalEntry {
+  const whole = writeJournal({ ...journal, ...onlyKey(journal, part, key) })[part]
+  if (key === undefined) return { part, value: whole }
+  return { part, key, value: isJsonObject(whole) ? whole[key] : undefined }
+}
+
+/** Writing one member must not cost what writing all of them would. */
+function onlyKey(journal: Journal, part: JournalPart, key: string | undefined): Partial<Journal> {
+  const none = { questions: new Map(), steps: new Map(), checkpoints: new Map(), uuids: new Map(), others: new Map() }
+  if (key === undefined || part === 'round' || part === 'explicit') return none
+  const value = journal[part].get(key)
+  return { ...none, [part]: new Map(value === undefined ? [] : [[key, value]]) }
 }
 
 /** A copy that shares nothing with the original. */

@@ -11,6 +11,14 @@ export function refuseKey(key: unknown, called: string): asserts key is string {
   throw new HandlerError('key', `${called} was given the key ${shown}: ${rule}`)
 }
 
+/**
+ * Under which name a question of an explicit round goes over the wire where no key may be used twice: `r` and a number are in no
+ * other key, since authors' keys have no `~`.
+ */
+export function explicitKey(key: string, round: number): string {
+  return `${key}~r${round}`
+}
+
 /** Under which name a question goes over the wire: its key, and from the second time on how often it was asked. */
 export function wireKey(key: string, times: number): string {
   return times === 1 ? key : `${key}~${times}`

@@ -4,6 +4,7 @@ import { quote } from '../request/scope.ts'
 import type { Checkpoint, StepContext, StepResult, Widened } from './recorded.ts'
 import { beginWork, passBoundary } from './boundary.ts'
 import { jsonCopy } from './json-copy.ts'
+import { keep, note } from './kept-journal.ts'
 import { during, enter, fail, journalOf, pass, type Run, tooLate } from './run.ts'
 
 /** Does a piece of work whose result is recorded, so that later runs have it without the work. */
@@ -19,9 +20,15 @@ export async function step<T extends StepResult>(
   if (known !== undefined) return structuredClone(known.value) as T
   beginWork(run)
   const value = await during(run, async () => {
+    // What the work is told, such as a UUID, must be the same when it has to be done again.
+    const told = keep(run)
+    if (told !== undefined) await told
     const given = await call(run, work, { idempotencyKey: `${flow}/${key}`, signal: run.scope.call.signal })
     const copy = given === undefined ? undefined : checked(run, `ctx.step("${key}")`, given)
     steps.set(key, { value: copy })
+    note(run, 'steps', key)
+    const recorded = keep(run)
+    if (recorded !== undefined) await recorded
     return copy
   })
   refuseLate(run, 'ctx.step')
@@ -52,6 +59,12 @@ export function checkpoint<T extends JsonValue>(run: Run, key: string, initial: 
       checkpoints.set(key, saved)
       // As above; and a copy of its own, so that nothing is recorded that was not saved.
       current = structuredClone(saved) as Widened<T>
+      note(run, 'checkpoints', key)
+      const recorded = keep(run)
+      if (recorded !== undefined) {
+        await recorded
+        refuseLate(run, called)
+      }
       if (run.strict) pass(run, key)
       const turn = passBoundary(run)
       if (turn === undefined) return
@@ -74,6 +87,7 @@ export function uuid(run: Run, key: string): string {
   if (known !== undefined) return known
   const made = run.scope.settings.randomUuid()
   uuids.set(key, made)
+  note(run, 'uuids', key)
   return made
 }
 

@@ -2,8 +2,9 @@ import type { JsonObject } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { openContext } from '../request/open-context.ts'
 import type { Scope } from '../request/scope.ts'
+import { beginsAsTask, handOver } from './become-task.ts'
 import type { InputRequired } from './input-required.ts'
-import { openState } from './request-state.ts'
+import { openKept, openState } from './request-state.ts'
 import { beginRun, type RunStart } from './run.ts'
 import { admitCall } from '../shedding/admit-call.ts'
 import { enterCall } from '../shedding/gauge.ts'
@@ -19,10 +20,18 @@ import { runStrictly } from './strict-replay.ts'
 export function replay<T>(handler: Handler<T>, scope: Scope): Awaitable<JsonObject> {
   const { requestState } = scope.params
   const { gauge, strictReplay } = scope.settings
+  // A task was admitted long ago, and would fail if it were refused now.
+  if (scope.call.journal !== undefined) return runFrom(openKept(scope.call.journal), handler, scope)
   admitCall(gauge, typeof requestState === 'string')
+  const isTask = beginsAsTask(handler.task, scope)
   if (typeof requestState === 'string') {
-    return openState(requestState, scope, handler.name).then((start) => runFrom(start, handler, scope))
+    return openState(requestState, scope, handler.name).then((start) => {
+      if (isTask) return handOver(beginRun(scope, handler.name, start))
+      gauge.resumed++
+      return runFrom(start, handler, scope)
+    })
   }
+  if (isTask) return handOver(beginRun(scope, handler.name))
   enterCall(gauge)
   if (strictReplay) return runStrictly({}, handler, scope)
   const run = beginRun(scope, handler.name)
@@ -41,7 +50,6 @@ export function replay<T>(handler: Handler<T>, scope: Scope): Awaitable<JsonObje
 
 async function runFrom<T>(start: RunStart, handler: Handler<T>, scope: Scope): Promise<JsonObject> {
   const { gauge, strictReplay } = scope.settings
-  gauge.resumed++
   enterCall(gauge)
   if (strictReplay) return runStrictly(start, handler, scope)
   const run = beginRun(scope, handler.name, start)

@@ -1,10 +1,18 @@
-import { errorCodes, type InputResponse, isJsonObject, type JsonObject, type JsonValue, McpError } from '@x/schema'
+import {
+  errorCodes,
+  type InputResponse,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  McpError,
+  type JournalKeeper,
+} from '@x/schema'
 import { isStateError } from '@x/state-codec'
 import { report, type Scope } from '../request/scope.ts'
 import { HandlerError, withoutState } from './handler-error.ts'
 import { answersKind } from './needs.ts'
 import { type Journal, readJournal, writeJournal } from './journal.ts'
-import { wireKey } from './keys.ts'
+import { explicitKey, wireKey } from './keys.ts'
 import { type RunStart, responseFor } from './run.ts'
 
 /** What sealed values are for; keys of other purposes do not open these. */
@@ -32,7 +40,18 @@ export async function openState(token: string, scope: Scope, name: string): Prom
     tell(new Error('requestState holds a journal of a format that this version does not know'))
     throw refusal()
   }
-  return { journal, responses: takeResponses(journal, scope.params) }
+  const { inputResponses } = scope.params
+  return { journal, responses: takeResponses(journal, isJsonObject(inputResponses) ? inputResponses : undefined) }
+}
+
+/**
+ * What a run begins with whose journal is kept for it. Throws when the journal is of a later format: nothing may be done for a
+ * call of which this version does not know what was done already.
+ */
+export function openKept({ journal: kept, responses }: JournalKeeper): RunStart {
+  const journal = readJournal(kept)
+  if (journal === undefined) throw new Error('The journal that was kept is of a format that this version does not know')
+  return { journal, responses: takeResponses(journal, responses, (key) => explicitKey(key, journal.round)) }
 }
 
 /**
@@ -67,20 +86,26 @@ function bindingOf({ method, params, call }: Scope): JsonValue {
 }
 
 /** Puts the answers beside their questions; what was not asked is ignored (basic/patterns/mrtr, error handling). */
-function takeResponses(journal: Journal, { inputResponses }: JsonObject): ReadonlyMap<string, InputResponse> {
-  const given = isJsonObject(inputResponses) ? inputResponses : undefined
+function takeResponses(
+  journal: Journal,
+  given: JsonObject | undefined,
+  nameOf: (key: string) => string = (key) => key,
+): ReadonlyMap<string, InputResponse> {
   for (const [key, question] of journal.questions) {
     const response = question.response ?? responseFor(given, wireKey(key, question.times))
     if (response !== undefined) journal.questions.set(key, { ...question, response })
   }
-  return explicitResponses(journal, given)
+  return explicitResponses(journal, (key) => responseFor(given, nameOf(key)))
 }
 
 /** What came for an explicit round: with this request, or with an earlier one since which the call has moved on. */
-function explicitResponses({ explicit }: Journal, given: JsonObject | undefined): ReadonlyMap<string, InputResponse> {
+function explicitResponses(
+  { explicit }: Journal,
+  given: (key: string) => JsonObject | undefined,
+): ReadonlyMap<string, InputResponse> {
   const responses = new Map<string, InputResponse>()
   for (const [key, kind] of explicit?.kinds ?? []) {
-    const response = explicit?.responses?.get(key) ?? responseFor(given, key)
+    const response = explicit?.responses?.get(key) ?? given(key)
     // The params were checked to hold answers of the three kinds, and this one is of the kind that was asked for.
     if (response !== undefined && answersKind(kind, response)) responses.set(key, response as unknown as InputResponse)
   }

@@ -41,6 +41,10 @@ export interface Run {
   controller: AbortController | undefined
   /** Why the call is to go on at another instance. */
   shed: ShedReason | undefined
+  /** Whether the call is to go on as a task. */
+  tasked: boolean
+  /** Why nothing more of the run can be kept: it has failed with this, whatever the handler does. */
+  lost: { readonly error: unknown } | undefined
   /** Whether the call has to stay here, because it could not be handed over. */
   readonly stays: boolean
   /** How often the server had been told to stop when the request came. */
@@ -101,6 +105,8 @@ export function beginRun(scope: Scope, name: string, start: RunStart = {}): Run 
     onDrained: undefined,
     controller: undefined,
     shed: undefined,
+    tasked: false,
+    lost: undefined,
     stays: start.stays ?? false,
     drains: start.before?.drains ?? scope.settings.gauge.drains,
     workedFrom: start.before?.workedFrom,
@@ -207,7 +213,8 @@ export function drained(run: Run): Promise<void> {
  * nothing but what the journal has come to their own questions in that time, so that all go out in one round.
  */
 export function ask(run: Run, key: string, asked: Asked): Promise<never> {
-  if (run.scope.settings.state === undefined) throw fail(run, 'state', withoutState)
+  if (run.scope.settings.state === undefined && run.scope.call.journal === undefined)
+    throw fail(run, 'state', withoutState)
   run.asked ??= new Map()
   run.asked.set(key, asked)
   return stop(run)
@@ -224,6 +231,19 @@ export function moveOn(run: Run, reason: ShedReason): Promise<never> {
   run.shed = reason
   run.scope.settings.gauge.leaving++
   return stop(run)
+}
+
+/** Ends the run for the call to go on as a task, unless it asks something meanwhile: then it becomes one later. */
+export function goOn(run: Run): Promise<never> {
+  run.tasked = true
+  return stop(run)
+}
+
+/** Ends the run now, because nothing may be done for the call any more; gives what the handler is to be stopped with. */
+export function lose(run: Run, error: unknown): Error {
+  run.lost ??= { error }
+  suspend(run)
+  return suspensionOf(run)
 }
 
 /** Suspends the run now: every `ctx` function rejects from here on, and `ctx.signal` is aborted. */

@@ -3,12 +3,13 @@ import type { Awaitable } from '../request/awaitable.ts'
 import type { Context } from '../request/context.ts'
 import { openContext } from '../request/open-context.ts'
 import { enterCall, leaveCall } from '../shedding/gauge.ts'
+import { handOver } from './become-task.ts'
+import type { TaskChoice } from './task-choice.ts'
 import { type InputRequired, isInputRequired } from './input-required.ts'
 import { beginRun, drained, endRun, type Run } from './run.ts'
 import { shedCall } from './shed-call.ts'
 import { suspendCall, suspendExplicitly } from './suspend-call.ts'
-import { isSuspension } from './suspension.ts'
-import { warn } from './warnings.ts'
+import { warnSwallowed } from './warn-swallowed.ts'
 
 /** A handler, and what becomes of what it returns. */
 export interface Handler<T> {
@@ -16,6 +17,8 @@ export interface Handler<T> {
   readonly name: string
   readonly run: (ctx: Context) => Awaitable<T | InputRequired>
   readonly finish: (returned: T) => Awaitable<JsonObject>
+  /** Whether the call becomes a task before the handler runs. */
+  readonly task?: TaskChoice | undefined
 }
 
 /** How a run of a handler ended. */
@@ -34,7 +37,10 @@ export async function attempt<T>(handler: Handler<T>, run: Run): Promise<Outcome
 export function settle<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   endRun(run)
   countOut(run)
+  if (run.lost !== undefined) throw run.lost.error
   if (run.asked !== undefined) return settleAsked(run, outcome)
+  // One that had come to its end before it heard that it should become a task has its result.
+  if (run.tasked && !run.unheard) return settleTasked(run, outcome)
   // One that had come to its end before it heard that it should move on needs not move any more.
   if (run.shed !== undefined && !run.unheard) return settleShed(run, outcome, handler)
   if (run.fault !== undefined) throw run.fault
@@ -50,17 +56,25 @@ function countOut(run: Run): void {
 }
 
 async function settleAsked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObject> {
-  // What a step has done by now is recorded, or it would be done twice.
-  await drained(run)
-  if (run.fault !== undefined) throw run.fault
-  reportSwallowed(run, outcome)
+  await settleStopped(run, outcome)
   return suspendCall(run)
 }
 
-async function settleShed<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Promise<JsonObject> {
+async function settleTasked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObject> {
+  await settleStopped(run, outcome)
+  return handOver(run)
+}
+
+async function settleStopped<T>(run: Run, outcome: Outcome<T>): Promise<void> {
+  // What a step has done by now is recorded, or it would be done twice.
   await drained(run)
+  if (run.lost !== undefined) throw run.lost.error
   if (run.fault !== undefined) throw run.fault
-  reportSwallowed(run, outcome)
+  warnSwallowed(run, outcome)
+}
+
+async function settleShed<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Promise<JsonObject> {
+  await settleStopped(run, outcome)
   const { scope, name, journal, responses } = run
   const result = await shedCall(run)
   if (result !== undefined) return result
@@ -68,15 +82,4 @@ async function settleShed<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>)
   const stay = beginRun(scope, name, { journal, responses, before: run, stays: true })
   enterCall(scope.settings.gauge)
   return settle(stay, await attempt(handler, stay), handler)
-}
-
-/** `catch {}` around a question hides a suspension, and code runs on that should not. */
-function reportSwallowed<T>(run: Run, outcome: Outcome<T>): void {
-  // One that failed by itself before the suspension was there has hidden nothing.
-  if ('thrown' in outcome && (run.unheard || isSuspension(outcome.thrown))) return
-  const [key] = run.asked?.keys() ?? []
-  const ended = 'thrown' in outcome ? 'threw something else' : 'returned'
-  const did = key === undefined ? 'was to move to another instance' : `asked "${key}"`
-  const advice = 'await every question and step, and let errors pass for which isSuspension(error) is true'
-  warn(run, { code: 'swallowed', problem: `${did} and then ${ended} as if it had not: ${advice}`, key })
 }

@@ -32,7 +32,7 @@ export async function runStrictly<T>(start: RunStart, handler: Handler<T>, scope
 
 /** A run that asks is made twice as well, because what it asks must not differ either. */
 function isLast(run: Run, before: Run | undefined): boolean {
-  if (run.fault !== undefined || run.shed !== undefined || !run.strict) return true
+  if (run.fault !== undefined || run.lost !== undefined || run.shed !== undefined || !run.strict) return true
   return !run.again && (run.asked === undefined || before?.asked !== undefined)
 }
 

@@ -1,13 +1,13 @@
 import { errorCodes, type InputRequest, type JsonObject, McpError, metaKeys } from '@x/schema'
 import { resultMeta } from '../catalog.ts'
 import { HandlerError } from './handler-error.ts'
-import { fingerprintOf } from './fingerprint.ts'
 import type { InputRequired } from './input-required.ts'
 import { jsonCopy } from './json-copy.ts'
 import { missingFor } from './needs.ts'
-import type { Journal } from './journal.ts'
-import { refuseKey, wireKey } from './keys.ts'
-import { type Asked, journalOf, type Run } from './run.ts'
+import { note } from './kept-journal.ts'
+import { explicitKey, refuseKey } from './keys.ts'
+import { recordQuestion } from './record-question.ts'
+import { journalOf, type Run } from './run.ts'
 import { sealState } from './request-state.ts'
 import { warn } from './warnings.ts'
 
@@ -16,10 +16,9 @@ const manyRounds = 8
 
 /** The result that asks the client for everything that the run wants, with the journal as it stands. */
 export async function suspendCall(run: Run): Promise<JsonObject> {
-  const journal = journalOf(run)
   const requests: [string, InputRequest][] = []
-  for (const [key, asked] of run.asked ?? []) requests.push(await record(journal, key, asked))
-  journal.explicit = undefined
+  for (const [key, asked] of run.asked ?? []) requests.push(await recordQuestion(run, key, asked))
+  endExplicitRound(run)
   return inputRequiredResult(run, requests)
 }
 
@@ -41,7 +40,20 @@ export function suspendExplicitly(run: Run, { requests, state }: InputRequired):
   }
   const kinds = new Map(entries.map(([key, { method }]) => [key, method]))
   journalOf(run).explicit = { kinds, state: kept.value }
-  return inputRequiredResult(run, entries)
+  note(run, 'explicit')
+  if (run.scope.call.journal === undefined) return inputRequiredResult(run, entries)
+  const round = journalOf(run).round + 1
+  return inputRequiredResult(
+    run,
+    entries.map(([key, request]) => [explicitKey(key, round), request]),
+  )
+}
+
+function endExplicitRound(run: Run): void {
+  const journal = journalOf(run)
+  if (journal.explicit === undefined) return
+  journal.explicit = undefined
+  note(run, 'explicit')
 }
 
 async function inputRequiredResult(run: Run, requests: readonly [string, InputRequest][]): Promise<JsonObject> {
@@ -51,14 +63,15 @@ async function inputRequiredResult(run: Run, requests: readonly [string, InputRe
     const advice = 'most clients stop at ten: ask several things at once'
     warn(run, { code: 'rounds', problem: `has asked ${manyRounds} times in one call, and ${advice}` })
   }
-  const requestState = await sealState(journal, run.scope, run.name)
-  return asksFor(run, requestState, requests)
+  note(run, 'round')
+  const isKept = run.scope.call.journal !== undefined
+  return asksFor(run, isKept ? undefined : await sealState(journal, run.scope, run.name), requests)
 }
 
 /** A result with which the client comes back; at once, when nothing is asked of it. */
 export function asksFor(
   { scope }: Run,
-  requestState: string,
+  requestState: string | undefined,
   requests: readonly [string, InputRequest][] = [],
 ): JsonObject {
   const meta = resultMeta(undefined, scope.catalog)
@@ -66,19 +79,7 @@ export function asksFor(
   return {
     resultType: 'input_required',
     ...(requests.length > 0 && { inputRequests }),
-    requestState,
+    ...(requestState !== undefined && { requestState }),
     ...(meta && { _meta: meta }),
   }
-}
-
-/** Notes that a question is open, and gives it as the client sees it. */
-async function record(journal: Journal, key: string, asked: Asked): Promise<[string, InputRequest]> {
-  const fingerprint = await fingerprintOf(asked.text)
-  const known = journal.questions.get(key)
-  // An open question that reads another way now is another question, and must not be taken for the first.
-  const reworded = known !== undefined && known.response === undefined && known.fingerprint !== fingerprint
-  const times = reworded ? asked.times + 1 : asked.times
-  const changes = reworded ? asked.changes + 1 : asked.changes
-  journal.questions.set(key, { fingerprint, times, misfits: asked.misfits, changes })
-  return [wireKey(key, times), asked.request]
 }

@@ -12,6 +12,7 @@ import type {
 } from '@x/schema'
 import type { AnsweredBy, Form } from '../elicitation/form.ts'
 import type { AnySchema } from '../json-schema/schemas.ts'
+import type { TaskChoice } from '../replay/task-choice.ts'
 import type { FormAnswer, FormQuestion, UrlQuestion } from '../replay/question.ts'
 import type { Checkpoint, StepContext, StepResult, Widened } from '../replay/recorded.ts'
 import type { Awaitable } from './awaitable.ts'
@@ -79,6 +80,12 @@ export interface Context extends RequestContext {
   step<T extends StepResult>(key: string, work: (context: StepContext) => Awaitable<T>): Promise<T>
   /** Opens a record of how far a loop has come: a later run begins from its value. */
   checkpoint<T extends JsonValue>(key: string, initial: T): Checkpoint<Widened<T>>
+  /**
+   * Makes the call a task from here on, if its client takes tasks: the handler ends, and runs again from the top in the background,
+   * with everything that was answered and recorded. Resolves with whether the call is a task. Without tasks the handler goes on as it
+   * is, unless the task is `required`: then the client is told so (-32021).
+   */
+  task(choice?: TaskChoice): Promise<boolean>
   /** When the call began, in milliseconds since 1970: the same in every run. */
   now(): number
   /** A random UUID by key: the same in every run. */

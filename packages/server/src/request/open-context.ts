@@ -1,4 +1,5 @@
 import { type ClientCapabilities, deferSignal, extensionView, type LoggingLevel, metaKeys, supports } from '@x/schema'
+import { becomeTask } from '../replay/become-task.ts'
 import { askForm, elicit, elicitAll, elicitUrl, roots, sample } from '../replay/questions.ts'
 import { checkpoint, now, step, uuid } from '../replay/record-work.ts'
 import { type Run, signalOf } from '../replay/run.ts'
@@ -58,6 +59,7 @@ export function openContext(run: Run): Context {
     roots: (key) => unattended(roots(run, key)),
     step: (key, work) => unattended(step(run, key, work)),
     checkpoint: (key, initial) => checkpoint(run, key, initial),
+    task: (choice = 'allowed') => unattended(becomeTask(run, choice)),
     now: () => now(run),
     uuid: (key) => uuid(run, key),
     responses: run.responses ?? noResponses,

@@ -1,6 +1,7 @@
 import type { ContentBlock, JsonObject, JsonValue, ToolAnnotations } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
-import type { Context } from '../request/context.ts'
+import type { Context, RequestContext } from '../request/context.ts'
+import type { TaskChoice } from '../replay/task-choice.ts'
 import type { Described } from '../described.ts'
 import type { InputRequired } from '../replay/input-required.ts'
 import type { AcceptedBy, AnySchema, ParsedBy } from '../json-schema/schemas.ts'
@@ -23,6 +24,11 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
   /** Hints about the tool's behaviour. */
   readonly annotations?: ToolAnnotations | undefined
   /**
+   * Whether a call of the tool is carried on as a task, by a server with tasks around it; `never` when absent. A function
+   * decides by the arguments. A tool that asks first and becomes a task later uses `ctx.task` instead.
+   */
+  readonly task?: TaskChoice | ((args: ParsedBy<Input>, ctx: RequestContext) => TaskChoice) | undefined
+  /**
    * Does the work. An error that it throws becomes a result with `isError`, whose text is the error's message; an
    * McpError is answered as that error of the protocol.
    */
@@ -35,6 +41,7 @@ export interface AnyToolDefinition extends Described {
   readonly input?: AnySchema | undefined
   readonly output?: AnySchema | undefined
   readonly annotations?: ToolAnnotations | undefined
+  readonly task?: TaskChoice | ((args: never, ctx: RequestContext) => TaskChoice) | undefined
   run(args: unknown, ctx: Context): Awaitable<unknown>
 }
 

@@ -9,6 +9,8 @@ import {
 import { after, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import type { CompiledTool } from '../catalog.ts'
 import type { Context } from '../request/context.ts'
+import { openRequestContext } from '../request/open-context.ts'
+import type { TaskChoice } from '../replay/task-choice.ts'
 import { replay } from '../replay/replay.ts'
 import { findVisible, readPage } from '../pages.ts'
 import { quote, requireCapabilities, type Scope } from '../request/scope.ts'
@@ -42,11 +44,17 @@ export function callTool(params: CallToolRequestParams, scope: Scope): Awaitable
   }
 }
 
+function taskChoice({ definition: { task } }: CompiledTool, args: unknown, scope: Scope): TaskChoice | undefined {
+  // The tool's own schema has just made the arguments what its functions take.
+  return typeof task === 'function' ? task(args as never, openRequestContext(scope)) : task
+}
+
 function run(tool: CompiledTool, args: unknown, scope: Scope): Awaitable<JsonObject> {
   const handler = {
     name: tool.key,
     run: (ctx: Context) => tool.definition.run(args, ctx),
     finish: (returned: unknown) => finishTool(returned, tool, scope),
+    task: tool.definition.task && taskChoice(tool, args, scope),
   }
   return replay(handler, scope)
 }

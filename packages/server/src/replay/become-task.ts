@@ -1,0 +1,37 @@
+import { errorCodes, type JsonObject, McpError } from '@x/schema'
+import { resultMeta } from '../catalog.ts'
+import { quote, type Scope } from '../request/scope.ts'
+import { writeJournal } from './journal.ts'
+import { fail, goOn, journalOf, type Run, tooLate } from './run.ts'
+import type { TaskChoice } from './task-choice.ts'
+
+/** Whether a call becomes a task before its handler runs at all. */
+export function beginsAsTask(choice: TaskChoice | undefined, { call }: Scope): boolean {
+  if (choice === undefined || choice === 'never' || call.journal !== undefined) return false
+  return choice === 'required' || call.background?.accepted === true
+}
+
+/**
+ * Makes the call a task from here on, or resolves: with true when it is one, with false when it cannot be and goes on all the same.
+ */
+export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
+  if (run.phase !== 'running') throw tooLate(run, 'ctx.task')
+  if (run.inStep) throw fail(run, 'nested', 'ctx.task was used inside a step: use it between steps')
+  if (run.scope.call.journal !== undefined) return true
+  return beginsAsTask(choice, run.scope) ? goOn(run) : false
+}
+
+/** Hands the call over with what it has been answered and has recorded: the result says where it goes on. */
+export async function handOver(run: Run): Promise<JsonObject> {
+  const { call, catalog } = run.scope
+  if (call.background === undefined) throw withoutTasks(run)
+  const result = await call.background.begin(writeJournal(journalOf(run)))
+  const meta = resultMeta(undefined, catalog)
+  return meta === undefined ? result : { ...result, _meta: meta }
+}
+
+/** The tool is there for clients of an instance that takes tasks on; the peer can do nothing about it. */
+function withoutTasks({ name }: Run): McpError {
+  const message = `${quote(name)} runs as a task, and nothing takes tasks on here`
+  return new McpError(errorCodes.internal, message)
+}

@@ -1,0 +1,15 @@
+import type { Run } from './run.ts'
+import { isSuspension } from './suspension.ts'
+import { warn } from './warnings.ts'
+
+/** `catch {}` around a question hides a suspension, and code runs on that should not. */
+export function warnSwallowed(run: Run, outcome: { readonly thrown: unknown } | { readonly returned: unknown }): void {
+  // One that failed by itself before the suspension was there has hidden nothing.
+  if ('thrown' in outcome && (run.unheard || isSuspension(outcome.thrown))) return
+  const [key] = run.asked?.keys() ?? []
+  const ended = 'thrown' in outcome ? 'threw something else' : 'returned'
+  const did =
+    key === undefined ? `was to ${run.tasked ? 'become a task' : 'move to another instance'}` : `asked "${key}"`
+  const advice = 'await every question and step, and let errors pass for which isSuspension(error) is true'
+  warn(run, { code: 'swallowed', problem: `${did} and then ${ended} as if it had not: ${advice}`, key })
+}
