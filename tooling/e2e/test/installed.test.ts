@@ -13,6 +13,7 @@ const siblings: ReadonlyMap<string, readonly string[]> = new Map([
   ['@x/schema', []],
   ['@x/server', ['@x/schema', '@x/state-codec']],
   ['@x/state-codec', []],
+  ['@x/tasks', ['@x/schema']],
   ['@x/transport-http', ['@x/schema']],
   ['@x/transport-stdio', ['@x/schema']],
 ])
