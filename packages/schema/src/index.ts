@@ -192,6 +192,17 @@ export { admitSchema, dialectOf, type SchemaDialect, schemaDialects } from './js
 export { defaultBounds, type ParseBounds } from './messages/bounds.ts'
 export type { ParamsCheck } from './methods/check-params.ts'
 export { type Clock, platformClock } from './basic/clock.ts'
+export {
+  cancel,
+  cancelledBy,
+  cancelReason,
+  createCancellation,
+  isCancelled,
+  offCancel,
+  onCancel,
+  signalOf,
+} from './basic/cancellation.ts'
+export type { Cancellable, Cancellation } from './basic/cancellation.ts'
 export { deferSignal } from './basic/defer-signal.ts'
 export { offAbort, onAbort } from './basic/on-abort.ts'
 export { encodeMessage, prepared } from './messages/encode-message.ts'

@@ -1,6 +1,9 @@
 import {
   type Call,
+  cancel as cancelCall,
+  cancelledBy,
   type Clock,
+  createCancellation,
   type Exchange,
   methodRow,
   type MirroredHeaders,
@@ -35,7 +38,7 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
   const { request, options, timeoutMs, maxTotalMs, clock } = running
   return new Promise((resolve, reject) => {
     if (options.signal?.aborted) return reject(options.signal.reason)
-    const controller = new AbortController()
+    const cancellation = createCancellation()
     const started = clock.now()
     let last = started
     let isOver = false
@@ -51,7 +54,7 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
       end()
       reject(reason)
       // The peer stops working: over HTTP the stream closes, over stdio a notification says so.
-      controller.abort(reason)
+      cancelCall(cancellation, reason)
     }
     const cancel = (): void => stop(options.signal?.reason)
     const arm = (): void => {
@@ -77,7 +80,7 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
     }
     if (options.signal) onAbort(options.signal, cancel)
     arm()
-    const call: Call = { signal: controller.signal, mirrored: running.mirrored, notify }
+    const call: Call = cancelledBy({ mirrored: running.mirrored, notify }, cancellation)
     const answered = (response: RpcResponse): void => {
       if (isOver) return
       end()

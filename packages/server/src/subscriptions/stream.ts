@@ -1,8 +1,8 @@
 import {
   type Call,
   type Clock,
-  offAbort,
-  onAbort,
+  offCancel,
+  onCancel,
   type RequestId,
   type RpcNotification,
   type SubscriptionFilter,
@@ -67,7 +67,7 @@ export function openStream(hub: Hub, { id, call, filter }: Subscription): Promis
       settle: { resolve, reject, aborted: () => endStream(hub, stream) },
     }
     stream.topics = topicsOf(filter).map((name) => join(hub, name, stream))
-    if (stream.settle) onAbort(call.signal, stream.settle.aborted)
+    if (stream.settle) onCancel(call, stream.settle.aborted)
     awaitExpiry(hub, stream)
     try {
       // Who hears of it may publish at once, so that the stream is in its place already; nothing comes in between.
@@ -85,7 +85,7 @@ export function endStream(hub: Hub, stream: Stream, failure?: { readonly error: 
   stream.settle = undefined
   stream.missed = undefined
   for (const topic of stream.topics) leave(hub, topic, stream)
-  offAbort(call.signal, settle.aborted)
+  offCancel(call, settle.aborted)
   hub.clock.clearTimeout(stream.slowTimer)
   hub.clock.clearTimeout(stream.expiryTimer)
   if (failure === undefined) settle.resolve()

@@ -1,9 +1,12 @@
 import {
   type Call,
+  cancelledBy,
+  cancelReason,
   type Clock,
   defaultBounds,
   encodeMessage,
   type Exchange,
+  isCancelled,
   type ParseBounds,
   platformClock,
   type RpcRequest,
@@ -62,10 +65,10 @@ export function createConnection(url: string | URL, options: HttpConnectOptions,
 
   const exchange = (request: RpcRequest, call: Call): Promise<RpcResponse> =>
     new Promise((resolve, reject) => {
-      if (call.signal.aborted) return reject(call.signal.reason)
+      if (isCancelled(call)) return reject(cancelReason(call))
       if (closing.signal.aborted) return reject(closing.signal.reason)
       const timeouts = typeof options.timeouts === 'function' ? options.timeouts(request) : (options.timeouts ?? {})
-      const watch = startWatch({ signal: call.signal, timeouts, clock, origin, onStop: reject })
+      const watch = startWatch({ call, timeouts, clock, origin, onStop: reject })
       const entry: Running = { watch, place: -1 }
       enter(running, entry)
       const over = (): void => {
@@ -107,8 +110,8 @@ async function roundTrip(link: Link, { request, call, watch }: Trip): Promise<Rp
   const { clock, options } = link
   const own = link.fixedHeaders ?? (await askedHeaders(options, request))
   const headers = requestHeaders(request, call, own)
-  const outgoing = { url: link.endpoint, headers, body: encodeMessage(request), signal: watch.signal }
-  watch.signal.throwIfAborted()
+  const outgoing = cancelledBy({ url: link.endpoint, headers, body: encodeMessage(request) }, watch.cancellation)
+  if (isCancelled(outgoing)) throw cancelReason(outgoing)
   const { origin } = link.endpoint
   const { bounds, maxStreamBytes } = link
   const secrets = own.filter((_, index) => index % 2 === 1)
@@ -132,8 +135,9 @@ async function follow(link: Link, first: Outgoing): Promise<Incoming> {
   const { retry = {}, random = Math.random, maxRedirects = 3 } = options
   let outgoing = first
   for (let redirects = 0; ; redirects += 1) {
-    const { url, signal } = outgoing
-    const incoming = await withRetry(() => sender.send(outgoing), { retry, isUnsent, signal, clock, random })
+    const { url } = outgoing
+    const attempt = outgoing
+    const incoming = await withRetry(() => sender.send(attempt), { retry, isUnsent, outgoing, clock, random })
     if (!isRedirect(incoming.status)) return incoming
     incoming.stop()
     if (redirects >= maxRedirects) {

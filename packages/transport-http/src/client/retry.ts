@@ -1,4 +1,4 @@
-import type { Clock } from '@x/schema'
+import { type Cancellable, cancelReason, type Clock, isCancelled, offCancel, onCancel } from '@x/schema'
 import type { RetryOptions } from './options.ts'
 
 /** What a retried step needs. */
@@ -6,7 +6,8 @@ export interface RetryContext {
   readonly retry: false | RetryOptions
   /** Whether nothing can have happened on the server. */
   readonly isUnsent: (error: unknown) => boolean
-  readonly signal: AbortSignal
+  /** What is tried; nothing is tried again once it is cancelled. */
+  readonly outgoing: Cancellable
   readonly clock: Clock
   readonly random: () => number
 }
@@ -25,17 +26,17 @@ export async function withRetry<T>(step: () => Promise<T>, context: RetryContext
   }
 }
 
-function pause(ms: number, { signal, clock }: RetryContext): Promise<void> {
+function pause(ms: number, { outgoing, clock }: RetryContext): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
+    const stop = (): void => {
       clock.clearTimeout(timer)
-      reject(signal.reason)
+      reject(cancelReason(outgoing))
     }
     const timer = clock.setTimeout(() => {
-      signal.removeEventListener('abort', onAbort)
+      offCancel(outgoing, stop)
       resolve()
     }, ms)
-    if (signal.aborted) onAbort()
-    else signal.addEventListener('abort', onAbort, { once: true })
+    if (isCancelled(outgoing)) stop()
+    else onCancel(outgoing, stop)
   })
 }

@@ -1,5 +1,7 @@
+import { EventEmitter } from 'node:events'
 import { Agent, type buildConnector, type Dispatcher } from 'undici'
-import type { Incoming, Sender } from './send.ts'
+import { isCancelled, onCancel } from '@x/schema'
+import type { Incoming, Outgoing, Sender } from './send.ts'
 
 /** How Node makes connections. */
 export interface UndiciOptions {
@@ -23,14 +25,15 @@ export function undiciSender(options: UndiciOptions): Sender {
   const dispatcher = options.dispatcher ?? own ?? new Agent()
   return {
     decodes: false,
-    send: async ({ url, headers, body, signal }) => {
+    send: async (outgoing) => {
+      const { url, headers, body } = outgoing
       const answer = await dispatcher.request({
         origin: url.origin,
         path: url.pathname + url.search,
         method: 'POST',
         headers: headers as string[],
         body,
-        signal,
+        signal: stopperOf(outgoing),
         // Our own watch counts; undici's would end a quiet stream after five minutes.
         headersTimeout: 0,
         bodyTimeout: 0,
@@ -39,6 +42,15 @@ export function undiciSender(options: UndiciOptions): Sender {
     },
     close: async () => own?.destroy(),
   }
+}
+
+// undici listens to an emitter as well as to an AbortSignal, which costs as much as the rest of a request.
+function stopperOf(outgoing: Outgoing): EventEmitter {
+  const stopper = new EventEmitter()
+  const stop = (): void => void stopper.emit('abort')
+  if (isCancelled(outgoing)) queueMicrotask(stop)
+  else onCancel(outgoing, stop)
+  return stopper
 }
 
 function incomingOf({ statusCode, headers, body }: Dispatcher.ResponseData): Incoming {

@@ -1,10 +1,11 @@
-/** One POST as it goes out. */
-export interface Outgoing {
+import type { Cancellable } from '@x/schema'
+
+/** One POST as it goes out; it stops when it is cancelled. */
+export interface Outgoing extends Cancellable {
   readonly url: URL
   /** Names and values in turn. */
   readonly headers: readonly string[]
   readonly body: string
-  readonly signal: AbortSignal
 }
 
 /** What came back, its body not yet read. */

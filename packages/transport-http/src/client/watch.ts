@@ -1,4 +1,13 @@
-import { type Clock, offAbort, onAbort } from '@x/schema'
+import {
+  type Cancellable,
+  type Cancellation,
+  cancel as cancelRequest,
+  cancelReason,
+  type Clock,
+  createCancellation,
+  offCancel,
+  onCancel,
+} from '@x/schema'
 import { HttpError } from './http-error.ts'
 import type { HttpTimeouts } from './options.ts'
 
@@ -6,8 +15,8 @@ const halfAnHour = 30 * 60_000
 
 /** The limits and the end of one request. */
 export interface Watch {
-  /** Aborts when the request must stop, for whatever reason. */
-  readonly signal: AbortSignal
+  /** Cancelled when the request must stop, for whatever reason. */
+  readonly cancellation: Cancellation
   /** Bytes arrived: the idle limit counts from here, and no longer the one for headers. */
   touch(): void
   /** Stops the request with this reason. */
@@ -18,7 +27,7 @@ export interface Watch {
 
 /** What a watch needs to know. */
 export interface WatchOptions {
-  readonly signal: AbortSignal
+  readonly call: Cancellable
   readonly timeouts: HttpTimeouts
   readonly clock: Clock
   readonly origin: string
@@ -30,25 +39,25 @@ export interface WatchOptions {
  * Watches over one request with a single timer, which looks when it fires how far the limits have moved: arrivals cost
  * a reading of the clock, and no timer is set anew.
  */
-export function startWatch({ signal, timeouts, clock, origin, onStop }: WatchOptions): Watch {
+export function startWatch({ call, timeouts, clock, origin, onStop }: WatchOptions): Watch {
   const { headersMs = halfAnHour, idleMs = halfAnHour, totalMs = 0 } = timeouts
-  const controller = new AbortController()
+  const cancellation = createCancellation()
   const started = clock.now()
   let last = started
   let limit = headersMs
   let timer: unknown
 
   const end = (): void => {
-    offAbort(signal, cancel)
+    offCancel(call, cancel)
     clock.clearTimeout(timer)
     timer = undefined
   }
   const stop = (reason: unknown): void => {
     end()
     onStop(reason)
-    controller.abort(reason)
+    cancelRequest(cancellation, reason)
   }
-  const cancel = (): void => stop(signal.reason)
+  const cancel = (): void => stop(cancelReason(call))
   const arm = (): void => {
     const now = clock.now()
     const quiet = limit > 0 ? last + limit - now : Number.POSITIVE_INFINITY
@@ -57,10 +66,10 @@ export function startWatch({ signal, timeouts, clock, origin, onStop }: WatchOpt
     if (wait <= 0) stop(timeoutError(total <= 0 ? totalMs : limit, total <= 0, origin))
     else if (wait !== Number.POSITIVE_INFINITY) timer = clock.setTimeout(arm, Math.min(wait, maxTimer))
   }
-  onAbort(signal, cancel)
+  onCancel(call, cancel)
   arm()
   return {
-    signal: controller.signal,
+    cancellation,
     touch: () => {
       last = clock.now()
       // The limit in force when the timer was set may be longer than the one from here on.

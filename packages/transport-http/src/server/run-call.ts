@@ -1,6 +1,9 @@
 import {
   type Call,
-  deferSignal,
+  cancel,
+  type Cancellation,
+  cancelledBy,
+  createCancellation,
   errorCodes,
   errorResponse,
   type Exchange,
@@ -10,8 +13,6 @@ import {
   type RpcNotification,
   type RpcRequest,
 } from '@x/schema'
-import { abort, createCancellation, signalOf } from './cancellation.ts'
-import type { Cancellation } from './cancellation.ts'
 import { callHeaders } from './call-headers.ts'
 import { mirroredHeaders } from './mirrored.ts'
 import type { Outlet } from './outlet.ts'
@@ -87,7 +88,7 @@ export function runCall<Source>(parts: CallParts<Source>, context: HandlerContex
 
 /** Tells a call that it should stop; its answer is still welcome. */
 export function stopCall(call: RunningCall, reason: unknown): void {
-  abort(call.cancellation, reason)
+  cancel(call.cancellation, reason)
 }
 
 /** Ends a call with an error, whatever it is still doing. `status` is for an answer that is still plain JSON. */
@@ -100,7 +101,7 @@ function callOf<Source>(call: RunningCall, { principal, view }: CallParts<Source
   const headers = () => callHeaders(view, call.reply)
   const parts = { principal, mirrored: mirroredHeaders(view), headers, movable: true, notify: takeNotification }
   const complete = call.streams ? { ...parts, drained: () => call.reply.outlet.drained() } : parts
-  return deferSignal(complete, () => signalOf(call.cancellation))
+  return cancelledBy(complete, call.cancellation)
 }
 
 function notify(call: RunningCall, message: RpcNotification): void {
@@ -111,7 +112,7 @@ function notify(call: RunningCall, message: RpcNotification): void {
 // The signal's reason is made before anybody hears of the break, so that a handler learns why.
 function breakOff(call: RunningCall, reason: unknown): void {
   abandonReply(call.reply)
-  abort(call.cancellation, reason)
+  cancel(call.cancellation, reason)
   call.reply.outlet.destroy()
 }
 
@@ -120,7 +121,7 @@ function endConnection(call: RunningCall): void {
   call.cancelTimer?.()
   if (call.reply.phase === 'ended') return
   abandonReply(call.reply)
-  abort(call.cancellation, new DOMException('The client closed the connection', 'AbortError'))
+  cancel(call.cancellation, new DOMException('The client closed the connection', 'AbortError'))
 }
 
 // One timer serves both the comments and the time limit.
@@ -143,5 +144,5 @@ function beat<Source>(call: RunningCall, context: HandlerContext<Source>, waited
   }
   const message = `The call took longer than ${timeoutMs} ms`
   finishCall(call, new McpError(errorCodes.internal, message), 504)
-  abort(call.cancellation, new DOMException(message, 'TimeoutError'))
+  cancel(call.cancellation, new DOMException(message, 'TimeoutError'))
 }

@@ -4,8 +4,10 @@ import {
   isRequest,
   isResponse,
   methodRow,
-  offAbort,
-  onAbort,
+  cancelReason,
+  isCancelled,
+  offCancel,
+  onCancel,
   parseMessage,
   type RpcMessage,
   type RpcNotification,
@@ -81,14 +83,14 @@ function ignore(): void {}
 
 function send(state: LinkState, request: RpcRequest, call: Call): Promise<RpcResponse> {
   return new Promise((resolve, reject) => {
-    if (call.signal.aborted) return reject(call.signal.reason)
+    if (isCancelled(call)) return reject(cancelReason(call))
     if (state.failure) return reject(state.failure.error)
     const id = state.lastId + 1
     const text = encodeMessage(withWireId(request, id))
     state.lastId = id
-    const cancel = (): void => abandon(state, id, call.signal.reason)
+    const cancel = (): void => abandon(state, id, cancelReason(call))
     state.pending.set(id, { request, call, logs: asksForLogs(request), resolve, reject, cancel })
-    onAbort(call.signal, cancel)
+    onCancel(call, cancel)
     state.writer.write(text)
   })
 }
@@ -112,7 +114,7 @@ function settle({ pending }: LinkState, id: unknown): PendingCall | undefined {
   const call = pending.get(id)
   if (call === undefined) return undefined
   pending.delete(id)
-  offAbort(call.call.signal, call.cancel)
+  offCancel(call.call, call.cancel)
   return call
 }
 

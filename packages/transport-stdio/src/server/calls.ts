@@ -1,6 +1,9 @@
 import {
   type Call,
-  deferSignal,
+  cancel,
+  type Cancellation,
+  cancelledBy,
+  createCancellation,
   encodeMessage,
   errorCodes,
   errorResponse,
@@ -15,7 +18,6 @@ import {
 import { cancelled } from '../cancelled.ts'
 import type { MessageWriter } from '../message-writer.ts'
 import { nameRequest } from '../request-key.ts'
-import { abort, type Cancellation, createCancellation, signalOf } from './cancellation.ts'
 import type { Settings } from './options.ts'
 
 /** The calls of one connection. */
@@ -76,11 +78,11 @@ export function createCalls(exchange: Exchange, writer: MessageWriter, settings:
       const call = connection.byId.get(id)
       if (call === undefined) return
       end(connection, call)
-      abort(call.cancellation, new DOMException(reason ?? 'The client cancelled the request', 'AbortError'))
+      cancel(call.cancellation, new DOMException(reason ?? 'The client cancelled the request', 'AbortError'))
     },
     stop: (reason) => {
       connection.stopping = true
-      for (const call of connection.working) abort(call.cancellation, reason)
+      for (const call of connection.working) cancel(call.cancellation, reason)
     },
     settled: () =>
       new Promise((resolve) => {
@@ -129,9 +131,7 @@ function runCall(connection: Connection, request: RpcRequest): void {
 function callOf(connection: Connection, call: RunningCall): Call {
   const notify = (message: RpcNotification): void => sendNotification(connection, call, message)
   const { settings, writer } = connection
-  return deferSignal({ principal: settings.principal, notify, drained: writer.drained }, () =>
-    signalOf(call.cancellation),
-  )
+  return cancelledBy({ principal: settings.principal, notify, drained: writer.drained }, call.cancellation)
 }
 
 // A call that rejects because it was told to stop has not failed.
@@ -159,7 +159,7 @@ function sendNotification(connection: Connection, call: RunningCall, message: Rp
 function breakOff(connection: Connection, call: RunningCall): void {
   end(connection, call)
   send(connection.writer, cancelled(call.id, 'The reader of the stream was too slow'))
-  abort(call.cancellation, new DOMException('The reader of the stream was too slow', 'AbortError'))
+  cancel(call.cancellation, new DOMException('The reader of the stream was too slow', 'AbortError'))
 }
 
 /** Sends the response of a call, unless nobody waits for it. Throws for a response that is no JSON; nothing was sent then. */

@@ -1,0 +1,98 @@
+import { expect, test, vi } from 'vitest'
+import {
+  cancel,
+  cancelledBy,
+  cancelReason,
+  createCancellation,
+  isCancelled,
+  offCancel,
+  onCancel,
+  signalOf,
+} from './cancellation.ts'
+
+test('a signal is the same at each look, and keeps the first reason', () => {
+  const cancellation = createCancellation()
+  const signal = signalOf(cancellation)
+  cancel(cancellation, 'first')
+  cancel(cancellation, 'second')
+  expect(signalOf(cancellation)).toBe(signal)
+  expect([signal.aborted, signal.reason]).toEqual([true, 'first'])
+})
+
+test('a signal that nobody looked at before is aborted when somebody does', () => {
+  const cancellation = createCancellation()
+  cancel(cancellation, 'gone')
+  expect([signalOf(cancellation).aborted, signalOf(cancellation).reason]).toEqual([true, 'gone'])
+})
+
+test('cancellations have signals of their own', () => {
+  const [mine, other] = [createCancellation(), createCancellation()]
+  cancel(mine, 'gone')
+  expect([signalOf(mine).aborted, signalOf(other).aborted]).toEqual([true, false])
+})
+
+const makers = [
+  [
+    'that a cancellation is behind',
+    () => {
+      const cancellation = createCancellation()
+      return { call: cancelledBy({}, cancellation), stop: (reason: unknown) => cancel(cancellation, reason) }
+    },
+  ],
+  [
+    'with a signal of its own',
+    () => {
+      const controller = new AbortController()
+      return { call: { signal: controller.signal }, stop: (reason: unknown) => controller.abort(reason) }
+    },
+  ],
+  [
+    'that was copied',
+    () => {
+      const cancellation = createCancellation()
+      return { call: { ...cancelledBy({}, cancellation) }, stop: (reason: unknown) => cancel(cancellation, reason) }
+    },
+  ],
+  [
+    'that was copied and given another signal',
+    () => {
+      const controller = new AbortController()
+      const call = { ...cancelledBy({}, createCancellation()), signal: controller.signal }
+      return { call, stop: (reason: unknown) => controller.abort(reason) }
+    },
+  ],
+] as const
+
+test.each(makers)('a call %s tells when and why it is cancelled, once', (_title, make) => {
+  const { call, stop } = make()
+  const [stays, leaves, late] = [vi.fn(), vi.fn(), vi.fn()]
+  onCancel(call, stays)
+  onCancel(call, leaves)
+  offCancel(call, leaves)
+  offCancel(call, late)
+  expect([isCancelled(call), cancelReason(call)]).toEqual([false, undefined])
+  stop('gone')
+  stop('again')
+  expect([isCancelled(call), cancelReason(call)]).toEqual([true, 'gone'])
+  expect([call.signal.aborted, call.signal.reason]).toEqual([true, 'gone'])
+  expect([stays.mock.calls.length, leaves.mock.calls.length]).toEqual([1, 0])
+})
+
+test('a listener that takes another one back, or itself, while they are told, changes nothing for the rest', () => {
+  const cancellation = createCancellation()
+  const call = cancelledBy({}, cancellation)
+  const last = vi.fn()
+  const first = (): void => offCancel(call, first)
+  onCancel(call, first)
+  onCancel(call, last)
+  cancel(cancellation, 'gone')
+  expect(last).toHaveBeenCalledOnce()
+})
+
+test('no signal is made for those who only listen', () => {
+  const cancellation = createCancellation()
+  const call = cancelledBy({}, cancellation)
+  onCancel(call, () => {})
+  isCancelled(call)
+  expect(cancellation.controller).toBeUndefined()
+})
