@@ -1,5 +1,6 @@
 export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/error-codes.ts'
 export { extendCall, type ExtensionView, extensionView } from './basic/call-extensions.ts'
+export { withHeader } from './basic/call-headers.ts'
 export type {
   Background,
   Call,
