@@ -53,7 +53,12 @@ async function tryOnce(options: Options, { stop, view }: RunContext): Promise<nu
   try {
     view.print(`${size} instances behind ${balancer}, shedding ${sheds ? 'on' : 'off'}`)
     const trial = await runTrial({
-      ...{ balancer, size, sheds, overloadedMs, port: 0, signal: stop.signal },
+      balancer,
+      size,
+      sheds,
+      overloadedMs,
+      port: 0,
+      signal: stop.signal,
       onPhase(phase, stage) {
         view.print(pc.bold(phase))
         view.watch(stage.snapshot)
@@ -73,7 +78,7 @@ function isGood({ completed, lost, wrong, repeated, moved, sheds }: Trial): bool
 function formatTrial(trial: Trial): string {
   const { completed, lost, lostInRestarts, wrong, moved, chunks, repeated, p50Ms, p99Ms } = trial
   return [
-    `${completed} calls completed, ${wrong} of them wrong; they moved ${moved} times`,
+    `${completed} calls completed, ${wrong} came to a wrong result; they moved ${moved} times`,
     `${lost} calls lost, ${lostInRestarts} of them in restarts`,
     `${repeated} of ${chunks} chunks of work done twice`,
     `calls sent while an instance was overloaded took p50 ${formatMs(p50Ms)}, p99 ${formatMs(p99Ms)}`,

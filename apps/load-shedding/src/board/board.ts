@@ -38,7 +38,6 @@ export function createBoard(size: number, now: () => number = () => performance.
   const started = now()
   const lanes = Array.from({ length: size }, (_, place) => emptyLane(place + 1))
   const calls = createOpenCalls(now)
-  const limits = new Map<string, number>()
   const ledger = createLedger()
   const counts = { completed: 0, lost: 0, wrong: 0, moved: 0 }
   let completions: Completion[] = []
@@ -48,32 +47,21 @@ export function createBoard(size: number, now: () => number = () => performance.
     const lane = lanes[instance - 1]
     if (lane !== undefined) lanes[instance - 1] = { ...lane, ...changes }
   }
-  const forget = (call: string): void => {
-    limits.delete(call)
-    ledger.forget(call)
-  }
   return {
     status(instance, status, isOverloaded) {
       const isGone = status === 'down' || status === 'starting'
       change(instance, { status, isOverloaded, ...(isGone && { pid: 0, eventLoopDelayMs: 0, isReady: false }) })
     },
     hear(instance, message) {
-      switch (message.kind) {
-        case 'listening':
-          return change(instance, { pid: message.pid, isReady: true })
-        case 'load':
-          return change(instance, { eventLoopDelayMs: message.eventLoopDelayMs, isReady: message.isReady })
-        case 'begin':
-          limits.set(message.call, message.limit)
-          return calls.begin(message.call, instance, message.next / message.limit)
-        case 'work':
-          ledger.note(message.call, message.from)
-          return calls.work(message.call, instance, message.next / (limits.get(message.call) ?? message.next))
-        case 'end':
-          return calls.leave(message.call, instance)
+      if (message.kind === 'listening') change(instance, { pid: message.pid, isReady: true })
+      else if (message.kind === 'load') {
+        change(instance, { eventLoopDelayMs: message.eventLoopDelayMs, isReady: message.isReady })
+      } else {
+        if (message.kind === 'work') ledger.note(message.call, message.from)
+        calls.hear(instance, message)
       }
     },
-    sent: (call, of) => calls.send(call, of),
+    sent: calls.send,
     moved(call) {
       counts.moved++
       const from = lanes[calls.move(call) - 1]
@@ -84,18 +72,17 @@ export function createBoard(size: number, now: () => number = () => performance.
       calls.lose(call)
     },
     completed(call, isRight) {
-      counts.completed++
-      if (!isRight) counts.wrong++
+      counts[isRight ? 'completed' : 'wrong']++
       completions.push({ at: now(), tookMs: calls.complete(call) })
       if (completions.length > 2 * keptCompletions) completions = completions.slice(-keptCompletions)
-      forget(call)
+      ledger.forget(call)
     },
     dropped(call) {
       calls.drop(call)
-      forget(call)
+      ledger.forget(call)
     },
     lanes: () => lanes.slice(),
-    calls: () => calls.views(),
+    calls: calls.views,
     totals: () => ({ ...counts, chunks: ledger.chunks, repeated: ledger.repeated }),
     completions: () => completions,
     timing: (lastMs) => timingOf(completions, now() - lastMs, now()),
@@ -103,10 +90,14 @@ export function createBoard(size: number, now: () => number = () => performance.
       const at = now()
       const movesPerSecond = counts.moved - movedBefore
       movedBefore = counts.moved
-      const delays = lanes.map(({ pid, eventLoopDelayMs }) => (pid === 0 ? null : Math.round(eventLoopDelayMs)))
-      return { at: Math.round((at - started) / 1000), movesPerSecond, delays, ...timingOf(completions, at - 1000, at) }
+      const second = { at: Math.round((at - started) / 1000), movesPerSecond, delays: lanes.map(delayOf) }
+      return { ...second, ...timingOf(completions, at - 1000, at) }
     },
   }
+}
+
+function delayOf({ pid, eventLoopDelayMs }: LaneView): number | null {
+  return pid === 0 ? null : Math.round(eventLoopDelayMs)
 }
 
 function emptyLane(instance: number): LaneView {

@@ -1,14 +1,11 @@
+import type { InstanceMessage } from '../instance/instance-message.ts'
 import type { CallView } from './snapshot.ts'
 
 /** The calls that are under way, and for a moment those that were. */
 export interface OpenCalls {
   send(call: string, size: CallView['size']): void
-  /** An instance begins to work on it, or goes on. */
-  begin(call: string, instance: number, share: number): void
-  /** How much of it is done, by the instance that has it. */
-  work(call: string, instance: number, share: number): void
-  /** It is at the instance no more. */
-  leave(call: string, instance: number): void
+  /** An instance begins to work on a call, or goes on, or has it no more. */
+  hear(instance: number, message: CallMessage): void
   /** It was handed back to its client to go on elsewhere; gives the instance that it was at last. */
   move(call: string): number
   /** What was done of it is gone. */
@@ -19,10 +16,15 @@ export interface OpenCalls {
   views(): readonly CallView[]
 }
 
+/** What an instance tells of a call. */
+export type CallMessage = Extract<InstanceMessage, { readonly call: string }>
+
 interface OpenCall {
   readonly sentAt: number
   /** The instance that it was at last, though it may be there no more. */
   last: number
+  /** The number that it counts up to. */
+  limit: number
   view: CallView
 }
 
@@ -52,17 +54,15 @@ export function createOpenCalls(now: () => number): OpenCalls {
   return {
     send(call, size) {
       const view: CallView = { call, size, instance: 0, progress: 0, moves: 0, state: 'open' }
-      open.set(call, { sentAt: now(), last: 0, view })
+      open.set(call, { sentAt: now(), last: 0, limit: 1, view })
     },
-    begin(call, instance, progress) {
-      const known = change(call, { instance, progress })
-      if (known !== undefined) known.last = instance
-    },
-    work(call, instance, progress) {
-      if (open.get(call)?.view.instance === instance) change(call, { progress })
-    },
-    leave(call, instance) {
-      if (open.get(call)?.view.instance === instance) change(call, { instance: 0 })
+    hear(instance, message) {
+      const known = open.get(message.call)
+      if (known === undefined) return
+      if (message.kind === 'begin') Object.assign(known, { last: instance, limit: message.limit })
+      // What an instance tells of a call that has left it comes late.
+      else if (known.view.instance !== instance) return
+      change(message.call, toldBy(instance, message, known.limit))
     },
     move(call) {
       const moves = (open.get(call)?.view.moves ?? 0) + 1
@@ -89,4 +89,8 @@ export function createOpenCalls(now: () => number): OpenCalls {
       return [...Array.from(open.values(), ({ view }) => view), ...shown]
     },
   }
+}
+
+function toldBy(instance: number, message: CallMessage, limit: number): Partial<CallView> {
+  return message.kind === 'end' ? { instance: 0 } : { instance, progress: message.next / limit }
 }

@@ -33,10 +33,11 @@ export interface CallView {
 
 /** Counts since the start. */
 export interface Totals {
+  /** Calls whose clients have the right result. */
   readonly completed: number
   /** Attempts of clients that ended without a result; the client then tries again from the beginning. */
   readonly lost: number
-  /** Results that were not what they should be. */
+  /** Calls whose results were not what they should be. */
   readonly wrong: number
   /** How often a call moved. */
   readonly moved: number

@@ -6,10 +6,16 @@ import type { IncomingHttpHeaders } from 'node:http'
  * known by its Host; one that sends a form or a script's request by its Origin and by a type that forms cannot send.
  */
 export function refusalOf(headers: IncomingHttpHeaders, port: number, isCommand: boolean): number | undefined {
-  const { host = '', origin, 'content-type': type = '' } = headers
-  const names = ['127.0.0.1', 'localhost'].map((name) => `${name}:${port}`)
-  if (!names.includes(host.toLowerCase())) return 403
-  if (origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`) return 403
-  if (headers['sec-fetch-site'] !== undefined && headers['sec-fetch-site'] === 'cross-site') return 403
-  return isCommand && type.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json' ? 415 : undefined
+  const host = headers.host?.toLowerCase() ?? ''
+  if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`) return 403
+  if (!isOwn(headers.origin, host) || headers['sec-fetch-site'] === 'cross-site') return 403
+  return isCommand && !isJson(headers['content-type']) ? 415 : undefined
+}
+
+function isOwn(origin: string | undefined, host: string): boolean {
+  return origin === undefined || origin.toLowerCase() === `http://${host}`
+}
+
+function isJson(type = ''): boolean {
+  return type.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
 }

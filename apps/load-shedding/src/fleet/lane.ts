@@ -36,75 +36,90 @@ interface Running {
   readonly exited: Promise<void>
 }
 
+/** What a lane is now; it is written in place. */
+interface LaneState {
+  readonly options: LaneOptions
+  status: LaneStatus
+  running: Running | undefined
+  isOverloaded: boolean
+  isStopped: boolean
+  restarting: Promise<void> | undefined
+}
+
 /** Makes an empty lane. */
 export function createLane(options: LaneOptions): Lane {
-  let status: LaneStatus = 'down'
-  let running: Running | undefined
-  let isOverloaded = false
-  let isStopped = false
-  let restarting: Promise<void> | undefined
-
-  const setStatus = (next: LaneStatus): void => {
-    status = next
-    options.onStatus(status, isOverloaded)
-  }
-  const tell = (order: InstanceOrder): void => {
-    if (running?.child.connected === true) running.child.send(order, () => {})
-  }
-  const start = async (): Promise<void> => {
-    const child = options.start()
-    const started: Running = { child, exited: new Promise((resolve) => child.once('exit', () => resolve())) }
-    running = started
-    isOverloaded = false
-    setStatus('starting')
-    child.on('message', (value) => {
-      const message = readMessage(value)
-      if (message !== undefined) options.onMessage(message)
-    })
-    await listening(started)
-    if (!isStopped) setStatus('ready')
-    void started.exited.then(() => replace(started))
-  }
-  /** After an instance that ended by itself, or was killed. */
-  const replace = (ended: Running): void => {
-    if (isStopped || restarting !== undefined || running !== ended) return
-    setStatus('down')
-    setTimeout(() => {
-      if (!isStopped && running === ended) start().catch(options.onFailure)
-    }, downMs)
-  }
-  const leaveAndReturn = async (): Promise<void> => {
-    const old = running
-    if (old === undefined || status !== 'ready') return
-    setStatus('leaving')
-    await terminate(old, options.stopMs)
-    if (!isStopped) await start()
-  }
-  const restart = (): Promise<void> => {
-    restarting ??= leaveAndReturn().finally(() => {
-      restarting = undefined
-    })
-    return restarting
+  const lane: LaneState = {
+    options,
+    status: 'down',
+    running: undefined,
+    isOverloaded: false,
+    isStopped: false,
+    restarting: undefined,
   }
   return {
-    status: () => status,
-    start,
-    restart,
-    tell,
-    kill: () => void running?.child.kill('SIGKILL'),
+    status: () => lane.status,
+    start: () => start(lane),
+    restart() {
+      lane.restarting ??= leaveAndReturn(lane).finally(() => {
+        lane.restarting = undefined
+      })
+      return lane.restarting
+    },
+    tell: (order) => tell(lane, order),
+    kill: () => void lane.running?.child.kill('SIGKILL'),
     overload(on) {
-      isOverloaded = on
-      tell({ order: 'throttle', share: on ? overloadedShare : 0 })
-      options.onStatus(status, isOverloaded)
+      lane.isOverloaded = on
+      tell(lane, { order: 'throttle', share: on ? overloadedShare : 0 })
+      setStatus(lane, lane.status)
     },
     async stop() {
-      isStopped = true
-      if (running !== undefined) {
-        running.child.kill('SIGKILL')
-        await running.exited
-      }
+      lane.isStopped = true
+      lane.running?.child.kill('SIGKILL')
+      await lane.running?.exited
     },
   }
+}
+
+function setStatus(lane: LaneState, status: LaneStatus): void {
+  lane.status = status
+  lane.options.onStatus(status, lane.isOverloaded)
+}
+
+function tell({ running }: LaneState, order: InstanceOrder): void {
+  if (running?.child.connected === true) running.child.send(order, () => {})
+}
+
+async function start(lane: LaneState): Promise<void> {
+  const child = lane.options.start()
+  const running: Running = { child, exited: new Promise((resolve) => child.once('exit', () => resolve())) }
+  lane.running = running
+  lane.isOverloaded = false
+  setStatus(lane, 'starting')
+  child.on('message', (value) => {
+    const message = readMessage(value)
+    if (message !== undefined) lane.options.onMessage(message)
+  })
+  await listening(running)
+  if (!lane.isStopped) setStatus(lane, 'ready')
+  void running.exited.then(() => replace(lane, running))
+}
+
+/** After an instance that ended by itself, or was killed. */
+function replace(lane: LaneState, ended: Running): void {
+  const isOver = (): boolean => lane.isStopped || lane.running !== ended
+  if (isOver() || lane.restarting !== undefined) return
+  setStatus(lane, 'down')
+  setTimeout(() => {
+    if (!isOver()) start(lane).catch(lane.options.onFailure)
+  }, downMs)
+}
+
+async function leaveAndReturn(lane: LaneState): Promise<void> {
+  const { running } = lane
+  if (running === undefined || lane.status !== 'ready') return
+  setStatus(lane, 'leaving')
+  await terminate(running, lane.options.stopMs)
+  if (!lane.isStopped) await start(lane)
 }
 
 async function terminate({ child, exited }: Running, stopMs: number): Promise<void> {

@@ -24,7 +24,7 @@ interface ProxyKind {
 const nginx: ProxyKind = {
   file: 'nginx.conf',
   // New workers take over within this time, and the old ones have sent what they had.
-  noticeMs: 600,
+  noticeMs: 1_000,
   parameters: (folder, config) => ['-p', folder, '-c', config, '-e', join(folder, 'error.log'), '-g', 'daemon off;'],
   values: (ports) => ({
     user: process.getuid?.() === 0 ? `user ${userInfo().username};` : '',
@@ -35,8 +35,8 @@ const nginx: ProxyKind = {
 
 const haproxy: ProxyKind = {
   file: 'haproxy.cfg',
-  // Five checks.
-  noticeMs: 500,
+  // Ten checks, because an overloaded instance answers the first of them late.
+  noticeMs: 1_000,
   parameters: (_, config) => ['-db', '-f', config],
   values: (ports) => ({
     servers: ports.map((port, lane) => `  server instance${lane + 1} 127.0.0.1:${port} check`).join('\n'),

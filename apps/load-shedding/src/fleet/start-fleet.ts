@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import type { LaneStatus } from '../board/snapshot.ts'
-import type { InstanceMessage, InstanceOrder } from '../instance/instance-message.ts'
-import type { Balancer, BalancerName, BalancerSetup } from './balancer.ts'
+import type { InstanceMessage } from '../instance/instance-message.ts'
+import type { Balancer, BalancerName, BalancerSetup, InstanceEnvironment } from './balancer.ts'
 import { createLane, type Lane } from './lane.ts'
 import { openCluster } from './open-cluster.ts'
 import { openHaproxy, openNginx } from './open-proxy.ts'
@@ -45,49 +45,25 @@ const openers: Readonly<Record<BalancerName, (setup: BalancerSetup) => Promise<B
   haproxy: openHaproxy,
 }
 
+/** What a stop takes beyond its times before the instance is ended. */
+const spareMs = 3_000
+
 // Also where this file runs from its source, as in tests: only what was built can be a process.
 const module = fileURLToPath(new URL('../../dist/instance/instance.js', import.meta.url))
 
 /** Starts the balancer and the instances. Rejects when one of them cannot start. */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
-  const { size, graceMs } = options
+  const { size } = options
   const balancer = await openers[options.balancer]({ port: options.port, lanes: size, module })
-  const stateKey = randomBytes(32).toString('hex')
-  let sheds = options.sheds
+  const shared = { stateKey: randomBytes(32).toString('hex'), sheds: options.sheds }
   const lanes: Lane[] = []
-  let offered = ''
-  const offer = (): void => {
-    const ready = lanes.flatMap((lane, place) => (lane.status() === 'ready' ? [place] : []))
-    if (ready.join() === offered) return
-    offered = ready.join()
-    balancer.offer(ready)
-  }
-  for (let place = 0; place < size; place++) {
-    const instance = place + 1
-    const lane = createLane({
-      start: () =>
-        balancer.start(place, {
-          STATE_KEY: stateKey,
-          SHEDDING: sheds ? 'on' : 'off',
-          NOTICE_MS: String(balancer.noticeMs),
-          GRACE_MS: String(graceMs),
-        }),
-      stopMs: balancer.noticeMs + graceMs + 3_000,
-      onStatus: (status, isOverloaded) => {
-        options.onStatus(instance, status, isOverloaded)
-        offer()
-      },
-      onMessage: (message) => options.onMessage(instance, message),
-      onFailure: options.onFailure,
-    })
-    lanes.push(lane)
-  }
+  const offer = offerer(balancer, lanes)
+  for (let place = 0; place < size; place++) lanes.push(laneAt(place, { options, balancer, shared, offer }))
   const laneOf = (instance: number): Lane => {
     const lane = lanes[instance - 1]
     if (lane === undefined) throw new RangeError(`there is no instance ${instance}: there are 1 to ${size}`)
     return lane
   }
-  const tellAll = (order: InstanceOrder): void => lanes.forEach((lane) => lane.tell(order))
   const stop = async (): Promise<void> => {
     await Promise.all(lanes.map((lane) => lane.stop()))
     await balancer.stop()
@@ -103,8 +79,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     size,
     overload: (instance, on) => laneOf(instance).overload(on),
     setShedding(on) {
-      sheds = on
-      tellAll({ order: 'shedding', on })
+      shared.sheds = on
+      for (const lane of lanes) lane.tell({ order: 'shedding', on })
     },
     kill: (instance) => laneOf(instance).kill(),
     restart: (instance) => laneOf(instance).restart(),
@@ -112,5 +88,45 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       for (const lane of lanes) await lane.restart()
     },
     stop,
+  }
+}
+
+interface LaneParts {
+  readonly options: FleetOptions
+  readonly balancer: Balancer
+  /** What the next instance is started with. */
+  readonly shared: { readonly stateKey: string; sheds: boolean }
+  readonly offer: () => void
+}
+
+function laneAt(place: number, { options, balancer, shared, offer }: LaneParts): Lane {
+  const { graceMs, onFailure } = options
+  const instance = place + 1
+  const environment = (): InstanceEnvironment => ({
+    STATE_KEY: shared.stateKey,
+    SHEDDING: shared.sheds ? 'on' : 'off',
+    NOTICE_MS: String(balancer.noticeMs),
+    GRACE_MS: String(graceMs),
+  })
+  return createLane({
+    start: () => balancer.start(place, environment()),
+    stopMs: balancer.noticeMs + graceMs + spareMs,
+    onStatus(status, isOverloaded) {
+      options.onStatus(instance, status, isOverloaded)
+      offer()
+    },
+    onMessage: (message) => options.onMessage(instance, message),
+    onFailure,
+  })
+}
+
+/** Tells the balancer which instances there are, whenever these are others. */
+function offerer(balancer: Balancer, lanes: readonly Lane[]): () => void {
+  let offered = ''
+  return () => {
+    const ready = lanes.flatMap((lane, place) => (lane.status() === 'ready' ? [place] : []))
+    if (ready.join() === offered) return
+    offered = ready.join()
+    balancer.offer(ready)
   }
 }

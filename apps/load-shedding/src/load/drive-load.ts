@@ -1,4 +1,4 @@
-import { createClient } from '@x/client'
+import { type Client, createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { Agent } from 'undici'
 import type { Board } from '../board/board.ts'
@@ -44,31 +44,9 @@ export function driveLoad({ url, board, seed }: LoadOptions): Load {
   let timer: NodeJS.Timeout | undefined
   let sent = 0
 
-  const attempt = async (call: string, job: Job): Promise<void> => {
-    const onRound = ({ status }: { readonly status: string }): void => {
-      if (status === 'input_required') board.moved(call)
-    }
-    const options = { signal, meta: { [callKey]: call }, rounds: { onRound } }
-    const result = await client.callTool('count_primes', { limit: job.limit }, options)
-    board.completed(call, isRight(job, result.structuredContent))
-  }
-  /** As a user does: who gets no result tries again. */
-  const insist = async (call: string, job: Job): Promise<void> => {
-    board.sent(call, job.size)
-    for (let attempts = 0; attempts < mostAttempts && !signal.aborted; attempts++) {
-      const failure = await attempt(call, job).then(
-        () => undefined,
-        (error: unknown) => ({ error }),
-      )
-      if (failure === undefined) return
-      if (!signal.aborted) board.lost(call)
-      await pause(pauseMs, signal)
-    }
-    board.dropped(call)
-  }
   const send = (job: Job): void => {
     if (underWay.size >= mostCalls || signal.aborted) return
-    const over = insist(`call-${++sent}`, job)
+    const over = insist(`call-${++sent}`, job, { client, board, signal })
     underWay.add(over)
     void over.finally(() => underWay.delete(over))
   }
@@ -98,6 +76,37 @@ export function driveLoad({ url, board, seed }: LoadOptions): Load {
       await agent.destroy()
     },
   }
+}
+
+interface Caller {
+  readonly client: Client
+  readonly board: Board
+  readonly signal: AbortSignal
+}
+
+/** Calls as a user does: who gets no result tries again. */
+async function insist(call: string, job: Job, caller: Caller): Promise<void> {
+  const { board, signal } = caller
+  board.sent(call, job.size)
+  for (let attempts = 0; attempts < mostAttempts && !signal.aborted; attempts++) {
+    const isDone = await attempt(call, job, caller).then(
+      () => true,
+      () => false,
+    )
+    if (isDone) return
+    if (!signal.aborted) board.lost(call)
+    await pause(pauseMs, signal)
+  }
+  board.dropped(call)
+}
+
+async function attempt(call: string, job: Job, { client, board, signal }: Caller): Promise<void> {
+  const onRound = ({ status }: { readonly status: string }): void => {
+    if (status === 'input_required') board.moved(call)
+  }
+  const options = { signal, meta: { [callKey]: call }, rounds: { onRound } }
+  const result = await client.callTool('count_primes', { limit: job.limit }, options)
+  board.completed(call, isRight(job, result.structuredContent))
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

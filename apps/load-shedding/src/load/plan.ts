@@ -8,7 +8,7 @@ export interface Arrival {
 }
 
 /** Of so many calls one is heavy, on average. */
-const oneHeavyIn = 4
+export const oneHeavyIn = 4
 
 /**
  * Calls of independent clients, without end: the pauses between them are random, so that they come in clusters, and now and then one is heavy. The

@@ -3,6 +3,7 @@ import { createBoard, type Board } from '../board/board.ts'
 import type { LoadLevel, Point, Snapshot } from '../board/snapshot.ts'
 import type { BalancerName } from '../fleet/balancer.ts'
 import { type Fleet, startFleet } from '../fleet/start-fleet.ts'
+import { millisecondsPerCall } from '../load/calibrate.ts'
 import { driveLoad, type Load } from '../load/drive-load.ts'
 
 /** A fleet under load, all that is known of it, and what can be done to it. */
@@ -41,6 +42,7 @@ const lately = 10_000
 export async function openStage({ seed = 1, ...options }: StageOptions): Promise<Stage> {
   const board = createBoard(options.size)
   const fleet = await startFleet({ ...options, graceMs, onStatus: board.status, onMessage: board.hear })
+  const callMs = millisecondsPerCall()
   const load = driveLoad({ url: fleet.url, board, seed })
   let { sheds } = options
   let level: LoadLevel = 'off'
@@ -55,7 +57,7 @@ export async function openStage({ seed = 1, ...options }: StageOptions): Promise
     load,
     setLevel(next) {
       level = next
-      load.setRate(rateOf(next, options.size))
+      load.setRate(rateOf(next, options.size, callMs))
     },
     setShedding(on) {
       sheds = on
@@ -87,9 +89,9 @@ export async function openStage({ seed = 1, ...options }: StageOptions): Promise
   }
 }
 
-/** How many calls in a second keep the cores that there are busy for so much of the time. A call takes a third of a second, on average. */
-export function rateOf(level: LoadLevel, size: number): number {
+/** How many calls in a second keep the cores that there are busy for so much of the time. */
+function rateOf(level: LoadLevel, size: number, callMs: number): number {
   const cores = Math.min(availableParallelism(), size)
-  const share = { off: 0, steady: 0.4, heavy: 0.9 }[level]
-  return share * cores * 3
+  const share = { off: 0, steady: 0.25, heavy: 0.75 }[level]
+  return (share * cores * 1000) / callMs
 }
