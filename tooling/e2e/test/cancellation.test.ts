@@ -78,15 +78,6 @@ overEveryTransport('cancelling', (serve) => {
     expect((await other).content).toEqual([{ type: 'text', text: 'slow' }])
   })
 
-  test('happens by itself when the time of a call is up [CAN-006 CAN-007 CAN-008]', async () => {
-    const { aborted, waits } = waiting()
-    await using served = await serve({ tools: [waits] })
-    await expect(served.connect().client.callTool('waits', {}, { timeoutMs: 50 })).rejects.toMatchObject({
-      code: 'timeout',
-    })
-    await aborted.opened
-  })
-
   test('in the middle of progress is told to the handler as well [SHT-024]', async () => {
     const aborted = createGate()
     const reports = tool('reports', {

@@ -99,12 +99,17 @@ export async function startProxy(program: string, kind: ProxyKind, setup: ProxyS
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  // A test that runs out of its time leaves its scope never; the proxy goes with the process then.
+  const kill = (): void => void child.kill()
+  process.once('exit', kill)
   await listens(place.port, child).catch((cause: unknown) => {
-    child.kill()
+    kill()
+    process.off('exit', kill)
     throw new Error(`${kind.name} does not start: ${said}`, { cause })
   })
   const dispose = async (): Promise<void> => {
-    child.kill()
+    kill()
+    process.off('exit', kill)
     await ended
     await rm(folder, { recursive: true, force: true })
   }
