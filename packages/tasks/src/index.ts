@@ -10,6 +10,7 @@ export type {
   InputRequiredTask,
   Task,
   TaskAcknowledgement,
+  TaskError,
   TaskNotificationParams,
   TaskRequestParams,
   TaskStatus,

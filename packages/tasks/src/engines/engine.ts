@@ -42,7 +42,7 @@ export interface TaskEngine {
   /** Keeps entries of the journal and the status message. `held` and `cancelling` mean that they are kept. */
   record(lease: Lease, progress: TaskProgress): Promise<LeaseState>
   /**
-   * Ends the claim, because the client has to answer: the task is `input_required`. `cancelling` means that nothing was written
+   * Ends the claim, because the client has to answer: the task is `input_required`, with no failures counted. `cancelling` means that nothing was written
    * and the task is still this worker's, to be finished.
    */
   suspend(lease: Lease, suspension: TaskSuspension): Promise<LeaseState>

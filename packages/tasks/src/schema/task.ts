@@ -5,7 +5,6 @@ import type {
   JsonValue,
   RequestMetaObject,
   ResultMetaObject,
-  WireError,
 } from '@x/schema'
 
 /** Where a task is; `completed`, `cancelled` and `failed` are for good (seps/2663-tasks-extension, task status). */
@@ -44,10 +43,17 @@ export type CompletedTask = Task & {
   readonly result: JsonObject
 }
 
+/** The error of a {@link FailedTask}, as the request itself would have been answered with it. */
+export type TaskError = {
+  readonly code: number
+  readonly message: string
+  readonly data?: JsonValue | undefined
+}
+
 /** A task that ended with an error of the protocol. */
 export type FailedTask = Task & {
   readonly status: 'failed'
-  readonly error: WireError
+  readonly error: TaskError
 }
 
 /** A task that was stopped before its end. */

@@ -50,14 +50,16 @@ export function requestHeaders(request: RpcRequest, call: Call, own: readonly st
     if (!token.test(parameter)) throw new TypeError(`Mcp-Param-${JSON.stringify(parameter)} is not an HTTP token`)
     headers.push(parameterPrefix + parameter.toLowerCase(), safe(`Mcp-Param-${parameter}`, value))
   })
-  call.headers?.().forEach((value, name) => headers.push(repeatedName(name), safe(name, value)))
+  call.headers?.().forEach((value, name) => headers.push(repeatedName(name, request), safe(name, value)))
   headers.push(...own)
   return headers
 }
 
 /** A header that repeats something for an exchange around this one, under a name that neither the protocol nor HTTP uses. */
-function repeatedName(name: string): string {
+function repeatedName(name: string, { method }: RpcRequest): string {
   const lower = name.toLowerCase()
+  // What Mcp-Name repeats for a method of an extension, only the extension knows.
+  if (lower === 'mcp-name' && methodRow(method)?.named === undefined) return lower
   if (isRepeatable(lower) && token.test(name) && !reserved.has(lower)) return lower
   throw new TypeError(`${JSON.stringify(name)} is no header for an exchange to write: begin its name with Mcp-`)
 }

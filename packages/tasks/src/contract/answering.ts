@@ -1,0 +1,186 @@
+import { deepEqual, equal } from 'node:assert/strict'
+import type { AnswerOutcome, TaskEngine } from '../engines/engine.ts'
+import type { Bench } from './engine-under-test.ts'
+import {
+  accepted,
+  claimedTask,
+  claimOne,
+  life,
+  newTask,
+  owner,
+  progress,
+  requests,
+  result,
+  suspendedTask,
+} from './samples.ts'
+import type { JsonObject } from '@x/schema'
+import { writeEverything } from './working.ts'
+
+/** How a task's client answers, cancels, and wakes workers. */
+export const answering: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
+  [
+    'answers are kept one by one, and the last one lets the task go on with all of them',
+    async ({ here, there }) => {
+      await suspendedTask(here)
+      equal(await bring(there, { name: accepted('Ada'), other: accepted('?') }), 'kept')
+      const row = await here.get('a', owner)
+      deepEqual([row?.status, Object.keys(row?.requests ?? {})], ['input_required', ['color']])
+      deepEqual(await here.claim(1), [])
+      equal(await bring(here, { color: accepted('red') }), 'woken')
+      deepEqual((await there.get('a', owner))?.requests, {})
+      const task = await claimOne(there)
+      deepEqual([task.attempt, task.failures], [2, 0])
+      deepEqual(task.responses, { name: accepted('Ada'), color: accepted('red') })
+    },
+  ],
+  [
+    'an answer counts once, and what was not asked never',
+    async ({ here }) => {
+      await suspendedTask(here)
+      equal(await bring(here, { name: accepted('Ada') }), 'kept')
+      equal(await bring(here, { name: accepted('Eve') }), 'ignored')
+      equal(await bring(here, { toString: accepted('?'), ['__proto__']: accepted('?') }), 'ignored')
+      equal(await bring(here, {}), 'ignored')
+      equal(await bring(here, { color: accepted('red') }), 'woken')
+      equal(await bring(here, { name: accepted('Eve'), color: accepted('blue') }), 'ignored')
+      deepEqual((await claimOne(here)).responses, { name: accepted('Ada'), color: accepted('red') })
+    },
+  ],
+  [
+    'of many who answer at the same time one wakes the task, which is then given to one worker',
+    async ({ here, there }) => {
+      await suspendedTask(here)
+      const all = { name: accepted('Ada'), color: accepted('red') }
+      const outcomes = await Promise.all(
+        Array.from({ length: 12 }, (_, index) => bring(index % 2 === 0 ? here : there, all)),
+      )
+      equal(outcomes.filter((outcome) => outcome === 'woken').length, 1)
+      equal(outcomes.filter((outcome) => outcome === 'ignored').length, 11)
+      const claims = await Promise.all([here.claim(5), there.claim(5), here.claim(5)])
+      equal(claims.flat().length, 1)
+    },
+  ],
+  [
+    'two who each bring half of the answers let the task go on once',
+    async ({ here, there }) => {
+      await suspendedTask(here)
+      const outcomes = await Promise.all([
+        bring(here, { name: accepted('Ada') }),
+        bring(there, { color: accepted('red') }),
+      ])
+      deepEqual(outcomes.toSorted(), ['kept', 'woken'])
+      deepEqual((await claimOne(here)).responses, { name: accepted('Ada'), color: accepted('red') })
+    },
+  ],
+  [
+    'answers of earlier rounds stay',
+    async ({ here }) => {
+      await suspendedTask(here)
+      await bring(here, { name: accepted('Ada'), color: accepted('red') })
+      const task = await claimOne(here)
+      await here.suspend(task, { ...progress(), requests: { 'name~2': {} }, lifeMs: life })
+      equal(await bring(here, { name: accepted('Eve') }), 'ignored')
+      equal(await bring(here, { 'name~2': accepted('Grace') }), 'woken')
+      const { responses } = await claimOne(here)
+      deepEqual(responses, { name: accepted('Ada'), color: accepted('red'), 'name~2': accepted('Grace') })
+    },
+  ],
+  [
+    'a task that nobody works on is cancelled at once, and stays so',
+    async ({ here, there }) => {
+      await here.create(newTask('ready'))
+      equal(await there.cancel('ready', owner), 'cancelled')
+      deepEqual(await here.claim(10), [])
+      await suspendedTask(here)
+      equal(await there.cancel('a', owner), 'cancelled')
+      const row = await here.get('a', owner)
+      deepEqual([row?.status, row?.requests], ['cancelled', {}])
+      equal(await bring(here, { name: accepted('Ada'), color: accepted('red') }), 'ignored')
+      equal(await here.cancel('a', owner), 'over')
+      deepEqual(await here.claim(10), [])
+    },
+  ],
+  [
+    'a worker hears that its task is to be cancelled in all that it does, and ends it',
+    async ({ here, there }) => {
+      const task = await claimedTask(here)
+      equal(await there.cancel('a', owner), 'told')
+      equal((await there.get('a', owner))?.status, 'working')
+      const entries = [{ part: 'steps', key: 'plan', value: [1] }]
+      deepEqual(await here.heartbeat([task]), ['cancelling'])
+      equal(await here.record(task, progress({ entries, statusMessage: 'Kept' })), 'cancelling')
+      equal((await there.get('a', owner))?.statusMessage, 'Kept')
+      equal(await here.suspend(task, { ...progress(), requests, lifeMs: life }), 'cancelling')
+      equal(await here.release(task, progress()), 'cancelling')
+      deepEqual((await there.get('a', owner))?.requests, {})
+      equal(await here.finish(task, { outcome: { status: 'cancelled' }, lifeMs: life }), true)
+      equal(await there.cancel('a', owner), 'over')
+    },
+  ],
+  [
+    'a worker that was faster than the cancelling has its result kept',
+    async ({ here, there }) => {
+      const task = await claimedTask(here)
+      await there.cancel('a', owner)
+      equal(await here.finish(task, { outcome: { status: 'completed', result }, lifeMs: life }), true)
+      equal((await there.get('a', owner))?.status, 'completed')
+    },
+  ],
+  [
+    'a task is cancelled though its worker has died',
+    async ({ here, there, pass }) => {
+      const dead = await claimedTask(here)
+      await pass(here.leaseMs + 1)
+      equal(await there.cancel('a', owner), 'cancelled')
+      deepEqual(await writeEverything(here, dead), ['lost', 'lost', 'lost', 'lost', false])
+    },
+  ],
+  [
+    'a task whose worker died after it was told to cancel is given to another one that is told as well',
+    async ({ here, there, pass }) => {
+      await claimedTask(here)
+      await there.cancel('a', owner)
+      await pass(here.leaseMs + 1)
+      equal((await claimOne(there)).cancelling, true)
+    },
+  ],
+  [
+    'workers are woken by a new task, by the last answer and by one that is given back, and told of what to cancel',
+    async ({ here, there }) => {
+      const heard: string[] = []
+      const stop = await there.listen({
+        onWork: () => void heard.push('work'),
+        onCancel: (id) => void heard.push(`cancel ${id}`),
+      })
+      const task = await suspendedTask(here)
+      await until(() => heard.includes('work'))
+      heard.length = 0
+      await bring(here, { name: accepted('Ada'), color: accepted('red') })
+      await until(() => heard.includes('work'))
+      const second = await claimOne(here)
+      heard.length = 0
+      await here.release(second, progress())
+      await until(() => heard.includes('work'))
+      const third = await claimOne(here)
+      await here.cancel('a', owner)
+      await until(() => heard.includes('cancel a'))
+      equal(third.attempt, task.attempt + 2)
+      stop()
+      heard.length = 0
+      await here.create(newTask('b'))
+      deepEqual(heard, [])
+    },
+  ],
+]
+
+function bring(engine: TaskEngine, responses: JsonObject): Promise<AnswerOutcome> {
+  return engine.answer({ id: 'a', owner, responses, lifeMs: life })
+}
+
+/** Waits until something is so: what one instance tells another takes its way. */
+async function until(isSo: () => boolean): Promise<void> {
+  for (let looks = 0; !isSo(); looks++) {
+    if (looks >= 500) throw new Error('Nothing was heard within 5 seconds')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}

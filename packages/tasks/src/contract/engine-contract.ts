@@ -1,0 +1,17 @@
+import { answering } from './answering.ts'
+import { type ContractTest, type EngineUnderTest, withBench } from './engine-under-test.ts'
+import { keeping } from './keeping.ts'
+import { working } from './working.ts'
+
+/**
+ * What every engine of tasks has to pass, for any test runner: each is run against a fresh store, and rejects when the engine breaks
+ * its word.
+ *
+ * @example
+ * describe('my engine', () => {
+ *   for (const { title, run } of engineContract(setUp)) test(title, run)
+ * })
+ */
+export function engineContract(setUp: () => Promise<EngineUnderTest>): readonly ContractTest[] {
+  return [...keeping, ...working, ...answering].map(([title, work]) => ({ title, run: () => withBench(setUp, work) }))
+}

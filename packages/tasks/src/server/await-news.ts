@@ -1,0 +1,57 @@
+import { type Call, offAbort, onAbort } from '@x/schema'
+import type { TaskRow } from '../engines/engine.ts'
+import { quietTimer } from './quiet-timer.ts'
+import type { TaskContext } from './task-context.ts'
+
+/** Which task is waited for, and by whom. */
+export interface Awaited {
+  readonly id: string
+  readonly call: Call
+  readonly context: TaskContext
+}
+
+/**
+ * Looks at a task until it is not worked on any more. Between two looks it waits for news, and for as long as clients should.
+ * Rejects with the signal's reason when the call is cancelled, and with whatever a look rejects with.
+ */
+export async function awaitNews(look: () => Promise<TaskRow>, { id, call, context }: Awaited): Promise<TaskRow> {
+  const { watch, settings } = context
+  let row = await look()
+  if (row.status !== 'working') return row
+  const bell = createBell()
+  const stop = await watch.follow(id, bell.ring)
+  onAbort(call.signal, bell.ring)
+  try {
+    for (row = await look(); row.status === 'working'; row = await look()) {
+      const timer = quietTimer(settings.clock, bell.ring, settings.pollIntervalMs)
+      await bell.rung()
+      settings.clock.clearTimeout(timer)
+      call.signal.throwIfAborted()
+    }
+    return row
+  } finally {
+    offAbort(call.signal, bell.ring)
+    stop()
+  }
+}
+
+/** Something that may ring before anybody waits for it. */
+function createBell(): { readonly ring: () => void; readonly rung: () => Promise<void> } {
+  let hasRung = false
+  let wake: (() => void) | undefined
+  return {
+    ring: () => {
+      hasRung = true
+      wake?.()
+    },
+    rung: async () => {
+      if (!hasRung) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      wake = undefined
+      hasRung = false
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import { type Clock, platformClock } from '@x/schema'
+import { type ChangeBus, memoryBus, type StateCodec } from '@x/server'
+import type { TaskEngine } from '../engines/engine.ts'
+
+/** How a server takes calls on as tasks. */
+export interface TaskOptions {
+  /** Keeps the tasks, such as `memoryEngine()`; shared by all instances that are to carry on each other's tasks. */
+  readonly engine: TaskEngine
+  /** Whether this instance takes tasks on; true when absent. One that does not answers about tasks nonetheless. */
+  readonly accepts?: boolean | undefined
+  /** Whether this instance works on tasks, its own and others'; true when absent. */
+  readonly works?: boolean | undefined
+  /** How many tasks this instance works on at once; 16 when absent. */
+  readonly concurrency?: number | undefined
+  /**
+   * For how many milliseconds a task is kept after its status last changed: a day when absent, null for ever. What is left then is
+   * deleted, whether it has ended or not.
+   */
+  readonly ttlMs?: number | null | undefined
+  /** Milliseconds that clients should leave between two looks at a task; 1000 when absent. */
+  readonly pollIntervalMs?: number | undefined
+  /** How many tasks that have not ended one principal may have, and all callers without one together; 1000 when absent. */
+  readonly maxTasksPerPrincipal?: number | undefined
+  /** How often a task is begun again after its process died or stood still, without a step done in between; 5 when absent. */
+  readonly maxFailures?: number | undefined
+  /** Milliseconds that a handler has to end after its task was cancelled, before the task is `cancelled` without it; 5000 when absent. */
+  readonly cancelGraceMs?: number | undefined
+  /** Carries the news of tasks to the instance where somebody listens to them; within this process alone when absent. */
+  readonly bus?: ChangeBus | undefined
+  /**
+   * Seals what else than its name proves a caller (`principal.claims`), to be kept with the task. When absent none of it is kept,
+   * and handlers of tasks run without.
+   */
+  readonly credentials?: StateCodec | undefined
+  /** Serves `tasks/result` and `tasks/input_response` as well, the persistent workflow of SEP-2322; false when absent. */
+  readonly persistentWorkflow?: boolean | undefined
+  /** Whether results about tasks say which server they come from; true when absent (basic/index, `_meta`). */
+  readonly serverInfo?: boolean | undefined
+  /** Milliseconds between two looks for work that nobody told of; 1000 when absent. */
+  readonly lookForWorkMs?: number | undefined
+  /** Is told of every failure that the client does not see whole. */
+  readonly onError?: ((error: unknown) => void) | undefined
+  /** The platform's when absent. */
+  readonly clock?: Clock | undefined
+}
+
+/** {@link TaskOptions} with what is absent filled in. */
+export interface TaskSettings
+  extends Omit<Required<TaskOptions>, 'credentials' | 'ttlMs' | 'bus' | 'clock' | 'onError'> {
+  readonly accepts: boolean
+  readonly works: boolean
+  readonly concurrency: number
+  readonly ttlMs: number | null
+  readonly pollIntervalMs: number
+  readonly maxTasksPerPrincipal: number
+  readonly maxFailures: number
+  readonly cancelGraceMs: number
+  readonly persistentWorkflow: boolean
+  readonly serverInfo: boolean
+  readonly lookForWorkMs: number
+  readonly bus: ChangeBus
+  readonly credentials: StateCodec | undefined
+  readonly onError: (error: unknown) => void
+  readonly clock: Clock
+}
+
+/** Fills in what is absent. Throws `RangeError` for a number that makes no sense. */
+export function taskSettings(options: TaskOptions): TaskSettings {
+  return {
+    engine: options.engine,
+    credentials: options.credentials,
+    ...switchesOf(options),
+    ...numbersOf(options),
+    bus: options.bus ?? memoryBus(),
+    onError: quietly(options.onError),
+    clock: options.clock ?? platformClock,
+  }
+}
+
+function switchesOf({ accepts, works, persistentWorkflow, serverInfo }: TaskOptions) {
+  return {
+    accepts: accepts ?? true,
+    works: works ?? true,
+    persistentWorkflow: persistentWorkflow ?? false,
+    serverInfo: serverInfo ?? true,
+  }
+}
+
+function numbersOf(options: TaskOptions) {
+  return {
+    ttlMs: options.ttlMs === null ? null : whole('ttlMs', options.ttlMs ?? 86_400_000),
+    concurrency: whole('concurrency', options.concurrency ?? 16),
+    pollIntervalMs: whole('pollIntervalMs', options.pollIntervalMs ?? 1000),
+    maxTasksPerPrincipal: whole('maxTasksPerPrincipal', options.maxTasksPerPrincipal ?? 1000),
+    maxFailures: whole('maxFailures', options.maxFailures ?? 5),
+    cancelGraceMs: whole('cancelGraceMs', options.cancelGraceMs ?? 5000),
+    lookForWorkMs: whole('lookForWorkMs', options.lookForWorkMs ?? 1000),
+  }
+}
+
+function whole(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 1) return value
+  throw new RangeError(`${name} is ${value}; write a whole number from 1`)
+}
+
+/** An `onError` that fails changes nothing: a task must not depend on how errors are written down. */
+function quietly(onError: TaskOptions['onError']): (error: unknown) => void {
+  return (error) => {
+    try {
+      onError?.(error)
+    } catch {
+      // Nobody is left to be told.
+    }
+  }
+}

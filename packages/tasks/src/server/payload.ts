@@ -1,0 +1,105 @@
+import { isJsonObject, type JournalEntry, type JsonObject, metaKeys, type Principal, type RpcRequest } from '@x/schema'
+import type { StateCodec } from '@x/server'
+import type { ClaimedTask } from '../engines/engine.ts'
+import { namedPrincipal } from './owner.ts'
+
+/** What is needed to run a task. */
+export interface TaskWork {
+  readonly method: string
+  readonly params: JsonObject
+  readonly principal: Principal | undefined
+  readonly journal: JsonObject
+}
+
+/** A call that is taken on. */
+export interface TakenCall {
+  readonly id: string
+  readonly request: RpcRequest
+  readonly principal: Principal | undefined
+  readonly journal: JsonObject
+}
+
+/** Goes up when an earlier version could not run a task any more; a member that it may leave alone does not count. */
+const version = 1
+
+/** What sealed credentials are for; keys of other purposes do not open these. */
+const purpose = 'task-credentials'
+
+/** Writes down what a worker needs of a call, and seals what proves its caller if there is something to seal it with. */
+export async function writePayload(call: TakenCall, codec: StateCodec | undefined): Promise<JsonObject> {
+  const { id, request, principal, journal } = call
+  const named = namedPrincipal(principal)
+  const claims = principal?.claims
+  const credentials = codec && claims && (await codec.seal(claims, { purpose, binding: id }))
+  return {
+    v: version,
+    method: request.method,
+    params: lasting(request.params ?? {}),
+    journal,
+    ...(named && { principal: named }),
+    ...(credentials !== undefined && { credentials }),
+  }
+}
+
+/**
+ * What a claimed task is to do, with everything that was recorded of it. Rejects when it was written by a later version, or when what
+ * proves its caller cannot be read: then nothing may be done in that caller's name.
+ */
+export async function readPayload(task: ClaimedTask, codec: StateCodec | undefined): Promise<TaskWork> {
+  const { v, method, params, journal, principal, credentials } = task.payload
+  if (v !== version || typeof method !== 'string' || !isJsonObject(params) || !isJsonObject(journal)) {
+    throw new Error(`Task ${task.id} is of a format that this version does not know`)
+  }
+  const claims = typeof credentials === 'string' ? await openCredentials(credentials, task.id, codec) : undefined
+  return { method, params, principal: principalOf(principal, claims), journal: withEntries(journal, task.entries) }
+}
+
+async function openCredentials(token: string, id: string, codec: StateCodec | undefined): Promise<JsonObject> {
+  if (codec === undefined) throw new Error(`Task ${id} was made with credentials, which takes the same codec to open`)
+  const claims = await codec.open(token, { purpose, binding: id })
+  if (isJsonObject(claims)) return claims
+  throw new Error(`The credentials of task ${id} are no object`)
+}
+
+function principalOf(named: unknown, claims: JsonObject | undefined): Principal | undefined {
+  if (!isJsonObject(named)) return undefined
+  const { subject, issuer, client, scopes } = named
+  return {
+    subject: String(subject),
+    ...(typeof issuer === 'string' && { issuer }),
+    ...(typeof client === 'string' && { client }),
+    ...(Array.isArray(scopes) && { scopes: scopes.map(String) }),
+    ...(claims && { claims }),
+  }
+}
+
+/** The params without what belongs to the one request alone: whom to tell of progress, and what the rounds before it brought. */
+function lasting({ _meta, requestState, inputResponses, ...params }: JsonObject): JsonObject {
+  const { [metaKeys.progressToken]: _token, [metaKeys.logLevel]: _level, ...meta } = isJsonObject(_meta) ? _meta : {}
+  // Answers that came with a state stand in the journal already.
+  const isFirst = requestState === undefined && inputResponses !== undefined
+  return { ...params, ...(isFirst && { inputResponses }), _meta: meta }
+}
+
+/** A journal as it is after all of its entries. */
+function withEntries(journal: JsonObject, entries: readonly JournalEntry[]): JsonObject {
+  const whole = new Map(Object.entries(journal))
+  const parts = new Map<string, Map<string, JsonObject[string]>>()
+  for (const { part, key, value } of entries) {
+    if (key === undefined) {
+      change(whole, part, value)
+      continue
+    }
+    const known = whole.get(part)
+    const members = parts.get(part) ?? new Map(isJsonObject(known) ? Object.entries(known) : [])
+    parts.set(part, members)
+    change(members, key, value)
+  }
+  for (const [part, members] of parts) whole.set(part, Object.fromEntries(members))
+  return Object.fromEntries(whole)
+}
+
+function change(members: Map<string, JsonObject[string]>, key: string, value: JsonObject[string]): void {
+  if (value === undefined) members.delete(key)
+  else members.set(key, value)
+}

@@ -1,0 +1,141 @@
+import { type JournalEntry, type JournalKeeper, type JsonObject, metaKeys } from '@x/schema'
+import type { ClaimedTask, LeaseState, TaskProgress } from '../../engines/engine.ts'
+import { quietTimer } from '../quiet-timer.ts'
+import type { TaskContext } from '../task-context.ts'
+import { persist } from './persist.ts'
+
+/** Why a run of a task is to stop before its end. */
+export type StopReason = 'lost' | 'cancelled' | 'released'
+
+/** One claim of a task while it is worked on. */
+export interface Attempt {
+  readonly task: ClaimedTask
+  /** Aborts the handler. */
+  readonly controller: AbortController
+  /** Aborts when nobody waits any more for what cannot be kept. */
+  readonly givenUp: AbortSignal
+  noted: JournalEntry[]
+  message: string | undefined
+  /** Whether a step was done since the last write. */
+  progressed: boolean
+  /** Every write waits for the one before. */
+  writes: Promise<void>
+  messageTimer: unknown
+  /** Whether the task is to be given back at the next boundary. */
+  leaving: boolean
+  stopped: StopReason | undefined
+  /** Whether the claim has come to its end: nothing is written any more. */
+  over: boolean
+}
+
+/** Begins to work on a claimed task. */
+export function openAttempt(task: ClaimedTask, givenUp: AbortSignal): Attempt {
+  return {
+    task,
+    controller: new AbortController(),
+    givenUp,
+    noted: [],
+    message: undefined,
+    progressed: false,
+    writes: Promise.resolve(),
+    messageTimer: undefined,
+    leaving: false,
+    stopped: undefined,
+    over: false,
+  }
+}
+
+/** Stops the handler; the first reason counts. */
+export function stopAttempt(attempt: Attempt, reason: StopReason): void {
+  if (attempt.stopped !== undefined || attempt.over) return
+  attempt.stopped = reason
+  attempt.controller.abort(new DOMException(reasons[reason], 'AbortError'))
+}
+
+const reasons: Readonly<Record<StopReason, string>> = {
+  lost: 'The task has ended, or goes on elsewhere',
+  cancelled: 'The task was cancelled',
+  released: 'The task goes on elsewhere, because this process stops',
+}
+
+/** What keeps the journal of an attempt: every commit is one write, in which those that wait for it share. */
+export function keeperOf(attempt: Attempt, journal: JsonObject, context: TaskContext): JournalKeeper {
+  return {
+    journal,
+    responses: attempt.task.responses,
+    note: (entry) => {
+      attempt.noted.push(entry)
+      if (entry.part === 'steps') attempt.progressed = true
+    },
+    commit: () => {
+      const { signal } = attempt.controller
+      if (attempt.stopped !== undefined) return Promise.reject(signal.reason)
+      if (attempt.noted.length === 0 && !attempt.leaving) return undefined
+      return commit(attempt, context)
+    },
+  }
+}
+
+async function commit(attempt: Attempt, context: TaskContext): Promise<void> {
+  await write(attempt, context)
+  if (attempt.leaving) stopAttempt(attempt, 'released')
+  attempt.controller.signal.throwIfAborted()
+}
+
+/** Keeps what was noted by now. It stops the attempt when the task is not to go on here. */
+export function write(attempt: Attempt, context: TaskContext): Promise<void> {
+  attempt.writes = attempt.writes.then(async () => {
+    const progress = takeProgress(attempt)
+    if (attempt.over || (progress.entries.length === 0 && progress.statusMessage === undefined)) return
+    const { engine } = context.settings
+    const state = await persist(() => engine.record(attempt.task, progress), attempt.givenUp, context)
+    obey(attempt, state ?? 'lost')
+    if (progress.statusMessage !== undefined) context.watch.changed(attempt.task.id)
+  })
+  return attempt.writes
+}
+
+/** Does what the state of a lease asks for. */
+export function obey(attempt: Attempt, state: LeaseState): void {
+  if (state === 'lost') stopAttempt(attempt, 'lost')
+  if (state === 'cancelling') stopAttempt(attempt, 'cancelled')
+}
+
+/** Takes everything that is still to be kept. */
+export function takeProgress(attempt: Attempt): TaskProgress {
+  const { noted: entries, message: statusMessage, progressed } = attempt
+  attempt.noted = []
+  attempt.message = undefined
+  attempt.progressed = false
+  return { entries: lastOfEach(entries), progressed, ...(statusMessage !== undefined && { statusMessage }) }
+}
+
+function lastOfEach(entries: readonly JournalEntry[]): readonly JournalEntry[] {
+  return [...new Map(entries.map((entry) => [JSON.stringify([entry.part, entry.key]), entry])).values()]
+}
+
+/** Milliseconds between two writes that bring nothing but a status message. */
+const messageEveryMs = 500
+
+/** Takes progress for the status message; it is written with the next commit, or soon (seps/2663-tasks-extension, tasks). */
+export function noteProgress(attempt: Attempt, params: JsonObject | undefined, context: TaskContext): void {
+  const { progress, total, message } = params ?? {}
+  const text = typeof message === 'string' ? message : total === undefined ? `${progress}` : `${progress} of ${total}`
+  attempt.message = text.slice(0, longestMessage)
+  attempt.messageTimer ??= quietTimer(
+    context.settings.clock,
+    () => {
+      attempt.messageTimer = undefined
+      void write(attempt, context)
+    },
+    messageEveryMs,
+  )
+}
+
+const longestMessage = 1000
+
+/** What the params of a call must have for its handler to tell of progress. */
+export function withProgress(params: JsonObject, id: string): JsonObject {
+  const { _meta } = params
+  return { ...params, _meta: { ...(typeof _meta === 'object' && _meta), [metaKeys.progressToken]: id } }
+}

@@ -1,0 +1,38 @@
+import { offAbort, onAbort } from '@x/schema'
+import { quietTimer } from '../quiet-timer.ts'
+import type { TaskContext } from '../task-context.ts'
+
+const firstPauseMs = 100
+const longestPauseMs = 5000
+
+/**
+ * Does something with the engine until it succeeds: a database that is away for a moment must not cost a task what it has done. It
+ * is safe to do it again, because every write is fenced. Undefined when it was given up.
+ */
+export async function persist<T>(
+  write: () => Promise<T>,
+  givenUp: AbortSignal,
+  context: TaskContext,
+): Promise<T | undefined> {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    try {
+      return await write()
+    } catch (error) {
+      context.settings.onError(error)
+      if (givenUp.aborted) return undefined
+      await pause(pauseMs, givenUp, context)
+    }
+  }
+}
+
+function pause(ms: number, signal: AbortSignal, { settings: { clock } }: TaskContext): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clock.clearTimeout(timer)
+      offAbort(signal, end)
+      resolve()
+    }
+    const timer = quietTimer(clock, end, ms)
+    onAbort(signal, end)
+  })
+}

@@ -1,0 +1,142 @@
+import { errorCodes, isJsonObject, type JsonObject, type RpcResponse, toWire, type WireError } from '@x/schema'
+import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
+import { readPayload } from '../payload.ts'
+import { quietTimer } from '../quiet-timer.ts'
+import type { TaskContext } from '../task-context.ts'
+import { type Attempt, keeperOf, noteProgress, takeProgress, withProgress } from './attempt.ts'
+import { persist } from './persist.ts'
+
+/** Works on a task until it has ended, waits for its client, or is to go on elsewhere. Never rejects. */
+export async function runTask(attempt: Attempt, context: TaskContext): Promise<void> {
+  const { task } = attempt
+  const { maxFailures, clock, onError } = context.settings
+  if (task.cancelling) return finish(attempt, cancelled, context)
+  if (task.failures >= maxFailures) return finish(attempt, failed(tooManyFailures(task.failures)), context)
+  try {
+    const response = await call(attempt, context)
+    if (response !== undefined) await settle(attempt, response, context)
+  } catch (error) {
+    await settleStopped(attempt, error, context)
+  } finally {
+    attempt.over = true
+    clock.clearTimeout(attempt.messageTimer)
+    await attempt.writes.catch(onError)
+  }
+}
+
+/** Has the server run the call. Undefined when its task was cancelled and its handler did not end in time. */
+async function call(attempt: Attempt, context: TaskContext): Promise<RpcResponse | undefined> {
+  const { task, controller } = attempt
+  const { settings, exchange } = context
+  const { method, params, principal, journal } = await readPayload(task, settings.credentials)
+  controller.signal.throwIfAborted()
+  const request = { jsonrpc: '2.0', id: task.id, method, params: withProgress(params, task.id) } as const
+  const running = exchange(request, {
+    signal: controller.signal,
+    principal,
+    movable: false,
+    journal: keeperOf(attempt, journal, context),
+    // Log messages have no way to a task's client (seps/2663-tasks-extension, task status notifications).
+    notify: ({ method, params }) => {
+      if (method === 'notifications/progress') noteProgress(attempt, params, context)
+    },
+  })
+  const late = graceAfterCancel(attempt, context)
+  try {
+    return await Promise.race([running, late.promise])
+  } finally {
+    late.forget()
+  }
+}
+
+/** Ends the wait for a handler that goes on though its task was cancelled. It may still be at work, and changes nothing. */
+function graceAfterCancel(attempt: Attempt, { settings }: TaskContext) {
+  const { signal } = attempt.controller
+  let timer: unknown
+  let begin = (): void => {}
+  const promise = new Promise<never>((_, reject) => {
+    begin = () => {
+      timer = quietTimer(settings.clock, () => reject(signal.reason), settings.cancelGraceMs)
+    }
+  })
+  signal.addEventListener('abort', begin, { once: true })
+  const forget = (): void => {
+    signal.removeEventListener('abort', begin)
+    settings.clock.clearTimeout(timer)
+  }
+  return { promise, forget }
+}
+
+async function settle(attempt: Attempt, response: RpcResponse, context: TaskContext): Promise<void> {
+  if (attempt.stopped === 'lost') return
+  if ('error' in response) return finish(attempt, failed(response.error), context)
+  const { result } = response
+  if (result['resultType'] !== 'input_required') return finish(attempt, completed(result), context)
+  const { inputRequests } = result
+  if (isJsonObject(inputRequests) && Object.keys(inputRequests).length > 0)
+    return suspend(attempt, inputRequests, context)
+  context.settings.onError(new Error(`Task ${attempt.task.id} was answered with input_required and without a question`))
+  return finish(attempt, failed(toWire(undefined)), context)
+}
+
+/** The call rejected: it was stopped, or could not be made at all. */
+async function settleStopped(attempt: Attempt, error: unknown, context: TaskContext): Promise<void> {
+  if (attempt.stopped === 'lost') return
+  if (attempt.stopped === 'released') return release(attempt, context)
+  if (attempt.stopped === 'cancelled') return finish(attempt, cancelled, context)
+  context.settings.onError(error)
+  return finish(attempt, failed(toWire(error)), context)
+}
+
+async function suspend(attempt: Attempt, requests: JsonObject, context: TaskContext): Promise<void> {
+  const { engine, ttlMs: lifeMs } = context.settings
+  const state = await endClaim(attempt, context, (progress) =>
+    engine.suspend(attempt.task, { ...progress, requests, lifeMs }),
+  )
+  if (state === 'cancelling') return finish(attempt, cancelled, context)
+}
+
+/** Gives a task back, for any instance to go on with it at once. */
+export async function release(attempt: Attempt, context: TaskContext): Promise<void> {
+  const { engine } = context.settings
+  const state = await endClaim(attempt, context, (progress) => engine.release(attempt.task, progress))
+  if (state === 'cancelling') return finish(attempt, cancelled, context)
+}
+
+type Progress = ReturnType<typeof takeProgress>
+
+async function endClaim(
+  attempt: Attempt,
+  context: TaskContext,
+  write: (progress: Progress) => Promise<LeaseState>,
+): Promise<LeaseState | undefined> {
+  await attempt.writes
+  const progress = takeProgress(attempt)
+  const state = await persist(() => write(progress), attempt.givenUp, context)
+  if (state !== 'cancelling') attempt.over = true
+  if (state === 'held') context.watch.changed(attempt.task.id)
+  return state
+}
+
+async function finish(attempt: Attempt, end: Omit<TaskEnd, 'lifeMs'>, context: TaskContext): Promise<void> {
+  await attempt.writes
+  attempt.over = true
+  const { engine, ttlMs: lifeMs } = context.settings
+  const written = await persist(() => engine.finish(attempt.task, { ...end, lifeMs }), attempt.givenUp, context)
+  if (written === true) context.watch.changed(attempt.task.id)
+}
+
+const cancelled: Omit<TaskEnd, 'lifeMs'> = { outcome: { status: 'cancelled' } }
+
+function completed(result: JsonObject): Omit<TaskEnd, 'lifeMs'> {
+  return { outcome: { status: 'completed', result } }
+}
+
+function failed(error: WireError): Omit<TaskEnd, 'lifeMs'> {
+  return { outcome: { status: 'failed', error }, statusMessage: error.message }
+}
+
+function tooManyFailures(failures: number): WireError {
+  const message = `The task was begun ${failures} times, and each time its process died or stood still before a step of it was done`
+  return { code: errorCodes.internal, message }
+}
