@@ -1,10 +1,10 @@
-import { errorCodes, McpError } from '@x/schema'
+import { cancelReason, errorCodes, isCancelled, McpError } from '@x/schema'
 import { createBusUse } from './bus-use.ts'
 import { type SubscriptionOptions, subscriptionSettings } from './options.ts'
 import { createSlots } from './slots.ts'
 import { type Hub, openStream, type Subscription, type Topic } from './stream.ts'
 import { tell } from './tell.ts'
-import { unlessAborted } from './unless-aborted.ts'
+import { unlessCancelled } from './unless-cancelled.ts'
 
 /** The streams of one server, and the bus that their changes come over. */
 export interface Subscriptions {
@@ -47,14 +47,15 @@ export function createSubscriptions(options: SubscriptionOptions | false, around
   const busUse = createBusUse(bus, listener, onError)
 
   async function follow(subscription: Subscription): Promise<void> {
-    const { signal, principal } = subscription.call
-    signal.throwIfAborted()
+    const { call } = subscription
+    const { principal } = call
+    if (isCancelled(call)) throw cancelReason(call)
     refuseExpired(principal?.expiresAt, wallClock())
     const giveBack = takeSlot(principal)
     try {
       // The acknowledgement promises that no change from now on is lost, so that the bus has to listen first.
-      await unlessAborted(busUse.acquire().catch(refuse), signal)
-      signal.throwIfAborted()
+      await unlessCancelled(busUse.acquire().catch(refuse), call)
+      if (isCancelled(call)) throw cancelReason(call)
       await openStream(hub, subscription)
     } finally {
       busUse.release()
