@@ -53,7 +53,7 @@ export function createOpenCalls(now: () => number): OpenCalls {
   }
   return {
     send(call, size) {
-      const view: CallView = { call, size, instance: 0, progress: 0, moves: 0, state: 'open' }
+      const view: CallView = { call, size, instance: 0, origin: 0, progress: 0, moves: 0, state: 'open' }
       open.set(call, { sentAt: now(), last: 0, limit: 1, view })
     },
     hear(instance, message) {
@@ -62,7 +62,8 @@ export function createOpenCalls(now: () => number): OpenCalls {
       if (message.kind === 'begin') Object.assign(known, { last: instance, limit: message.limit })
       // What an instance tells of a call that has left it comes late.
       else if (known.view.instance !== instance) return
-      change(message.call, toldBy(instance, message, known.limit))
+      const origin = known.view.origin === 0 ? instance : known.view.origin
+      change(message.call, { origin, ...toldBy(instance, message, known.limit) })
     },
     move(call) {
       const moves = (open.get(call)?.view.moves ?? 0) + 1
@@ -73,7 +74,7 @@ export function createOpenCalls(now: () => number): OpenCalls {
       if (known === undefined) return
       losses++
       show({ ...known.view, call: `${call}/lost/${losses}`, instance: known.last, state: 'lost' })
-      change(call, { instance: 0, progress: 0 })
+      change(call, { instance: 0, origin: 0, progress: 0 })
     },
     complete(call) {
       const known = open.get(call)

@@ -25,6 +25,8 @@ export interface CallView {
   readonly size: 'light' | 'heavy'
   /** The instance that works on it; 0 while it is with the client or on its way. */
   readonly instance: number
+  /** The instance that began it; 0 before that. */
+  readonly origin: number
   /** How much of it is done, from 0 to 1. */
   readonly progress: number
   readonly moves: number

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Stage } from '../trial/open-stage.ts'
 
 const instance = z.number().int().min(1).max(8)
 
@@ -16,15 +15,6 @@ const command = z.discriminatedUnion('do', [
 /** What the page can ask for. */
 export type Command = z.infer<typeof command>
 
-/** What a command acts on. */
-export interface Commanded extends Pick<Stage, 'setLevel' | 'setShedding' | 'roll'> {
-  readonly fleet: Pick<Stage['fleet'], 'size' | 'overload' | 'kill' | 'restart'>
-  readonly load: Pick<Stage['load'], 'burst'>
-}
-
-/** Heavy calls of a burst, per instance. */
-const burstPerInstance = 2
-
 /** Reads a command; undefined for text that is none. */
 export function readCommand(text: string): Command | undefined {
   try {
@@ -32,33 +22,4 @@ export function readCommand(text: string): Command | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Does what is asked, without waiting for its end; false where there is no such instance. `onFailure` is told what goes wrong later. */
-export function obey(asked: Command, stage: Commanded, onFailure: (error: unknown) => void): boolean {
-  const { fleet, load } = stage
-  if ('instance' in asked && asked.instance > fleet.size) return false
-  switch (asked.do) {
-    case 'overload':
-      fleet.overload(asked.instance, asked.on)
-      break
-    case 'kill':
-      fleet.kill(asked.instance)
-      break
-    case 'restart':
-      fleet.restart(asked.instance).catch(onFailure)
-      break
-    case 'roll':
-      stage.roll().catch(onFailure)
-      break
-    case 'shedding':
-      stage.setShedding(asked.on)
-      break
-    case 'burst':
-      load.burst(burstPerInstance * fleet.size)
-      break
-    case 'level':
-      stage.setLevel(asked.level)
-  }
-  return true
 }

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { type PageHandler, servePage } from '@apps/front/serve-page'
 import { portRefusal } from '@apps/front/usage'
 import { refusalOf } from './admit.ts'
-import { type Commanded, obey, readCommand } from './command.ts'
+import { readCommand } from './command.ts'
+import { type Commanded, obey } from './obey.ts'
 import { type Look, sendEvents } from './send-events.ts'
 
 /** The page's server. */

@@ -1,12 +1,13 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import type { CallView } from '../board/snapshot.ts'
-import { formatLine, formatMs, formatTable, type TerminalView } from './format-snapshot.ts'
+import { formatLine, formatTable, type TerminalView } from './format-snapshot.ts'
 
 const call = (changes: Partial<CallView>): CallView => ({
   call: 'call-1',
   size: 'heavy',
   instance: 1,
+  origin: 1,
   progress: 0,
   moves: 0,
   state: 'open',
@@ -59,15 +60,4 @@ test('more calls than a row has place for are counted', () => {
   const calls = Array.from({ length: 30 }, () => call({ size: 'light' }))
   const [, row = ''] = formatTable({ ...view, calls })
   expect(stripVTControlCharacters(row)).toMatch(/·{24} \+6$/)
-})
-
-test.each([
-  [null, '–'],
-  [Number.NaN, '–'],
-  [0.4, '0 ms'],
-  [999.4, '999 ms'],
-  [1000, '1.0 s'],
-  [61_250, '61.3 s'],
-])('%d milliseconds read %s', (ms, text) => {
-  expect(formatMs(ms)).toBe(text)
 })

@@ -1,4 +1,5 @@
 import pc from 'picocolors'
+import { formatMs } from '../board/format-ms.ts'
 import type { CallView, LaneView, Snapshot, Timing, Totals } from '../board/snapshot.ts'
 
 /** What is shown of a moment in a terminal. */
@@ -68,10 +69,4 @@ function formatTotals({ completed, lost, wrong, moved, repeated }: Totals): stri
 
 function formatTiming({ perSecond, p50Ms, p99Ms }: Timing): string {
   return `last 10 s: ${perSecond.toFixed(1)} calls/s, p50 ${formatMs(p50Ms)}, p99 ${formatMs(p99Ms)}`
-}
-
-/** Milliseconds as people read them. */
-export function formatMs(ms: number | null): string {
-  if (ms === null || Number.isNaN(ms)) return '–'
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
 }

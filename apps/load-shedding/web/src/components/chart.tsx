@@ -1,0 +1,105 @@
+import type { VNode } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import UPlot from 'uplot'
+
+/** A line of a chart. */
+export interface Series {
+  readonly name: string
+  /** The class that has its colour as `--tone`. */
+  readonly tone: string
+  readonly values: readonly (number | null)[]
+}
+
+interface ChartProps {
+  readonly title: string
+  readonly note: string
+  /** Seconds since the start, one a point. */
+  readonly at: readonly number[]
+  readonly series: readonly Series[]
+  readonly format: (value: number) => string
+}
+
+const height = 150
+
+/** Lines over time. What they say now stands above them in words. */
+export function Chart({ title, note, at, series, format }: ChartProps): VNode {
+  const holder = useRef<HTMLDivElement>(null)
+  const plot = useRef<UPlot | undefined>(undefined)
+  const lines = series.map(({ name, tone }) => `${name}/${tone}`).join()
+  useEffect(() => {
+    const element = holder.current
+    if (element === null) return
+    const made = new UPlot(optionsOf(element, series, format), [[]], element)
+    plot.current = made
+    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }))
+    observer.observe(element)
+    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    const repaint = (): void => made.redraw(false)
+    scheme.addEventListener('change', repaint)
+    return () => {
+      observer.disconnect()
+      scheme.removeEventListener('change', repaint)
+      made.destroy()
+    }
+    // Other values are no other chart: only other lines are.
+  }, [lines])
+  useEffect(() => {
+    plot.current?.setData([[...at], ...series.map(({ values }) => [...values])])
+  }, [at.at(-1), at.length, lines])
+  return (
+    <figure class="card chart">
+      <figcaption>
+        <h2>{title}</h2>
+        <p class="hint">{note}</p>
+        <ul>
+          {series.map(({ name, tone, values }) => (
+            <li key={name}>
+              <span class={`swatch ${tone}`} aria-hidden="true" />
+              {name} <strong>{shown(values.at(-1), format)}</strong>
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+      <div ref={holder} class="plot" aria-hidden="true" />
+    </figure>
+  )
+}
+
+function shown(value: number | null | undefined, format: (value: number) => string): string {
+  return value === null || value === undefined ? '–' : format(value)
+}
+
+function optionsOf(element: HTMLElement, series: readonly Series[], format: (value: number) => string): UPlot.Options {
+  const color =
+    (name: string): (() => string) =>
+    () =>
+      getComputedStyle(element).getPropertyValue(name).trim()
+  const grid = { stroke: color('--line'), width: 1 }
+  const axis = { stroke: color('--soft'), grid, ticks: { show: false }, font: '11px system-ui, sans-serif' }
+  return {
+    width: element.clientWidth,
+    height,
+    legend: { show: false },
+    cursor: { show: false },
+    scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(most, 1) * 1.1] } },
+    axes: [
+      { ...axis, size: 22, values: (_, marks) => marks.map((mark) => `${mark} s`) },
+      { ...axis, size: 52, values: (_, marks) => marks.map(format) },
+    ],
+    series: [
+      {},
+      ...series.map(({ tone }) => ({
+        stroke: () => toneColor(element, tone),
+        width: 2,
+        spanGaps: true,
+        points: { show: false },
+      })),
+    ],
+  }
+}
+
+/** The colour of a tone, in the scheme of now. */
+function toneColor(element: HTMLElement, tone: string): string {
+  const swatch = element.parentElement?.querySelector(`.swatch.${tone}`)
+  return swatch === null || swatch === undefined ? 'gray' : getComputedStyle(swatch).getPropertyValue('--tone').trim()
+}

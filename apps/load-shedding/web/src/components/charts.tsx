@@ -1,0 +1,51 @@
+import type { VNode } from 'preact'
+import { formatMs } from '../../../src/board/format-ms.ts'
+import type { LaneView, Point } from '../../../src/board/snapshot.ts'
+import { Chart } from './chart.tsx'
+
+interface ChartsProps {
+  readonly points: readonly Point[]
+  readonly lanes: readonly LaneView[]
+}
+
+const perSecond = (value: number): string => value.toFixed(1)
+
+/** Throughput, latency and the event loops' delay over the last two minutes. */
+export function Charts({ points, lanes }: ChartsProps): VNode {
+  const at = points.map((point) => point.at)
+  return (
+    <section class="charts" aria-label="The last two minutes">
+      <Chart
+        title="Throughput"
+        note="a second"
+        at={at}
+        format={perSecond}
+        series={[
+          { name: 'calls completed', tone: 'tone-a', values: points.map((point) => point.perSecond) },
+          { name: 'moves', tone: 'tone-b', values: points.map((point) => point.movesPerSecond) },
+        ]}
+      />
+      <Chart
+        title="Latency"
+        note="of calls that ended, by the second"
+        at={at}
+        format={formatMs}
+        series={[
+          { name: 'p50', tone: 'tone-a', values: points.map((point) => point.p50Ms) },
+          { name: 'p99', tone: 'tone-b', values: points.map((point) => point.p99Ms) },
+        ]}
+      />
+      <Chart
+        title="Event-loop delay"
+        note="by how much a timer is late"
+        at={at}
+        format={formatMs}
+        series={lanes.map(({ instance }) => ({
+          name: `instance ${instance}`,
+          tone: `tone-${instance}`,
+          values: points.map((point) => point.delays[instance - 1] ?? null),
+        }))}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,56 @@
+import type { VNode } from 'preact'
+import type { LoadLevel, Snapshot } from '../../../src/board/snapshot.ts'
+import type { Session } from '../session/session.ts'
+
+interface ControlsProps {
+  readonly session: Session
+  readonly snapshot: Snapshot
+}
+
+const levels: readonly (readonly [LoadLevel, string])[] = [
+  ['off', 'No load'],
+  ['steady', 'Steady'],
+  ['heavy', 'Heavy'],
+]
+
+/** What acts on the whole fleet. */
+export function Controls({ session, snapshot }: ControlsProps): VNode {
+  const { sheds, isRolling } = snapshot
+  const roll = (): void => {
+    if (!isRolling) void session.ask({ do: 'roll' }, 'Every instance is restarted in turn')
+  }
+  return (
+    <section class="card controls" aria-label="The whole fleet">
+      <button
+        type="button"
+        role="switch"
+        class="switch"
+        aria-checked={sheds}
+        onClick={() => void session.ask({ do: 'shedding', on: !sheds }, `Shedding is ${sheds ? 'off' : 'on'}`)}
+      >
+        <span class="track" aria-hidden="true" />
+        Shedding
+      </button>
+      <fieldset class="levels">
+        <legend class="visually-hidden">Load</legend>
+        {levels.map(([level, name]) => (
+          <label key={level}>
+            <input
+              type="radio"
+              name="level"
+              checked={snapshot.level === level}
+              onChange={() => void session.ask({ do: 'level', level }, `Load: ${name}`)}
+            />
+            <span>{name}</span>
+          </label>
+        ))}
+      </fieldset>
+      <button type="button" onClick={() => void session.ask({ do: 'burst' }, 'A burst of heavy calls was sent')}>
+        Burst of heavy calls
+      </button>
+      <button type="button" aria-disabled={isRolling} onClick={roll}>
+        {isRolling ? 'Restarting in turn …' : 'Restart all in turn'}
+      </button>
+    </section>
+  )
+}

@@ -1,0 +1,93 @@
+import type { VNode } from 'preact'
+import type { LaneView } from '../../../src/board/snapshot.ts'
+import type { Session } from '../session/session.ts'
+
+interface LaneHeadProps {
+  readonly session: Session
+  readonly lane: LaneView
+  readonly calls: number
+}
+
+const words = { starting: 'starting', ready: 'ready', leaving: 'draining', down: 'down' } as const
+
+/** What is known of an instance, and what can be done to it. */
+export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
+  const { instance, isOverloaded } = lane
+  const name = `Instance ${instance}`
+  return (
+    <div class="lane-head">
+      <h2>
+        <span class={`swatch tone-${instance}`} aria-hidden="true" />
+        {name} <span class="status">{stateOf(lane)}</span>
+      </h2>
+      <p class="hint">
+        {calls === 1 ? '1 call' : `${calls} calls`} · {Math.round(lane.eventLoopDelayMs)} ms late · {lane.moved} moved
+        on
+        {lane.pid !== 0 && <> · pid {lane.pid}</>}
+      </p>
+      <div class="lane-actions">
+        <LaneButton
+          lane={lane}
+          act={`Overload ${instance}`}
+          isPressed={isOverloaded}
+          onAsk={() =>
+            session.ask(
+              { do: 'overload', instance, on: !isOverloaded },
+              `${name} is ${isOverloaded ? 'itself again' : 'overloaded'}`,
+            )
+          }
+        >
+          Overload
+        </LaneButton>
+        <LaneButton
+          lane={lane}
+          act={`Drain and restart ${instance}`}
+          onAsk={() => session.ask({ do: 'restart', instance }, `${name} is restarted`)}
+        >
+          Restart
+        </LaneButton>
+        <LaneButton
+          lane={lane}
+          act={`Kill ${instance}`}
+          onAsk={() => session.ask({ do: 'kill', instance }, `${name} is killed`)}
+        >
+          Kill
+        </LaneButton>
+      </div>
+    </div>
+  )
+}
+
+interface LaneButtonProps {
+  readonly lane: LaneView
+  /** What it does, for those who do not see the lane that it stands in. */
+  readonly act: string
+  readonly isPressed?: boolean
+  readonly onAsk: () => Promise<void>
+  readonly children: string
+}
+
+// It keeps its place in the order of focus when it can do nothing, so that nobody who uses a keyboard is thrown out.
+function LaneButton({ lane, act, isPressed, onAsk, children }: LaneButtonProps): VNode {
+  const isOff = lane.status !== 'ready'
+  return (
+    <button
+      type="button"
+      class="small"
+      aria-label={act}
+      aria-disabled={isOff}
+      aria-pressed={isPressed}
+      onClick={() => {
+        if (!isOff) void onAsk()
+      }}
+    >
+      {children}
+    </button>
+  )
+}
+
+function stateOf({ status, isOverloaded, isReady }: LaneView): string {
+  if (status !== 'ready') return words[status]
+  if (isOverloaded) return isReady ? 'overloaded' : 'overloaded, not ready'
+  return isReady ? words.ready : 'not ready'
+}

@@ -1,0 +1,115 @@
+import { useSignal } from '@preact/signals'
+import type { VNode } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import type { CallView, Snapshot } from '../../../src/board/snapshot.ts'
+import { type Place, placeCalls, widthOf } from '../lanes/place-calls.ts'
+import type { Session } from '../session/session.ts'
+import { LaneHead } from './lane-head.tsx'
+
+interface LanesProps {
+  readonly session: Session
+  readonly snapshot: Snapshot
+}
+
+/** Where the tracks of the lanes are, by instance, in pixels from the corner of the section. */
+interface Geometry {
+  readonly left: number
+  readonly width: number
+  readonly tops: ReadonlyMap<number, number>
+}
+
+const rows = 2
+const cellWidth = 30
+const cellHeight = 30
+
+/** A lane for the clients and for each instance, and the calls as blocks that move between them. */
+export function Lanes({ session, snapshot }: LanesProps): VNode {
+  const section = useRef<HTMLElement>(null)
+  const geometry = useSignal<Geometry>({ left: 0, width: 0, tops: new Map() })
+  const places = useRef<ReadonlyMap<string, Place>>(new Map())
+  useEffect(() => {
+    const element = section.current
+    if (element === null) return
+    const observer = new ResizeObserver(() => {
+      geometry.value = measure(element)
+    })
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [geometry, snapshot.lanes.length])
+
+  const columns = Math.max(3, Math.floor(geometry.value.width / cellWidth))
+  places.current = placeCalls(places.current, snapshot.calls, { columns, rows })
+  const here = (instance: number): number =>
+    snapshot.calls.filter((call) => call.instance === instance && call.state === 'open').length
+  return (
+    <section class="card lanes" aria-label="Instances" ref={section}>
+      <div class="lane clients">
+        <div class="lane-head">
+          <h2>Clients</h2>
+          <p class="hint">{countOf(here(0), 'call')} with them, or on the way</p>
+        </div>
+        <div class="lane-track" data-track="0" />
+      </div>
+      {snapshot.lanes.map((lane) => (
+        <div
+          class={`lane ${lane.status}${lane.isOverloaded ? ' overloaded' : ''}`}
+          key={lane.instance}
+          data-lane={lane.instance}
+        >
+          <LaneHead session={session} lane={lane} calls={here(lane.instance)} />
+          <div class="lane-track" data-track={lane.instance} />
+        </div>
+      ))}
+      <div class="blocks" aria-hidden="true">
+        {snapshot.calls.map((call) => (
+          <Block
+            key={call.call}
+            call={call}
+            place={places.current.get(call.call)}
+            {...{ columns, geometry: geometry.value }}
+          />
+        ))}
+      </div>
+      <p class="legend hint">
+        A wide block is a heavy call, a narrow one a light call; it is filled as far as it is done. Its colour is that
+        of the instance that began it, and its number how often it has moved.
+      </p>
+    </section>
+  )
+}
+
+interface BlockProps {
+  readonly call: CallView
+  readonly place: Place | undefined
+  readonly columns: number
+  readonly geometry: Geometry
+}
+
+function Block({ call, place, columns, geometry }: BlockProps): VNode | null {
+  const top = place === undefined ? undefined : geometry.tops.get(place.instance)
+  if (place === undefined || top === undefined) return null
+  const x = geometry.left + (place.cell % columns) * cellWidth
+  const y = top + Math.floor(place.cell / columns) * cellHeight
+  const style = { transform: `translate(${x}px, ${y}px)`, width: `${widthOf(call) * cellWidth - 4}px` }
+  return (
+    <div class={`block ${call.state} tone-${call.origin}`} style={style} data-call={call.call} data-at={call.instance}>
+      <div class="done-part" style={{ transform: `scaleX(${call.progress})` }} />
+      <span>{call.state === 'lost' ? '×' : call.moves > 0 ? call.moves : ''}</span>
+    </div>
+  )
+}
+
+function measure(section: HTMLElement): Geometry {
+  const tops = new Map<number, number>()
+  let [left, width] = [0, 0]
+  for (const track of section.querySelectorAll<HTMLElement>('[data-track]')) {
+    tops.set(Number(track.dataset['track']), track.offsetTop)
+    left = track.offsetLeft
+    width = track.offsetWidth
+  }
+  return { left, width, tops }
+}
+
+function countOf(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
+}

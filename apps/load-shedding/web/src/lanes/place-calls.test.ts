@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { CallView } from '../../../src/board/snapshot.ts'
+import { type Place, placeCalls, widthOf } from './place-calls.ts'
+
+const call = (name: string, instance: number, size: CallView['size'] = 'light'): CallView => ({
+  call: name,
+  size,
+  instance,
+  origin: instance,
+  progress: 0,
+  moves: 0,
+  state: 'open',
+})
+const room = { columns: 6, rows: 2 }
+const cellsOf = (places: ReadonlyMap<string, Place>) =>
+  Object.fromEntries(Array.from(places, ([name, { instance, cell }]) => [name, `${instance}/${cell}`]))
+
+test('calls stand side by side in their lanes, and a heavy one is not broken over two rows', () => {
+  const calls = [call('a', 1), call('b', 1, 'heavy'), call('c', 2), call('d', 1, 'heavy'), call('e', 1)]
+  expect(cellsOf(placeCalls(new Map(), calls, room))).toEqual({ a: '1/0', b: '1/1', c: '2/0', d: '1/6', e: '1/4' })
+})
+
+test('a call that stays keeps its place when others leave, and one that moves takes the first free place', () => {
+  const before = placeCalls(new Map(), [call('a', 1), call('b', 1), call('c', 1)], room)
+  const after = placeCalls(before, [call('b', 1), call('c', 2), call('d', 1), call('e', 1)], room)
+  expect(cellsOf(after)).toEqual({ b: '1/1', c: '2/0', d: '1/0', e: '1/2' })
+})
+
+test('a call without room has no place', () => {
+  const calls = Array.from({ length: 14 }, (_, place) => call(`call-${place}`, 1))
+  expect(placeCalls(new Map(), calls, room).size).toBe(12)
+})
+
+test('no two calls ever cover the same cell, whatever came before', () => {
+  const one = fc.record({
+    name: fc.integer({ min: 0, max: 9 }),
+    instance: fc.integer({ min: 0, max: 2 }),
+    heavy: fc.boolean(),
+  })
+  const moments = fc.array(fc.uniqueArray(one, { selector: ({ name }) => name }), { maxLength: 6 })
+  fc.assert(
+    fc.property(moments, fc.integer({ min: 1, max: 8 }), (all, columns) => {
+      let places: ReadonlyMap<string, Place> = new Map()
+      for (const moment of all) {
+        const calls = moment.map(({ name, instance, heavy }) => call(String(name), instance, heavy ? 'heavy' : 'light'))
+        places = placeCalls(places, calls, { columns, rows: 2 })
+        const covered = calls.flatMap((each) => {
+          const place = places.get(each.call)
+          if (place === undefined) return []
+          expect(place.instance).toBe(each.instance)
+          return Array.from({ length: widthOf(each) }, (_, offset) => `${place.instance}/${place.cell + offset}`)
+        })
+        expect(new Set(covered).size).toBe(covered.length)
+      }
+    }),
+  )
+})

@@ -1,0 +1,58 @@
+import type { CallView } from '../../../src/board/snapshot.ts'
+
+/** Where a call is drawn: its lane, and the first of the cells that it covers there. */
+export interface Place {
+  readonly instance: number
+  readonly cell: number
+}
+
+/** How much room a lane has. */
+export interface Room {
+  readonly columns: number
+  readonly rows: number
+}
+
+/** How many cells a call covers. */
+export function widthOf({ size }: Pick<CallView, 'size'>): number {
+  return size === 'heavy' ? 3 : 1
+}
+
+/**
+ * Gives each call a place in its lane. One that stays in its lane keeps its place, so that it does not jump when another one ends; one that comes takes
+ * the first free place. Those for which there is no room have none.
+ */
+export function placeCalls(
+  before: ReadonlyMap<string, Place>,
+  calls: readonly CallView[],
+  room: Room,
+): ReadonlyMap<string, Place> {
+  const taken = new Map<number, Set<number>>()
+  const places = new Map<string, Place>()
+  const take = (call: CallView, cell: number): void => {
+    const cells = taken.get(call.instance) ?? new Set()
+    taken.set(call.instance, cells)
+    for (let offset = 0; offset < widthOf(call); offset++) cells.add(cell + offset)
+    places.set(call.call, { instance: call.instance, cell })
+  }
+  const fits = (call: CallView, cell: number): boolean => {
+    const column = cell % room.columns
+    if (column + widthOf(call) > room.columns || cell >= room.columns * room.rows) return false
+    const cells = taken.get(call.instance)
+    for (let offset = 0; offset < widthOf(call); offset++) if (cells?.has(cell + offset) === true) return false
+    return true
+  }
+  const comers = calls.filter((call) => {
+    const known = before.get(call.call)
+    if (known?.instance !== call.instance || !fits(call, known.cell)) return true
+    take(call, known.cell)
+    return false
+  })
+  for (const call of comers) {
+    for (let cell = 0; cell < room.columns * room.rows; cell++) {
+      if (!fits(call, cell)) continue
+      take(call, cell)
+      break
+    }
+  }
+  return places
+}

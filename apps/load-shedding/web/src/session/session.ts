@@ -1,0 +1,63 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { Point, Snapshot } from '../../../src/board/snapshot.ts'
+import type { Command } from '../../../src/control/command.ts'
+
+/** What the page shows, and how it asks for something. */
+export interface Session {
+  /** Undefined until the first moment came. */
+  readonly snapshot: ReadonlySignal<Snapshot | undefined>
+  /** The last two minutes, by seconds. */
+  readonly points: ReadonlySignal<readonly Point[]>
+  /** Whether moments come. */
+  readonly isLive: ReadonlySignal<boolean>
+  /** What was asked for last, for those who cannot see what comes of it, or why it was not to be had. */
+  readonly announcement: ReadonlySignal<string>
+  /** Asks for something, and says so in words. */
+  ask(command: Command, words: string): Promise<void>
+}
+
+/** What is told of the stream of moments. */
+export interface FeedListener {
+  /** A moment, as JSON. */
+  moment(text: string): void
+  interrupted(): void
+}
+
+/** Listens to the stream of moments. It opens itself again after an interruption, and tells the whole history then. */
+export type Follow = (listener: FeedListener) => void
+
+/** Sends a command; whether it was done. */
+export type Send = (command: Command) => Promise<boolean>
+
+const keptPoints = 120
+
+/** Opens the page's session. */
+export function openSession(follow: Follow, send: Send): Session {
+  const snapshot = signal<Snapshot | undefined>(undefined)
+  const points = signal<readonly Point[]>([])
+  const isLive = signal(false)
+  const announcement = signal('')
+  follow({
+    moment(text) {
+      // It comes from the server that this page comes from, which is compiled from the same type.
+      const next = JSON.parse(text) as Snapshot
+      snapshot.value = next
+      isLive.value = true
+      if (next.points.length > 0) points.value = joined(points.value, next.points)
+    },
+    interrupted() {
+      isLive.value = false
+    },
+  })
+  const ask = async (command: Command, words: string): Promise<void> => {
+    const isDone = await send(command).catch(() => false)
+    announcement.value = isDone ? words : 'That could not be done. Is the server still running?'
+  }
+  return { snapshot, points, isLive, announcement, ask }
+}
+
+/** The history with what is new in it; a server that has begun again begins it again. */
+function joined(known: readonly Point[], more: readonly Point[]): readonly Point[] {
+  const first = more[0]?.at ?? 0
+  return [...known.filter(({ at }) => at < first), ...more].slice(-keptPoints)
+}
