@@ -57,4 +57,13 @@ export const layers = new Map([
       without: { '.': ['zod', '@x/server'], './memory': ['zod', '@x/server'] },
     },
   ],
+  [
+    '@x/sessions',
+    {
+      imports: ['@x/schema', '@x/state-codec', '@x/client'],
+      dependencies: ['@standard-schema/spec'],
+      portable: ['./server', './client'],
+      without: { './server': ['zod', '@x/client'] },
+    },
+  ],
 ])

@@ -1,0 +1,92 @@
+import { errorCodes, metaKeys } from '@x/schema'
+import { memoryStore } from '@x/state-codec'
+import { describe, expect, test } from 'vitest'
+import { ask, callIn, createdSession, errorOf, midnight, resultOf, serving } from '../testing/asking.ts'
+
+describe('sessions/create', () => {
+  test('answers with an id, and with when it ends [SES-002]', async () => {
+    const { server } = serving({ ttlMs: 3_600_000 })
+    const result = await resultOf(server, 'sessions/create')
+    expect(result).toEqual({
+      resultType: 'complete',
+      session: { sessionId: expect.any(String), expiresAt: new Date(midnight + 3_600_000).toISOString() },
+      _meta: { [metaKeys.serverInfo]: { name: 'demo', version: '1.0.0' } },
+    })
+  })
+
+  test('makes ids of visible ASCII that are all different, even in the same millisecond [SES-014 SES-015]', async () => {
+    const { server } = serving()
+    const ids = await Promise.all(Array.from({ length: 500 }, async () => (await createdSession(server)).sessionId))
+    expect(new Set(ids).size).toBe(500)
+    for (const id of ids) expect(id).toMatch(/^[\x21-\x7e]{100,600}$/)
+  })
+
+  test('answers with the state that onCreate gives, which is told whose session it is [SES-002]', async () => {
+    const seen: unknown[] = []
+    const { server, now } = serving({
+      onCreate: ({ id, principal, expiresAt }) => {
+        seen.push([typeof id, principal, expiresAt - now()])
+        return { notes: ['welcome'] }
+      },
+    })
+    const session = await createdSession(server, { principal: { subject: 'ada' } })
+    expect(session.state).toEqual(expect.any(String))
+    expect(seen).toEqual([['string', { subject: 'ada' }, 86_400_000]])
+    expect((await callIn(server, session, 'note', { text: 'b' }, { principal: { subject: 'ada' } })).text).toBe(
+      'welcome b',
+    )
+  })
+
+  test('is refused when it names a session [SES-003]', async () => {
+    const { server } = serving()
+    const session = await createdSession(server)
+    expect(await errorOf(server, 'sessions/create', {}, { session })).toMatchObject({ code: errorCodes.invalidParams })
+  })
+
+  test.each([
+    [
+      'a revision that is not served',
+      { [metaKeys.protocolVersion]: '2020-01-01' },
+      errorCodes.unsupportedProtocolVersion,
+    ],
+    ['capabilities that are none', { [metaKeys.clientCapabilities]: 5 }, errorCodes.invalidParams],
+  ])('is refused as the server inside refuses it, with %s', async (_title, meta, code) => {
+    const { server } = serving()
+    expect((await errorOf(server, 'sessions/create', {}, { meta })).code).toBe(code)
+    const session = await createdSession(server)
+    expect((await errorOf(server, 'sessions/delete', {}, { session, meta })).code).toBe(code)
+  })
+
+  test('takes back what nobody waits for any more', async () => {
+    const controller = new AbortController()
+    const deleted: string[] = []
+    const store = memoryStore()
+    let created = ''
+    const { server, sessions } = serving({
+      store,
+      onCreate: ({ id }) => {
+        created = id
+        controller.abort('enough')
+      },
+      onDelete: ({ id }) => void deleted.push(id),
+    })
+    await expect(ask(server, 'sessions/create', {}, { signal: controller.signal })).rejects.toBe('enough')
+    expect(deleted).toEqual([created])
+    expect(await sessions.rules.ledger.isLive(created)).toBe(false)
+  })
+
+  test('fails without a word of why when onCreate does, and takes the session back', async () => {
+    const secret = new Error('the password is 123')
+    let created = ''
+    const { server, sessions, reported } = serving({
+      store: memoryStore(),
+      onCreate: ({ id }) => {
+        created = id
+        throw secret
+      },
+    })
+    expect(await errorOf(server, 'sessions/create')).toEqual({ code: errorCodes.internal, message: 'Internal error' })
+    expect(reported).toEqual([secret])
+    expect(await sessions.rules.ledger.isLive(created)).toBe(false)
+  })
+})

@@ -1,0 +1,162 @@
+import { errorCodes } from '@x/schema'
+import { tool } from '@x/server'
+import { memoryStore, type StateStore } from '@x/state-codec'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { sessionNotFound } from '../session-metadata.ts'
+import { callIn, createdSession, errorOf, notesSessions, resultOf, serverWith, serving } from '../testing/asking.ts'
+import { withSessions } from './with-sessions.ts'
+
+const ada = { principal: { subject: 'ada' } }
+const flip = (token: string, at: number): string => {
+  const index = at % token.length
+  return token.slice(0, index) + (token[index] === 'A' ? 'B' : 'A') + token.slice(index + 1)
+}
+
+describe('A session is not found', () => {
+  test.each([
+    ['for another subject', { principal: { subject: 'eve' } }],
+    ['for the same subject of another issuer', { principal: { subject: 'ada', issuer: 'https://evil.example' } }],
+    ['for the same subject through another client', { principal: { subject: 'ada', client: 'other' } }],
+    ['for nobody', {}],
+  ])('%s, who can neither use nor delete it [SES-012]', async (_title, other) => {
+    const { server } = serving()
+    const { session } = await callIn(server, await createdSession(server, ada), 'note', { text: 'secret' }, ada)
+    for (const [method, params] of [
+      ['tools/call', { name: 'note', arguments: { text: 'x' } }],
+      ['sessions/delete', {}],
+    ] as const) {
+      expect((await errorOf(server, method, params, { ...other, session })).code).toBe(sessionNotFound)
+    }
+    expect((await callIn(server, session, 'note', { text: 'mine' }, ada)).text).toBe('secret mine')
+  })
+
+  test('by a user when nobody made it', async () => {
+    const { server } = serving()
+    const session = await createdSession(server)
+    expect((await errorOf(server, 'tools/list', {}, { ...ada, session })).code).toBe(sessionNotFound)
+  })
+
+  test('with the state of another one, whosever it is', async () => {
+    const { server } = serving()
+    const [one, other] = [await createdSession(server), await createdSession(server)]
+    const { session } = await callIn(server, one, 'note', { text: 'a' })
+    const mixed = { sessionId: other.sessionId, state: session.state }
+    expect((await errorOf(server, 'tools/list', {}, { session: mixed })).code).toBe(sessionNotFound)
+  })
+
+  test('with an id for a state, or a state for an id', async () => {
+    const { server } = serving()
+    const { session } = await callIn(server, await createdSession(server), 'note', { text: 'a' })
+    for (const mixed of [
+      { sessionId: session.sessionId, state: session.sessionId },
+      { sessionId: session.state, state: session.state },
+      { sessionId: session.state },
+    ]) {
+      expect((await errorOf(server, 'tools/list', {}, { session: mixed })).code).toBe(sessionNotFound)
+    }
+  })
+
+  test('under an id of another service, or of keys that were removed', async () => {
+    const session = await createdSession(serving().server)
+    expect((await errorOf(serving().server, 'tools/list', {}, { session })).code).toBe(sessionNotFound)
+  })
+
+  test('when one character of it or of its state was altered, and the answer never says which', async () => {
+    const { server } = serving()
+    const { session } = await callIn(server, await createdSession(server), 'note', { text: 'a' })
+    const { sessionId, state = '' } = session
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), fc.boolean(), async (at, inState) => {
+        const altered = inState ? { sessionId, state: flip(state, at) } : { sessionId: flip(sessionId, at), state }
+        const error = await errorOf(server, 'tools/list', {}, { session: altered })
+        expect(error).toEqual({
+          code: sessionNotFound,
+          message: 'Session not found',
+          data: { sessionId: altered.sessionId },
+        })
+      }),
+    )
+  })
+
+  test('under any id that was not given out', async () => {
+    const { server } = serving()
+    const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: visible, minLength: 1 }), async (sessionId) => {
+        expect((await errorOf(server, 'tools/list', {}, { session: { sessionId } })).code).toBe(sessionNotFound)
+      }),
+    )
+  })
+})
+
+test.each<[string, unknown]>([
+  ['a list', []],
+  ['a string', 'sess-abc'],
+  ['no id', { state: 'x' }],
+  ['a huge id', { sessionId: 'x'.repeat(1_000_000) }],
+  ['a huge state', { sessionId: 'x', state: 'x'.repeat(1_000_000) }],
+  ['an id under __proto__', JSON.parse('{"__proto__":{"sessionId":"x"}}')],
+  ['a line end in the id', { sessionId: 'x\r\nSet-Cookie: a=b' }],
+])('metadata that is %s is refused, in a message that repeats nothing of it', async (_title, session) => {
+  const { server } = serving()
+  for (const method of ['tools/list', 'sessions/delete', 'server/discover', 'nothing/here']) {
+    const { code, message } = await errorOf(server, method, {}, { session })
+    expect([code, message.length < 300, message.includes('Set-Cookie')]).toEqual([
+      errorCodes.invalidParams,
+      true,
+      false,
+    ])
+  }
+})
+
+test('sessions of a thousand callers at once stay with whom they belong to', async () => {
+  const { server } = serving()
+  const visit = async (index: number): Promise<string> => {
+    const asking = { principal: { subject: `user ${index % 50}` } }
+    let session = await createdSession(server, asking)
+    let last = ''
+    for (const part of ['a', 'b'])
+      ({ session, text: last } = await callIn(server, session, 'note', { text: `${index}${part}` }, asking))
+    return last
+  }
+  const texts = await Promise.all(Array.from({ length: 1000 }, (_, index) => visit(index)))
+  expect(texts).toEqual(texts.map((_, index) => `${index}a ${index}b`))
+})
+
+test('a session handle that a handler kept does nothing once its call has ended', async () => {
+  const { sessions } = notesSessions()
+  const kept: ReturnType<typeof sessions.of>[] = []
+  const keeping = tool('keeping', { description: 'k', run: (_args, ctx) => `${kept.push(sessions.of(ctx))}` })
+  const server = withSessions(serverWith({ tools: [keeping] }), sessions)
+  await callIn(server, await createdSession(server), 'keeping')
+  expect(() => kept[0]?.setState({ notes: ['late'] })).toThrow('after the call had ended')
+})
+
+test('a store that cannot be reached says nothing of the session: the client may try again', async () => {
+  const store: StateStore = memoryStore()
+  let isDown = false
+  const failing: StateStore = {
+    ...store,
+    get: (key) =>
+      isDown
+        ? Promise.reject(Object.assign(new Error('x'), { name: 'StateError', code: 'unavailable', detail: 'down' }))
+        : store.get(key),
+  }
+  const { server, reported } = serving({ store: failing })
+  const session = await createdSession(server)
+  isDown = true
+  expect(await errorOf(server, 'tools/list', {}, { session })).toEqual({
+    code: errorCodes.internal,
+    message: 'Internal error',
+  })
+  expect(reported).toEqual([expect.objectContaining({ code: 'unavailable' })])
+  isDown = false
+  await resultOf(server, 'tools/list', {}, { session })
+})
+
+test('the author is told why a session was refused, which the client is not', async () => {
+  const { server, reported } = serving()
+  await errorOf(server, 'tools/list', {}, { session: { sessionId: 'made-up' } })
+  expect(reported).toEqual([expect.objectContaining({ name: 'StateError', code: 'malformed' })])
+})

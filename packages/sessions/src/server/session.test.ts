@@ -1,0 +1,274 @@
+import { type Context, inputRequired, prompt, resource, tool } from '@x/server'
+import { memoryStore } from '@x/state-codec'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { errorCodes, isJsonObject, type JsonObject } from '@x/schema'
+import {
+  callIn,
+  codecAt,
+  createdSession,
+  errorOf,
+  handNow,
+  notesSessions,
+  resultOf,
+  serverWith,
+  sessionOfResult,
+  textOf,
+} from '../testing/asking.ts'
+import { defineSessions } from './define-sessions.ts'
+import { withSessions } from './with-sessions.ts'
+
+const name = z.object({ name: z.string() })
+
+describe('A call that asks in the middle, within a session', () => {
+  const setUp = () => {
+    const { sessions } = notesSessions()
+    const asking = tool('asking', {
+      description: 'Notes, asks, and notes',
+      async run(_args, ctx: Context) {
+        const session = sessions.of(ctx)
+        const before = session.state.notes.length
+        session.setState({ notes: [...session.state.notes, 'first'] })
+        const answer = await ctx.elicit('name', { message: 'Who?', schema: name })
+        session.setState({ notes: [...session.state.notes, answer.name] })
+        return `${before}: ${session.state.notes.join(' ')}`
+      },
+    })
+    const note = tool('note', {
+      description: 'Notes',
+      run: (_args, ctx) => {
+        const session = sessions.of(ctx)
+        session.setState({ notes: [...session.state.notes, 'meanwhile'] })
+        return 'noted'
+      },
+    })
+    const state = codecAt(() => Date.now())
+    const instance = () => withSessions(serverWith({ tools: [asking, note], state }), sessions)
+    return { one: instance(), other: instance() }
+  }
+  const answered = (asked: JsonObject): JsonObject => ({
+    name: 'asking',
+    arguments: {},
+    requestState: asked.requestState,
+    inputResponses: { name: { action: 'accept', content: { name: 'Ada' } } },
+  })
+
+  test('names the session when it asks, and changes nothing until it is complete [SES-007]', async () => {
+    const { one, other } = setUp()
+    const session = await createdSession(one)
+    const asked = await resultOf(one, 'tools/call', { name: 'asking', arguments: {} }, { session })
+    expect(asked.resultType).toBe('input_required')
+    expect(sessionOfResult(asked)).toEqual({ sessionId: session.sessionId, expiresAt: session.expiresAt })
+    const result = await resultOf(other, 'tools/call', answered(asked), { session })
+    expect(textOf(result)).toBe('0: first Ada')
+    expect(sessionOfResult(result).state).toEqual(expect.any(String))
+  })
+
+  test('goes on with the state that the session has by then, though it was asked under another', async () => {
+    const { one, other } = setUp()
+    const session = await createdSession(one)
+    const asked = await resultOf(one, 'tools/call', { name: 'asking', arguments: {} }, { session })
+    const { session: changed } = await callIn(other, session, 'note')
+    const result = await resultOf(other, 'tools/call', answered(asked), { session: changed })
+    expect(textOf(result)).toBe('1: meanwhile first Ada')
+  })
+
+  test('says what it wants in the explicit form, with the session [SES-007]', async () => {
+    const { sessions } = notesSessions()
+    const explicit = tool('explicit', {
+      description: 'Asks',
+      run: (_args, ctx) => {
+        sessions.of(ctx).setState({ notes: ['x'] })
+        return inputRequired({ requests: {}, state: 1 })
+      },
+    })
+    const server = withSessions(serverWith({ tools: [explicit], state: codecAt(() => Date.now()) }), sessions)
+    const session = await createdSession(server)
+    const result = await resultOf(server, 'tools/call', { name: 'explicit' }, { session })
+    expect([result.resultType, sessionOfResult(result)]).toEqual([
+      'input_required',
+      { sessionId: session.sessionId, expiresAt: session.expiresAt },
+    ])
+  })
+})
+
+test('what an earlier run of the handler set is left behind, so that nothing is counted twice', async () => {
+  const { sessions } = notesSessions()
+  let runs = 0
+  const stepping = tool('stepping', {
+    description: 's',
+    async run(_args, ctx: Context) {
+      runs += 1
+      const session = sessions.of(ctx)
+      session.setState({ notes: [...session.state.notes, 'once'] })
+      await ctx.step('work', () => 'done')
+      return session.state.notes.join(' ')
+    },
+  })
+  const server = withSessions(serverWith({ tools: [stepping], strictReplay: true }), sessions)
+  const called = await callIn(server, await createdSession(server), 'stepping')
+  expect([called.text, runs > 1]).toEqual(['once', true])
+  expect((await callIn(server, called.session, 'stepping')).text).toBe('once once')
+})
+
+describe('The state of a session', () => {
+  test('is what the schema made of it, and is refused where the schema refuses it', async () => {
+    const now = handNow()
+    const sessions = defineSessions({
+      codec: codecAt(now),
+      now,
+      state: { schema: z.object({ count: z.number().max(1) }), initial: { count: 0 } },
+    })
+    const count = tool('count', {
+      description: 'c',
+      run: (_args, ctx) => {
+        const session = sessions.of(ctx)
+        session.setState({ count: session.state.count + 1 })
+        return `${session.state.count} at ${session.revision}`
+      },
+    })
+    const server = withSessions(serverWith({ tools: [count] }), sessions)
+    const first = await callIn(server, await createdSession(server), 'count')
+    expect(first.text).toBe('1 at 0')
+    expect((await callIn(server, first.session, 'count')).text).toContain('This is no state of a session: count:')
+  })
+
+  test('may only have a schema that answers at once', async () => {
+    const schema = z.object({ count: z.number() }).refine(async () => true)
+    const slow = defineSessions({ codec: codecAt(() => 0), state: { schema, initial: { count: 0 } } })
+    const show = tool('show', { description: 's', run: (_args, ctx) => String(slow.of(ctx).state.count) })
+    const server = withSessions(serverWith({ tools: [show] }), slow)
+    expect((await callIn(server, await createdSession(server), 'show')).text).toContain('must answer at once')
+  })
+
+  test('needs none: a session without state has its id', async () => {
+    const now = handNow()
+    const sessions = defineSessions({ codec: codecAt(now), now })
+    const show = tool('show', { description: 's', run: (_args, ctx) => sessions.of(ctx).id })
+    const server = withSessions(serverWith({ tools: [show] }), sessions)
+    const session = await createdSession(server)
+    expect((await callIn(server, session, 'show')).text).toBe(session.sessionId)
+  })
+})
+
+describe('A definition for sessions alone', () => {
+  const setUp = () => {
+    const { sessions } = notesSessions()
+    const visibleTo = sessions.only
+    const rich = sessions.when(({ state }) => state.notes.includes('rich'))
+    const note = tool('note', {
+      description: 'n',
+      run: (_args, ctx) => {
+        sessions.of(ctx).setState({ notes: ['rich'] })
+        return 'noted'
+      },
+    })
+    return withSessions(
+      serverWith({
+        tools: [
+          note,
+          tool('within', { description: 'w', visibleTo, run: () => 'ran' }),
+          tool('rich', { description: 'r', visibleTo: rich, run: () => 'ran' }),
+        ],
+        prompts: [prompt('within', { description: 'w', visibleTo, run: () => 'ran' })],
+        resources: [resource('test://within', { name: 'w', visibleTo, read: () => 'ran' })],
+      }),
+      sessions,
+    )
+  }
+  const namesIn = (result: JsonObject, field: string): unknown[] => {
+    const entries = result[field]
+    return Array.isArray(entries) ? entries.map((entry) => (isJsonObject(entry) ? entry.name : undefined)) : []
+  }
+
+  test.each([
+    ['tools/list', 'tools', ['note'], ['note', 'within']],
+    ['prompts/list', 'prompts', [], ['within']],
+    ['resources/list', 'resources', [], ['w']],
+  ])('stands in %s within a session [SES-018]', async (method, field, outside, within) => {
+    const server = setUp()
+    const session = await createdSession(server)
+    const [without, with_] = [await resultOf(server, method), await resultOf(server, method, {}, { session })]
+    expect([namesIn(without, field), namesIn(with_, field)]).toEqual([outside, within])
+    expect([without.cacheScope, with_.cacheScope]).toEqual(['private', 'private'])
+  })
+
+  test.each([
+    ['tools/call', { name: 'within' }],
+    ['prompts/get', { name: 'within' }],
+    ['resources/read', { uri: 'test://within' }],
+  ])('is used through %s within a session, and does not exist outside [SES-018]', async (method, params) => {
+    const server = setUp()
+    const session = await createdSession(server)
+    expect(JSON.stringify(await resultOf(server, method, params, { session }))).toContain('ran')
+    expect((await errorOf(server, method, params)).code).toBe(errorCodes.invalidParams)
+  })
+
+  test('may wait for what the session has become [SES-018]', async () => {
+    const server = setUp()
+    const session = await createdSession(server)
+    await errorOf(server, 'tools/call', { name: 'rich' }, { session })
+    const { session: after } = await callIn(server, session, 'note')
+    expect(namesIn(await resultOf(server, 'tools/list', {}, { session: after }), 'tools')).toContain('rich')
+    expect((await callIn(server, after, 'rich')).text).toBe('ran')
+  })
+
+  test('that everybody sees says that it needs a session [SES-018]', async () => {
+    const server = setUp()
+    const error = await errorOf(server, 'tools/call', { name: 'note' })
+    expect([error.code, error.message]).toEqual([errorCodes.invalidParams, expect.stringContaining('sessions/create')])
+  })
+})
+
+describe('Overlapping calls', () => {
+  const setUp = (store: ReturnType<typeof memoryStore> | undefined) => {
+    const { sessions } = notesSessions({ store })
+    const add = tool('add', {
+      description: 'Adds',
+      input: z.object({ text: z.string(), fail: z.boolean().optional(), careful: z.boolean().optional() }),
+      async run({ text, fail, careful }, ctx: Context) {
+        const session = sessions.of(ctx)
+        if (careful === true && !(await session.claim())) throw new Error('Somebody else was faster')
+        if (fail === true) throw new Error('No')
+        session.setState({ notes: [...session.state.notes, text] })
+        return session.state.notes.join(' ')
+      },
+    })
+    return { server: withSessions(serverWith({ tools: [add], strictReplay: false }), sessions) }
+  }
+
+  test('each answer with the state that they made: the last that the client hears of wins [SES-009]', async () => {
+    const { server } = setUp(undefined)
+    const session = await createdSession(server)
+    const both = await Promise.all(['a', 'b'].map((text) => callIn(server, session, 'add', { text })))
+    expect(both.map(({ text }) => text)).toEqual(['a', 'b'])
+    expect((await callIn(server, both[1]?.session, 'add', { text: 'c' })).text).toBe('b c')
+  })
+
+  test('that claim the next revision have one winner, and the next one may claim again', async () => {
+    const { server } = setUp(memoryStore())
+    const session = await createdSession(server)
+    const calls = Array.from({ length: 20 }, (_, index) =>
+      callIn(server, session, 'add', { text: `${index}`, careful: true }),
+    )
+    const ended = await Promise.all(calls)
+    const winners = ended.filter(({ text }) => text !== 'Somebody else was faster')
+    expect(winners).toHaveLength(1)
+    expect((await callIn(server, winners[0]?.session, 'add', { text: 'next', careful: true })).text).toMatch(
+      /^\d+ next$/,
+    )
+  })
+
+  test('give a claim back when they fail', async () => {
+    const { server } = setUp(memoryStore())
+    const session = await createdSession(server)
+    expect((await callIn(server, session, 'add', { text: 'a', careful: true, fail: true })).text).toBe('No')
+    expect((await callIn(server, session, 'add', { text: 'b', careful: true })).text).toBe('b')
+  })
+
+  test('cannot claim without a store', async () => {
+    const { server } = setUp(undefined)
+    const { text } = await callIn(server, await createdSession(server), 'add', { text: 'a', careful: true })
+    expect(text).toContain('needs a store')
+  })
+})

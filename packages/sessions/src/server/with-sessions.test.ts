@@ -1,0 +1,209 @@
+import { errorCodes, metaKeys } from '@x/schema'
+import { type Context, tool } from '@x/server'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineSessions } from './define-sessions.ts'
+import { sessionKey, sessionNotFound } from '../session-metadata.ts'
+import {
+  ask,
+  callIn,
+  createdSession,
+  errorOf,
+  noteTool,
+  notesSessions,
+  resultOf,
+  serverWith,
+  serving,
+  sessionOfResult,
+} from '../testing/asking.ts'
+import { withSessions } from './with-sessions.ts'
+
+describe('A server with sessions', () => {
+  test('declares the capability beside those that it has [SES-001]', async () => {
+    const { server, inner } = serving()
+    const { capabilities } = await resultOf(server, 'server/discover')
+    expect(capabilities).toMatchObject({ sessions: {}, tools: {} })
+    expect((await resultOf(inner, 'server/discover')).capabilities).not.toHaveProperty('sessions')
+  })
+
+  test('takes clients that declare sessions among the experimental capabilities [SES-001]', async () => {
+    const { server } = serving()
+    const meta = { [metaKeys.clientCapabilities]: { experimental: { sessions: {} } } }
+    expect(await createdSession(server, { meta })).toHaveProperty('sessionId')
+  })
+
+  test('still tells of itself what the server inside does', async () => {
+    const { server, inner } = serving()
+    expect(server.info).toBe(inner.info)
+    expect(server.load.ready).toBe(true)
+    const undo = server.drain()
+    expect(server.load.ready).toBe(false)
+    undo()
+  })
+
+  test('passes requests without a session on as they are, and their answers back', async () => {
+    const { server, inner } = serving()
+    for (const [method, params] of [
+      ['tools/call', { name: 'greet' }],
+      ['tools/list', {}],
+    ] as const) {
+      expect(await resultOf(server, method, params)).toEqual(await resultOf(inner, method, params))
+    }
+    expect(await resultOf(server, 'tools/list')).toBe(await resultOf(inner, 'tools/list'))
+  })
+})
+
+describe('A request of a session', () => {
+  test('is answered with the same id, on whatever method, and the id never changes [SES-006 SES-007 SES-008]', async () => {
+    const { server } = serving()
+    const created = await createdSession(server)
+    let session = created
+    for (const text of ['a', 'b', 'c']) ({ session } = await callIn(server, session, 'note', { text }))
+    expect(session.sessionId).toBe(created.sessionId)
+    for (const method of ['server/discover', 'tools/list']) {
+      expect(sessionOfResult(await resultOf(server, method, {}, { session })).sessionId).toBe(created.sessionId)
+    }
+  })
+
+  test('has the state that the last one left, at any instance that has the same keys [SES-006]', async () => {
+    const { sessions } = notesSessions()
+    const instance = () => withSessions(serverWith({ tools: [noteTool(sessions)] }), sessions)
+    const [one, other] = [instance(), instance()]
+    let session = await createdSession(one)
+    const texts: string[] = []
+    for (const [server, text] of [
+      [other, 'a'],
+      [one, 'b'],
+      [other, 'c'],
+    ] as const) {
+      const called = await callIn(server, session, 'note', { text })
+      session = called.session
+      texts.push(called.text)
+    }
+    expect(texts).toEqual(['a', 'a b', 'a b c'])
+  })
+
+  test('brings a new state only when a handler set one', async () => {
+    const { server } = serving()
+    const { session } = await callIn(server, await createdSession(server), 'note', { text: 'a' })
+    expect(session.state).toEqual(expect.any(String))
+    expect(sessionOfResult(await resultOf(server, 'tools/call', { name: 'greet' }, { session }))).not.toHaveProperty(
+      'state',
+    )
+  })
+
+  test('has a result that no cache may share', async () => {
+    const { server } = serving()
+    const session = await createdSession(server)
+    expect(await resultOf(server, 'tools/list', {}, { session })).toMatchObject({ cacheScope: 'private' })
+    expect(await resultOf(server, 'tools/list')).toMatchObject({ cacheScope: 'public' })
+  })
+
+  test('keeps what the handler put into _meta, but not a session of its own making [SES-008]', async () => {
+    const { sessions } = notesSessions()
+    const forging = tool('forging', {
+      description: 'Names another session',
+      run: () => ({ content: [], _meta: { 'com.example/a': 1, [sessionKey]: { sessionId: 'other' } } }),
+    })
+    const server = withSessions(serverWith({ tools: [forging] }), sessions)
+    const session = await createdSession(server)
+    const result = await resultOf(server, 'tools/call', { name: 'forging' }, { session })
+    expect(result._meta).toMatchObject({ 'com.example/a': 1, [sessionKey]: { sessionId: session.sessionId } })
+  })
+
+  test.each([
+    ['throws', () => Promise.reject(new Error('no'))],
+    ['says that it failed', () => ({ content: [], isError: true })],
+  ])('leaves the session as it was when its tool %s', async (_title, end) => {
+    const { sessions } = notesSessions()
+    const failing = tool('failing', {
+      description: 'Sets, and fails',
+      run: (_args, ctx) => {
+        sessions.of(ctx).setState({ notes: ['x'] })
+        return end()
+      },
+    })
+    const server = withSessions(serverWith({ tools: [failing] }), sessions)
+    const session = await createdSession(server)
+    const result = await resultOf(server, 'tools/call', { name: 'failing' }, { session })
+    expect(result.isError).toBe(true)
+    expect(sessionOfResult(result)).toEqual({ sessionId: session.sessionId, expiresAt: session.expiresAt })
+  })
+
+  test('that fails is answered with the error alone', async () => {
+    const { server } = serving()
+    const session = await createdSession(server)
+    const error = await errorOf(server, 'tools/call', { name: 'nothing' }, { session })
+    expect([error.code, JSON.stringify(error).includes(session.sessionId)]).toEqual([errorCodes.invalidParams, false])
+  })
+
+  test('that is cancelled rejects with the reason of its signal', async () => {
+    const { sessions } = notesSessions()
+    const controller = new AbortController()
+    const waiting = tool('waiting', {
+      description: 'Waits',
+      run: (_args, ctx: Context) => {
+        controller.abort('enough')
+        return new Promise<never>((_, reject) => reject(ctx.signal.reason))
+      },
+    })
+    const server = withSessions(serverWith({ tools: [waiting] }), sessions)
+    const session = await createdSession(server)
+    const pending = ask(server, 'tools/call', { name: 'waiting' }, { session, signal: controller.signal })
+    await expect(pending).rejects.toBe('enough')
+  })
+
+  test('may name its session in the header as well, and then it must be the same [SES-017]', async () => {
+    const { server } = serving()
+    const session = await createdSession(server)
+    const answered = new Map<string, string>()
+    const headers = (id: string) => () => ({
+      get: (name: string) => new Map([['mcp-session-id', id]]).get(name.toLowerCase()),
+      forEach: () => {},
+      answer: (name: string, value: string) => void answered.set(name, value),
+    })
+    await resultOf(server, 'tools/call', { name: 'greet' }, { session, headers: headers(session.sessionId) })
+    expect([...answered]).toEqual([['Mcp-Session-Id', session.sessionId]])
+    const error = await errorOf(server, 'tools/call', { name: 'greet' }, { session, headers: headers('other') })
+    expect(error.code).toBe(errorCodes.headerMismatch)
+  })
+
+  test('whose state cannot be sealed fails without a word of why, and the author is told', async () => {
+    const { server, reported } = serving()
+    const session = await createdSession(server)
+    const args = { name: 'note', arguments: { text: 'x'.repeat(40_000) } }
+    expect(await errorOf(server, 'tools/call', args, { session })).toEqual({
+      code: errorCodes.internal,
+      message: 'Internal error',
+    })
+    expect(reported).toEqual([expect.objectContaining({ name: 'StateUsageError', code: 'too_large' })])
+  })
+})
+
+test('a session is not found once it has expired [SES-012]', async () => {
+  const { server, now } = serving({ ttlMs: 60_000 })
+  const session = await createdSession(server)
+  now.advance(59_999)
+  await resultOf(server, 'tools/list', {}, { session })
+  now.advance(1)
+  expect((await errorOf(server, 'tools/list', {}, { session })).code).toBe(sessionNotFound)
+})
+
+test('a state of an earlier version of the program that fits no more begins anew, and is reported', async () => {
+  const { sessions, now } = notesSessions()
+  const later = notesSessions({ codec: sessions.rules.codec, now })
+  const strict = { schema: z.object({ notes: z.array(z.string()).max(0) }), initial: { notes: [] } }
+  const reported: unknown[] = []
+  const newer = defineSessions({
+    codec: sessions.rules.codec,
+    now,
+    state: strict,
+    onError: (error) => void reported.push(error),
+  })
+  const old = withSessions(serverWith({ tools: [noteTool(later.sessions)] }), later.sessions)
+  const show = tool('show', { description: 's', run: (_args, ctx) => JSON.stringify(newer.of(ctx).state) })
+  const server = withSessions(serverWith({ tools: [show] }), newer)
+  const { session } = await callIn(old, await createdSession(old), 'note', { text: 'a' })
+  expect((await callIn(server, session, 'show')).text).toBe('{"notes":[]}')
+  expect(reported).toEqual([expect.objectContaining({ message: expect.stringContaining('no state of a session') })])
+})

@@ -1,0 +1,163 @@
+import {
+  type Call,
+  type Exchange,
+  isJsonObject,
+  type JsonObject,
+  metaKeys,
+  protocolVersion,
+  type RpcResponse,
+  type WireError,
+} from '@x/schema'
+import { type Context, createServer, type Server, type ServerDefinition, type Tool, tool } from '@x/server'
+import { randomKey, sealed, type StateCodec } from '@x/state-codec'
+import { z } from 'zod'
+import { parseSessionMetadata, sessionKey, type SessionMetadata } from '../session-metadata.ts'
+import { defineSessions, type Sessions } from '../server/define-sessions.ts'
+import type { SessionEvents, SessionOptions } from '../server/session-options.ts'
+import { withSessions } from '../server/with-sessions.ts'
+
+/** The state of the sessions of these tests. */
+export type Notes = { readonly notes: readonly string[] }
+
+/** Notes, as a schema. */
+export const notesState = {
+  schema: z.object({ notes: z.array(z.string()) }),
+  initial: { notes: [] } as Notes,
+}
+
+/** Midnight, from when the clock of these tests runs. */
+export const midnight = Date.UTC(2026, 1, 28)
+
+/** A time of day in the test's hand. */
+export interface Now {
+  (): number
+  advance(ms: number): void
+}
+
+export function handNow(): Now {
+  let time = midnight
+  return Object.assign(() => time, { advance: (ms: number) => void (time += ms) })
+}
+
+/** A codec with a key of its own, by the test's clock. */
+export function codecAt(now: () => number, options: { readonly maxAgeMs?: number } = {}): StateCodec {
+  return sealed({ keys: [randomKey()], clock: { now }, ...options })
+}
+
+/** Sessions with notes, and what they told their author. */
+export function notesSessions(options: Partial<SessionOptions> & SessionEvents<Notes> = {}): {
+  readonly sessions: Sessions<Notes>
+  readonly now: Now
+  readonly reported: unknown[]
+} {
+  const now = handNow()
+  const reported: unknown[] = []
+  const onError = (error: unknown): void => void reported.push(error)
+  const sessions = defineSessions({ codec: codecAt(now), state: notesState, now, onError, ...options })
+  return { sessions, now, reported }
+}
+
+/** Notes a text, and says what the session has. */
+export function noteTool(sessions: Sessions<Notes>): Tool {
+  return tool('note', {
+    description: 'Notes a text',
+    input: z.object({ text: z.string() }),
+    run({ text }, ctx: Context) {
+      const session = sessions.of(ctx)
+      session.setState({ notes: [...session.state.notes, text] })
+      return session.state.notes.join(' ')
+    },
+  })
+}
+
+/** A server of these tests. */
+export function serverWith(definition: Partial<ServerDefinition>): Server {
+  return createServer({ name: 'demo', version: '1.0.0', state: false, ...definition })
+}
+
+/** A tool that does without a session. */
+export const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
+
+/** A server with sessions, and the one inside of it. */
+export interface Serving extends ReturnType<typeof notesSessions> {
+  readonly server: Server
+  readonly inner: Server
+}
+
+/** Serves the two tools within sessions. */
+export function serving(options: Partial<SessionOptions> & SessionEvents<Notes> = {}): Serving {
+  const defined = notesSessions(options)
+  const inner = serverWith({ tools: [noteTool(defined.sessions), greet] })
+  return { ...defined, inner, server: withSessions(inner, defined.sessions) }
+}
+
+/** What a test may say of a request. */
+export interface Asking extends Partial<Call> {
+  /** The session that it names; anything, for hostile ones. */
+  readonly session?: unknown
+  readonly meta?: JsonObject
+}
+
+/** Sends a request that is right but for what the test says. */
+export function ask(exchange: Exchange, ...[method, params = {}, asking = {}]: Question): Promise<RpcResponse> {
+  const { session, meta, signal = new AbortController().signal, notify = () => {}, ...call } = asking
+  const _meta = {
+    [metaKeys.protocolVersion]: protocolVersion,
+    [metaKeys.clientCapabilities]: { elicitation: { form: {} } },
+    ...(session !== undefined && { [sessionKey]: session }),
+    ...meta,
+  }
+  // What travels is JSON, so that nothing of a test is shared with the server.
+  const request = JSON.parse(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }))
+  return exchange(request, { signal, notify, ...call })
+}
+
+/** A method, its params, and how it is asked. */
+export type Question = [method: string, params?: JsonObject | undefined, asking?: Asking | undefined]
+
+/** The result of a request that has to succeed. */
+export async function resultOf(exchange: Exchange, ...question: Question): Promise<JsonObject> {
+  const response = await ask(exchange, ...question)
+  if ('result' in response) return response.result
+  throw new Error(`${question[0]} failed: ${JSON.stringify(response.error)}`)
+}
+
+/** The error of a request that has to fail. */
+export async function errorOf(exchange: Exchange, ...question: Question): Promise<WireError> {
+  const response = await ask(exchange, ...question)
+  if ('error' in response) return response.error
+  throw new Error(`${question[0]} succeeded: ${JSON.stringify(response.result)}`)
+}
+
+/** Creates a session. */
+export async function createdSession(exchange: Exchange, asking: Asking = {}): Promise<SessionMetadata> {
+  return metadata((await resultOf(exchange, 'sessions/create', {}, asking))['session'])
+}
+
+/** The session that a result names. */
+export function sessionOfResult(result: JsonObject): SessionMetadata {
+  return metadata(isJsonObject(result['_meta']) ? result['_meta'][sessionKey] : undefined)
+}
+
+/** Calls a tool in a session, and gives its text and the session as it is after that. */
+export async function callIn(
+  exchange: Exchange,
+  session: SessionMetadata | undefined,
+  ...[name, args = {}, asking = {}]: Question
+): Promise<{ readonly text: string; readonly session: SessionMetadata }> {
+  const result = await resultOf(exchange, 'tools/call', { name, arguments: args }, { ...asking, session })
+  const after = session === undefined ? { sessionId: 'none' } : { ...session, ...sessionOfResult(result) }
+  return { text: textOf(result), session: after }
+}
+
+/** The text of a result's only content. */
+export function textOf({ content }: JsonObject): string {
+  const block = Array.isArray(content) ? content[0] : undefined
+  return isJsonObject(block) && typeof block['text'] === 'string' ? block['text'] : ''
+}
+
+function metadata(value: unknown): SessionMetadata {
+  const session = parseSessionMetadata(value)
+  if ('issue' in session) throw new Error(`The session ${session.issue}: ${JSON.stringify(value)}`)
+  return session
+}
