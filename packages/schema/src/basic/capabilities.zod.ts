@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { CapabilitySettings, ClientCapabilities, ListCapability, ServerCapabilities } from './capabilities.ts'
 import { jsonObject } from './json.zod.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { cancelledNotification } from '../patterns/cancellation.zod.ts'
 import { subscriptionsListenRequest } from '../patterns/subscriptions.zod.ts'
 import { completeRequest } from '../server/completion.zod.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { blobResourceContents, resourceShape, textResourceContents } from '../server/resources.zod.ts'
 import { annotations } from './annotations.zod.ts'
 import type {

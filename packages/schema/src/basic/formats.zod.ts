@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 // A format is an annotation in dialect 2020-12, and no check at hand agrees with the RFCs to the letter: a peer's odd
 // URI must not cost it the whole message. Whoever opens a URI or decodes Base64 finds out, and says so.

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { uri } from './formats.zod.ts'
 import type { BaseMetadata, Icon, Icons, Implementation } from './implementation.ts'
 

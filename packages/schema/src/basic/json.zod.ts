@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './json.ts'
 
 /** What the parser of messages lets through; deeper values, and cycles, are refused here as well. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { loggingLevel } from '../server/logging-level.zod.ts'
 import { clientCapabilities } from './capabilities.zod.ts'
 import { implementation } from './implementation.zod.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { RequestId } from './rpc.ts'
 
 /** Validates a {@link RequestId}; an integer that JavaScript would round is refused, since its answer would not fit. */

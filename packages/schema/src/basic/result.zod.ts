@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { jsonValue } from './json.zod.ts'
 import { resultMetaObject } from './meta.zod.ts'
 import type { EmptyResult, Result, ResultType } from './result.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { jsonObject, jsonValue } from './json.zod.ts'
 import { result } from './result.zod.ts'
 import type {

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { cancelledNotification } from '../patterns/cancellation.zod.ts'
 import { progressNotification } from '../patterns/progress.zod.ts'
 import { subscriptionsAcknowledgedNotification } from '../patterns/subscriptions.zod.ts'

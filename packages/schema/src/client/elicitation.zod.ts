@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { uri } from '../basic/formats.zod.ts'
 import type {
   ElicitRequest,

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { uri } from '../basic/formats.zod.ts'
 import { metaObject } from '../basic/meta.zod.ts'
 import type { ListRootsRequest, ListRootsResult, Root } from './roots.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { role } from '../basic/annotations.zod.ts'
 import { audioContent, contentBlock, imageContent, textContent } from '../basic/content.zod.ts'
 import { jsonObject, jsonValue } from '../basic/json.zod.ts'

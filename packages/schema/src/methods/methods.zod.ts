@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { inputRequiredResult } from '../patterns/mrtr.zod.ts'
 import { subscriptionsListenRequestParams, subscriptionsListenResult } from '../patterns/subscriptions.zod.ts'
 import { completeRequestParams, completeResult } from '../server/completion.zod.ts'

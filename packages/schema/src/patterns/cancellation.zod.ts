@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { notificationMetaObject } from '../basic/meta.zod.ts'
 import { requestId } from '../basic/request-id.zod.ts'
 import { notificationOf } from '../basic/rpc.zod.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { requestMetaObject } from '../basic/meta.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'
 import { elicitRequest, elicitResult } from '../client/elicitation.zod.ts'

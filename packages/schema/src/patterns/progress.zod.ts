@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { notificationMetaObject, progressToken } from '../basic/meta.zod.ts'
 import { notificationOf } from '../basic/rpc.zod.ts'
 import type { ProgressNotification, ProgressNotificationParams } from './progress.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { implementation } from '../basic/implementation.zod.ts'
 import { jsonValue } from '../basic/json.zod.ts'
 import { notificationMetaObject, requestMetaObject } from '../basic/meta.zod.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { resultShape } from '../basic/result.zod.ts'
 import type { CacheableResult, CacheScope } from './caching.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { uriTemplate } from '../basic/formats.zod.ts'
 import { baseMetadataShape } from '../basic/implementation.zod.ts'
 import { requestMetaObject } from '../basic/meta.zod.ts'

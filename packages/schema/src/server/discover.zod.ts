@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { serverCapabilities } from '../basic/capabilities.zod.ts'
 import { requestParams } from '../basic/meta.zod.ts'
 import { requestOf, responseOf } from '../basic/rpc.zod.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { LoggingLevel } from './logging-level.ts'
 
 /** Validates a {@link LoggingLevel}. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { jsonValue } from '../basic/json.zod.ts'
 import { notificationMetaObject } from '../basic/meta.zod.ts'
 import { notificationOf } from '../basic/rpc.zod.ts'

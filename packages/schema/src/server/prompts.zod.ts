@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { role } from '../basic/annotations.zod.ts'
 import { contentBlock } from '../basic/content.zod.ts'
 import { baseMetadataShape, iconsShape } from '../basic/implementation.zod.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { uri } from '../basic/formats.zod.ts'
 import { requestMetaObject } from '../basic/meta.zod.ts'
 import { requestOf, responseOf } from '../basic/rpc.zod.ts'

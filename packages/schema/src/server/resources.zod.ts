@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { annotations } from '../basic/annotations.zod.ts'
 import { base64, uri, uriTemplate } from '../basic/formats.zod.ts'
 import { baseMetadataShape, iconsShape } from '../basic/implementation.zod.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { contentBlock } from '../basic/content.zod.ts'
 import { jsonObject, jsonValue } from '../basic/json.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'

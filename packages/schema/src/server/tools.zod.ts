@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { baseMetadataShape, iconsShape } from '../basic/implementation.zod.ts'
 import { jsonValue } from '../basic/json.zod.ts'
 import { metaObject, notificationParams } from '../basic/meta.zod.ts'

@@ -1,5 +1,5 @@
 import { inputRequests, resultMetaObject } from '@x/schema/zod'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { CreateTaskResult, DetailedTask, GetTaskResult, TaskAcknowledgement } from './task.ts'
 
 const integer = z.int()

@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest'
+import { bundles, weigh } from './bundles.ts'
+
+test.each(bundles.map((row) => [row.name, row] as const))('a %s weighs no more than it may', async (_name, row) => {
+  const { gzipped, packages } = await weigh(row.source)
+  const shares = [...packages].map(([owner, bytes]) => `${owner} ${bytes}`).join(', ')
+  expect(gzipped, `before gzip: ${shares}`).toBeLessThanOrEqual(row.ceiling)
+  // Much less than that, and the ceiling holds nothing.
+  expect(gzipped).toBeGreaterThan(row.ceiling * 0.8)
+})
