@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, LoggingLevel } from '@x/schema'
+import type { ClientCapabilities, JsonObject, JsonValue, LoggingLevel } from '@x/schema'
 import type { InputHandlers } from './rounds/input-handlers.ts'
 import type { RoundOptions } from './rounds/round-options.ts'
 
@@ -34,6 +34,8 @@ export interface CallOptions extends InputHandlers {
   readonly logLevel?: LoggingLevel | undefined
   /** More `_meta`, such as `traceparent`; what the client writes itself cannot be replaced. */
   readonly meta?: JsonObject | undefined
+  /** Declared with the requests of this call, beside what the client declares: an extension's, by its identifier in `extensions`. */
+  readonly capabilities?: ClientCapabilities | undefined
 }
 
 /** What a call takes whose result may come from the cache. */

@@ -1,4 +1,4 @@
-import { errorCodes, isJsonObject, legacyResourceNotFound, type WireError } from '@x/schema'
+import { errorCodes, isJsonObject, type JsonObject, legacyResourceNotFound, type WireError } from '@x/schema'
 
 /** Why a call failed; the closed table of {@link ClientError}. Only `rpc` and `unsupported_version` come from the peer. */
 export type ClientErrorCode =
@@ -67,6 +67,23 @@ export class ClientError extends Error {
     this.server = server
     this.rpc = rpc
   }
+}
+
+// Kept beside the error, not in it: whoever prints an error must not print what came from the server.
+const otherResults = new WeakMap<ClientError, JsonObject>()
+
+/** Notes the result that a call failed for, because this client does not know its type. */
+export function noteOtherResult(error: ClientError, result: JsonObject): ClientError {
+  otherResults.set(error, result)
+  return error
+}
+
+/**
+ * The result of a type that a call rejected for because its client does not know it, untrusted: for an extension that does. Undefined for
+ * whatever else failed.
+ */
+export function otherResultOf(error: unknown): JsonObject | undefined {
+  return error instanceof ClientError ? otherResults.get(error) : undefined
 }
 
 /** Whether a value is a {@link ClientError}, from this copy of the package or another. */

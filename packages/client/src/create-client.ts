@@ -14,6 +14,7 @@ import { createToolTrips } from './tools/call-tool.ts'
 import { createOutputChecks } from './tools/check-output.ts'
 import { askForLists, listsOf } from './offered-lists.ts'
 import type { CallOptions, ReadOptions } from './call-options.ts'
+import { type ClientParts, createParts } from './client-parts.ts'
 import type { ClientOptions } from './options.ts'
 import {
   alwaysComplete,
@@ -60,6 +61,8 @@ export interface Client extends AskingCalls, SubscriptionCalls {
    * are. Gives the result as it came, unchecked, and never from the cache.
    */
   readonly request: ExtensionRequest
+  /** What extensions build on: steps of this client's calls, for what came another way than as the response to a call. */
+  readonly parts: ClientParts
   /** What was kept of earlier results. */
   readonly cache: ClientCache
   /** The server's software as it last named itself: for display, and unverified. */
@@ -127,6 +130,7 @@ export function createClient(
       lists: askForLists(lists),
     }),
     request: createExtensionRequest(respond, seen),
+    parts: createParts({ tools: toolTrips, options, seen }),
     cache,
     get server() {
       return seen.server

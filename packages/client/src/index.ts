@@ -13,10 +13,12 @@ export {
   type ClientErrorCode,
   isClientError,
   isResourceNotFound,
+  otherResultOf,
 } from './client-error.ts'
+export type { AskedElsewhere, ClientParts } from './client-parts.ts'
 export type { Clock } from '@x/schema'
 export { type Client, type CompletionOptions, createClient } from './create-client.ts'
-export type { ExtensionRequest } from './request/request.ts'
+export type { ExtensionCallOptions, ExtensionRequest } from './request/request.ts'
 export type { CallOptions, LogMessage, Progress, ReadOptions } from './call-options.ts'
 export type { ClientOptions, ClientWarning } from './options.ts'
 export type { AskingCalls } from './rounds/asking-calls.ts'
@@ -26,6 +28,7 @@ export type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from './rou
 export type { AskedRound, Manual, Round } from './rounds/manual.ts'
 export type { PendingCall } from './rounds/pending-call.ts'
 export type { PauseBounds, RoundOptions, RoundView } from './rounds/round-options.ts'
+export { isHopeless, retryAfterOf } from './subscriptions/hopeless.ts'
 export type { KeepFresh, KeepFreshOptions } from './subscriptions/keep-fresh.ts'
 export type {
   ListChange,

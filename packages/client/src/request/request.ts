@@ -1,4 +1,5 @@
 import {
+  encodeHeaderValue,
   type Exchange,
   type Implementation,
   type JsonObject,
@@ -16,7 +17,7 @@ import type { ClientMethod, CompleteResults } from './complete-results.ts'
 import type { CallOptions } from '../call-options.ts'
 import { type ClientOptions, clientInfoOf } from '../options.ts'
 import { type Asked, isAsked } from '../rounds/asked.ts'
-import { capabilitiesOf, handlersOf, hasHandlers } from '../rounds/input-handlers.ts'
+import { declaredBy, hasHandlers } from '../rounds/input-handlers.ts'
 import { runCall } from './run-call.ts'
 import { peerError, serverInfoOf, settleResult } from './settle-result.ts'
 import { createVersionChoice, supportedVersions, type VersionChoice } from './versions.ts'
@@ -29,6 +30,8 @@ export interface ClientRequest<M extends string> {
   readonly method: M
   readonly params: JsonObject
   readonly mirrored?: MirroredHeaders | undefined
+  /** The field of the params that names what the call is about, where the method is an extension's. */
+  readonly named?: string | undefined
   /** Takes the notifications of a response that lasts, with the id of its request; true once it is open. */
   readonly hear?: ((message: RpcNotification, id: RequestId) => boolean) | undefined
 }
@@ -76,8 +79,9 @@ export function createRespond(exchange: Exchange, options: ClientOptions, seen: 
     const maxTotalMs = how.maxTotalMs ?? options.maxTotalMs ?? timeoutMs * 10
     const { clock = platformClock } = options
     const { mirrored, hear: hearAny } = call
+    const repeated = repeatedBy(call, place)
     const hear = hearAny && ((message: RpcNotification): boolean => hearAny(message, id))
-    return runCall(exchange, { request, mirrored, options: how, hear, timeoutMs, maxTotalMs, clock, place })
+    return runCall(exchange, { request, mirrored, repeated, options: how, hear, timeoutMs, maxTotalMs, clock, place })
   }
 
   return async (call, how) => {
@@ -94,6 +98,17 @@ export function createRespond(exchange: Exchange, options: ClientOptions, seen: 
   }
 }
 
+/** What `Mcp-Name` repeats where no row of the method says so, as the header has it. */
+function repeatedBy({ params, named }: ClientRequest<string>, place: Place): string | undefined {
+  const name = named === undefined ? undefined : params[named]
+  if (typeof name !== 'string') return undefined
+  try {
+    return encodeHeaderValue(name)
+  } catch (error) {
+    throw new ClientError('invalid_arguments', error instanceof Error ? error.message : String(error), place())
+  }
+}
+
 /** The calls of the methods that this client knows: their results are checked. */
 export function createRequest(respond: Respond, seen: Seen): SendOnce {
   return async (call, how) => settleResult(call.method, await respond(call, how), () => placeOf(call, seen))
@@ -102,15 +117,33 @@ export function createRequest(respond: Respond, seen: Seen): SendOnce {
 /** The calls of all other methods: their results are given as they came. */
 export function createExtensionRequest(respond: Respond, seen: Seen): ExtensionRequest {
   return async (method, params = {}, how = {}) => {
-    const call = { method, params }
+    const call = { method, params, named: how.named, hear: how.onNotification }
     const response = await respond(call, how)
     if ('error' in response) throw peerError(response, placeOf(call, seen))
     return response.result
   }
 }
 
+/** What a call of an extension's method takes besides. */
+export interface ExtensionCallOptions extends CallOptions {
+  /**
+   * The field of the params that names what the call is about: errors name it, and over HTTP `Mcp-Name` repeats it
+   * (basic/transports/streamable-http).
+   */
+  readonly named?: string | undefined
+  /**
+   * Takes the notifications of a response that lasts, with the id of its request. From when it has given true, no limit of time
+   * holds. Progress and logs are then not told. What it throws fails the call.
+   */
+  readonly onNotification?: ((message: RpcNotification, id: RequestId) => boolean) | undefined
+}
+
 /** Calls a method of an extension. */
-export type ExtensionRequest = (method: string, params?: JsonObject, options?: CallOptions) => Promise<JsonObject>
+export type ExtensionRequest = (
+  method: string,
+  params?: JsonObject,
+  options?: ExtensionCallOptions,
+) => Promise<JsonObject>
 
 /** The calls whose results are always complete, because their methods must not ask (basic/patterns/mrtr). */
 export function alwaysComplete(once: SendOnce, seen: Seen): SendRequest {
@@ -124,9 +157,11 @@ export function alwaysComplete(once: SendOnce, seen: Seen): SendRequest {
 type Place = () => CallPlace
 
 /** Where a call goes, for its errors. */
-export function placeOf({ method, params }: Pick<ClientRequest<string>, 'method' | 'params'>, seen: Seen): CallPlace {
-  const field = methodRow(method)?.named
-  const target = field === undefined ? undefined : params[field]
+export function placeOf(
+  { method, params, named }: Pick<ClientRequest<string>, 'method' | 'params' | 'named'>,
+  seen: Seen,
+): CallPlace {
+  const target = params[methodRow(method)?.named ?? named ?? '']
   const parts = [seen.server && `${seen.server.name} ${seen.server.version}`, seen.url && `(${seen.url})`]
   const server = parts.filter(Boolean).join(' ') || undefined
   return { method, target: typeof target === 'string' ? target : undefined, server }
@@ -154,9 +189,8 @@ function idsOf(exchange: Exchange): () => number {
 type MetaOf = (id: number, version: string, call: { readonly how: CallOptions; readonly asks: boolean }) => JsonObject
 
 function createMeta(options: ClientOptions): MetaOf {
-  const { capabilities = {} } = options
   const said: JsonObject = {
-    [metaKeys.clientCapabilities]: capabilitiesOf(capabilities, options),
+    [metaKeys.clientCapabilities]: declaredBy(options, {}),
     ...(options.sendClientInfo !== false && { [metaKeys.clientInfo]: clientInfoOf(options) }),
   }
   return (id, version, { how, asks }) => {
@@ -165,9 +199,7 @@ function createMeta(options: ClientOptions): MetaOf {
       ...how.meta,
       [metaKeys.protocolVersion]: version,
       ...said,
-      ...(hasHandlers(how) && {
-        [metaKeys.clientCapabilities]: capabilitiesOf(capabilities, handlersOf(options, how)),
-      }),
+      ...((how.capabilities ?? hasHandlers(how)) && { [metaKeys.clientCapabilities]: declaredBy(options, how) }),
       ...(logLevel !== undefined && { [metaKeys.logLevel]: logLevel }),
       // Also without a listener: progress gives a long call more time. Methods that run no code of authors report none.
       ...((asks || how.onProgress) && { [metaKeys.progressToken]: id }),

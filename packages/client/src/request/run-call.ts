@@ -12,6 +12,7 @@ import {
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
+  withHeader,
 } from '@x/schema'
 import { type CallPlace, ClientError } from '../client-error.ts'
 import { heard } from './notifications.ts'
@@ -21,6 +22,8 @@ import type { CallOptions } from '../call-options.ts'
 export interface RunningCall {
   readonly request: RpcRequest
   readonly mirrored: MirroredHeaders | undefined
+  /** What `Mcp-Name` repeats of the params of an extension's method, encoded. */
+  readonly repeated: string | undefined
   readonly options: CallOptions
   /** Takes what comes on a response that lasts; true once it is open, from when on no limit of time holds. */
   readonly hear?: ((message: RpcNotification) => boolean) | undefined
@@ -80,7 +83,8 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
     }
     if (options.signal) onAbort(options.signal, cancel)
     arm()
-    const call: Call = cancelledBy({ mirrored: running.mirrored, notify }, cancellation)
+    const plain: Call = cancelledBy({ mirrored: running.mirrored, notify }, cancellation)
+    const call = running.repeated === undefined ? plain : withHeader(plain, 'Mcp-Name', running.repeated)
     const answered = (response: RpcResponse): void => {
       if (isOver) return
       end()

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type MethodRow, methodRow, type RpcError, type RpcResponse } from '@x/schema'
-import { type CallPlace, ClientError } from '../client-error.ts'
+import { type CallPlace, ClientError, noteOtherResult } from '../client-error.ts'
 import { type Asked, parseAsked } from '../rounds/asked.ts'
 import { checkResult, type ClientMethod, type CompleteResults } from './complete-results.ts'
 
@@ -34,7 +34,7 @@ function unfinished(result: JsonObject, row: MethodRow | undefined, place: () =>
   if (type !== 'input_required' || !row?.asks) {
     const wrong = type === 'input_required' ? 'no server may answer here' : 'this client does not know'
     const why = `resultType is ${JSON.stringify(type)?.slice(0, 100)}, which ${wrong}`
-    throw new ClientError('invalid_result', why, place())
+    throw noteOtherResult(new ClientError('invalid_result', why, place()), result)
   }
   const asked = parseAsked(result)
   if ('issue' in asked) throw new ClientError('invalid_result', `the result is not valid at ${asked.issue}`, place())

@@ -1,6 +1,6 @@
 import type { Asked, AskingMethod } from './asked.ts'
 import { ClientError } from '../client-error.ts'
-import { capabilitiesOf, handlersOf } from './input-handlers.ts'
+import { declaredBy } from './input-handlers.ts'
 import { admitRequests } from './input-kinds.ts'
 import type { RoundsContext, RoundTrip } from './round-trip.ts'
 
@@ -12,7 +12,7 @@ export interface AskedTimes {
 
 /** Refuses a round too many, and one with requests that this client must not answer, before anybody is asked anything. */
 export function admitRound<M extends AskingMethod>(
-  trip: RoundTrip<M>,
+  trip: Pick<RoundTrip<M>, 'method' | 'params' | 'how'>,
   { asked, times }: AskedTimes,
   { options, placeOf }: RoundsContext,
 ): void {
@@ -23,5 +23,5 @@ export function admitRound<M extends AskingMethod>(
     const why = `the server asked for input more than ${limit} times; allow more with rounds.limit`
     throw new ClientError('too_many_rounds', why, place)
   }
-  admitRequests(asked, capabilitiesOf(options.capabilities ?? {}, handlersOf(options, trip.how)), place)
+  admitRequests(asked, declaredBy(options, trip.how), place)
 }

@@ -57,6 +57,25 @@ export interface InputHandlers {
   readonly roots?: ((context: InputContext) => Awaitable<readonly Root[]>) | undefined
 }
 
+/** What one call declares: what its client does, what it says itself, and what follows from the handlers of both. */
+export function declaredBy(client: InputHandlers & Declaring, call: InputHandlers & Declaring): ClientCapabilities {
+  return capabilitiesOf(joined(client.capabilities ?? {}, call.capabilities), handlersOf(client, call))
+}
+
+interface Declaring {
+  readonly capabilities?: ClientCapabilities | undefined
+}
+
+function joined(client: ClientCapabilities, call: ClientCapabilities = {}): ClientCapabilities {
+  const { extensions, experimental, ...others } = call
+  return {
+    ...client,
+    ...others,
+    ...(extensions && { extensions: { ...client.extensions, ...extensions } }),
+    ...(experimental && { experimental: { ...client.experimental, ...experimental } }),
+  }
+}
+
 /** What is declared: what was said by hand, and what follows from the handlers. */
 export function capabilitiesOf(said: ClientCapabilities, handlers: InputHandlers): ClientCapabilities {
   const { elicit, openUrl, sample, roots } = handlers
