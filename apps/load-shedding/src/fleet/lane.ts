@@ -99,8 +99,12 @@ async function start(lane: LaneState): Promise<void> {
     const message = readMessage(value)
     if (message !== undefined) lane.options.onMessage(message)
   })
-  await listening(running)
-  if (!lane.isStopped) setStatus(lane, 'ready')
+  await listening(running).catch((error: unknown) => {
+    // One that was ended while it started has not failed.
+    if (!lane.isStopped) throw error
+  })
+  if (lane.isStopped) return
+  setStatus(lane, 'ready')
   void running.exited.then(() => replace(lane, running))
 }
 

@@ -83,7 +83,7 @@ function optionsOf(element: HTMLElement, series: readonly Series[], format: (val
     cursor: { show: false },
     scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(most, 1) * 1.1] } },
     axes: [
-      { ...axis, size: 22, values: (_, marks) => marks.map((mark) => `${mark} s`) },
+      { ...axis, size: 22, incrs: [1, 5, 10, 30, 60], values: (_, marks) => marks.map((mark) => `${mark} s`) },
       { ...axis, size: 52, values: (_, marks) => marks.map(format) },
     ],
     series: [

@@ -8,7 +8,7 @@ interface LaneHeadProps {
   readonly calls: number
 }
 
-const words = { starting: 'starting', ready: 'ready', leaving: 'draining', down: 'down' } as const
+const words = { starting: 'starting', ready: 'running', leaving: 'draining', down: 'down' } as const
 
 /** What is known of an instance, and what can be done to it. */
 export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
@@ -19,11 +19,11 @@ export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
       <h2>
         <span class={`swatch tone-${instance}`} aria-hidden="true" />
         {name} <span class="status">{stateOf(lane)}</span>
+        {asksForLess(lane) && <span class="status warning">not ready</span>}
       </h2>
       <p class="hint">
         {calls === 1 ? '1 call' : `${calls} calls`} · {Math.round(lane.eventLoopDelayMs)} ms late · {lane.moved} moved
         on
-        {lane.pid !== 0 && <> · pid {lane.pid}</>}
       </p>
       <div class="lane-actions">
         <LaneButton
@@ -86,8 +86,11 @@ function LaneButton({ lane, act, isPressed, onAsk, children }: LaneButtonProps):
   )
 }
 
-function stateOf({ status, isOverloaded, isReady }: LaneView): string {
-  if (status !== 'ready') return words[status]
-  if (isOverloaded) return isReady ? 'overloaded' : 'overloaded, not ready'
-  return isReady ? words.ready : 'not ready'
+function stateOf({ status, isOverloaded }: LaneView): string {
+  return status === 'ready' && isOverloaded ? 'overloaded' : words[status]
+}
+
+/** Whether it asks balancers for less, as it does when it has been overloaded for long. */
+function asksForLess({ status, isReady }: LaneView): boolean {
+  return status === 'ready' && !isReady
 }

@@ -55,6 +55,7 @@ export function Lanes({ session, snapshot }: LanesProps): VNode {
           class={`lane ${lane.status}${lane.isOverloaded ? ' overloaded' : ''}`}
           key={lane.instance}
           data-lane={lane.instance}
+          data-pid={lane.pid}
         >
           <LaneHead session={session} lane={lane} calls={here(lane.instance)} />
           <div class="lane-track" data-track={lane.instance} />

@@ -1,0 +1,109 @@
+import { manualClock } from '@tooling/vitest/manual-clock'
+import { expect, test } from 'vitest'
+import { createBoard } from './board.ts'
+
+function openBoard() {
+  const clock = manualClock()
+  const board = createBoard(2, clock.now)
+  const begin = (call: string, instance: number, next = 2) =>
+    board.hear(instance, { kind: 'begin', call, limit: 100, next })
+  const work = (call: string, instance: number, from: number) =>
+    board.hear(instance, { kind: 'work', call, from, next: from + 10 })
+  const end = (call: string, instance: number) => board.hear(instance, { kind: 'end', call })
+  const view = (call: string) => board.calls().find((one) => one.call === call)
+  return { clock, board, begin, work, end, view }
+}
+
+test('a call is with its client, at an instance, on its way, at another instance, and done', () => {
+  const { board, clock, begin, work, end, view } = openBoard()
+  board.sent('a', 'heavy')
+  expect(view('a')).toMatchObject({ instance: 0, origin: 0, progress: 0, moves: 0, state: 'open' })
+  begin('a', 1)
+  work('a', 1, 40)
+  expect(view('a')).toMatchObject({ instance: 1, origin: 1, progress: 0.5 })
+  end('a', 1)
+  board.moved('a')
+  expect(view('a')).toMatchObject({ instance: 0, origin: 1, progress: 0.5, moves: 1 })
+  expect(board.lanes().map(({ moved }) => moved)).toEqual([1, 0])
+  begin('a', 2, 50)
+  expect(view('a')).toMatchObject({ instance: 2, origin: 1, moves: 1 })
+  clock.advance(250)
+  board.completed('a', true)
+  expect(view('a')).toMatchObject({ instance: 2, progress: 1, state: 'done' })
+  expect(board.completions().map(({ tookMs }) => tookMs)).toEqual([250])
+  clock.advance(1000)
+  expect(view('a')).toBeUndefined()
+  expect(board.totals()).toEqual({ completed: 1, lost: 0, wrong: 0, moved: 1, chunks: 1, repeated: 0 })
+})
+
+test('what an instance tells of a call that has left it changes nothing', () => {
+  const { board, begin, work, end, view } = openBoard()
+  board.sent('a', 'light')
+  begin('a', 1)
+  begin('a', 2)
+  work('a', 1, 80)
+  end('a', 1)
+  expect(view('a')).toMatchObject({ instance: 2, progress: 0.02 })
+})
+
+test('a lost attempt is shown where it was lost, and work that is done again is counted', () => {
+  const { board, begin, work } = openBoard()
+  board.sent('a', 'light')
+  begin('a', 1)
+  work('a', 1, 2)
+  work('a', 1, 12)
+  board.lost('a')
+  const [open, ghost] = board.calls()
+  expect(open).toMatchObject({ call: 'a', instance: 0, origin: 0, progress: 0, state: 'open' })
+  expect(ghost).toMatchObject({ instance: 1, state: 'lost' })
+  begin('a', 2)
+  work('a', 2, 2)
+  work('a', 2, 12)
+  work('a', 2, 22)
+  board.completed('a', true)
+  expect(board.totals()).toMatchObject({ completed: 1, lost: 1, chunks: 5, repeated: 2 })
+})
+
+test('a wrong result is counted apart', () => {
+  const { board } = openBoard()
+  board.sent('a', 'light')
+  board.completed('a', false)
+  expect(board.totals()).toMatchObject({ completed: 0, wrong: 1 })
+})
+
+test('an instance that is gone has no delay and no process', () => {
+  const { board } = openBoard()
+  board.status(1, 'ready', false)
+  board.hear(1, { kind: 'listening', pid: 7 })
+  board.hear(1, { kind: 'load', eventLoopDelayMs: 31.4, running: 2, isReady: true })
+  expect(board.lanes()[0]).toMatchObject({ status: 'ready', pid: 7, eventLoopDelayMs: 31.4, isReady: true })
+  expect(board.point().delays).toEqual([31, null])
+  board.status(1, 'down', false)
+  expect(board.lanes()[0]).toMatchObject({ status: 'down', pid: 0, eventLoopDelayMs: 0, isReady: false })
+  expect(board.point().delays).toEqual([null, null])
+})
+
+test('a second of the history tells of that second alone', () => {
+  const { board, clock } = openBoard()
+  for (const call of ['a', 'b', 'c']) board.sent(call, 'light')
+  clock.advance(100)
+  board.moved('a')
+  board.completed('a', true)
+  clock.advance(900)
+  expect(board.point()).toMatchObject({ at: 1, perSecond: 1, movesPerSecond: 1, p50Ms: 100, p99Ms: 100 })
+  clock.advance(500)
+  board.completed('b', true)
+  clock.advance(500)
+  expect(board.point()).toMatchObject({ at: 2, perSecond: 1, movesPerSecond: 0, p50Ms: 1500 })
+  expect(board.timing(10_000)).toMatchObject({ perSecond: 0.2, p50Ms: 100, p99Ms: 1500 })
+})
+
+test('calls of which nobody here knows are let be', () => {
+  const { board, begin, work, end } = openBoard()
+  begin('stranger', 1)
+  work('stranger', 1, 2)
+  end('stranger', 1)
+  board.moved('stranger')
+  board.lost('stranger')
+  expect(board.calls()).toEqual([])
+})

@@ -1,0 +1,52 @@
+import type { Point, Snapshot } from '../board/snapshot.ts'
+import type { Controlled } from '../control/serve-control.ts'
+
+/** A stage on which nothing happens but what a test says. */
+export interface StillStage extends Controlled {
+  /** What was asked for, in order. */
+  readonly asked: readonly string[]
+  /** Shows something else from now on. */
+  change(changes: Partial<Snapshot>): void
+}
+
+const lane = { status: 'ready', isOverloaded: false, eventLoopDelayMs: 4, isReady: true, moved: 0 } as const
+
+/** Makes a stage with two instances and no calls. */
+export function stillStage(): StillStage {
+  const asked: string[] = []
+  let points: readonly Point[] = []
+  let shown: Omit<Snapshot, 'points'> = {
+    balancer: 'cluster',
+    url: 'http://127.0.0.1:4531/mcp',
+    sheds: true,
+    level: 'steady',
+    isRolling: false,
+    lanes: [
+      { ...lane, instance: 1, pid: 101 },
+      { ...lane, instance: 2, pid: 102 },
+    ],
+    calls: [],
+    totals: { completed: 0, lost: 0, wrong: 0, moved: 0, chunks: 0, repeated: 0 },
+    recent: { perSecond: 0, p50Ms: null, p99Ms: null },
+  }
+  const note = (...words: readonly unknown[]): void => void asked.push(words.join(' '))
+  return {
+    asked,
+    change({ points: more = points, ...changes }) {
+      points = more
+      shown = { ...shown, ...changes }
+    },
+    snapshot: () => shown,
+    points: () => points,
+    setLevel: (level) => note('level', level),
+    setShedding: (on) => note('shedding', on),
+    roll: async () => note('roll'),
+    load: { burst: (count) => note('burst', count) },
+    fleet: {
+      size: 2,
+      overload: (instance, on) => note('overload', instance, on),
+      kill: (instance) => note('kill', instance),
+      restart: async (instance) => note('restart', instance),
+    },
+  }
+}
