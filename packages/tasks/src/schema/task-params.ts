@@ -1,4 +1,12 @@
-import { errorCodes, isJsonObject, type JsonObject, McpError, methods, requestMeta } from '@x/schema'
+import {
+  errorCodes,
+  isJsonObject,
+  type JsonObject,
+  McpError,
+  methods,
+  type RequestMetaObject,
+  requestMeta,
+} from '@x/schema'
 import { relatedTaskKey } from './extension.ts'
 import type { TaskRequestParams, UpdateTaskRequestParams } from './task.ts'
 
@@ -8,9 +16,18 @@ export function taskRequestParams(params: JsonObject | undefined): TaskRequestPa
   return { _meta, taskId: stringOf(params?.['taskId'], 'taskId') }
 }
 
-/** Params of `tasks/update`. Throws `McpError(invalidParams)` that names what is wrong. */
+/**
+ * Params of `tasks/update`. Throws `McpError(invalidParams)` that names what is wrong. What the answers look like is not looked
+ * at: `checkResponses` does that for those that are asked for, and all others are to be ignored.
+ */
 export function updateTaskRequestParams(params: JsonObject | undefined): UpdateTaskRequestParams {
   return { ...taskRequestParams(params), inputResponses: responsesOf(params) }
+}
+
+/** Refuses answers that are of none of the three kinds. Throws `McpError(invalidParams)` that names where. */
+export function checkResponses(inputResponses: JsonObject, _meta: RequestMetaObject): void {
+  // The check of a request that brings answers.
+  methods['resources/read'].params({ uri: '', _meta, inputResponses })
 }
 
 /**
@@ -29,17 +46,19 @@ export function inputResponseParams(params: JsonObject | undefined): UpdateTaskR
   return { ...relatedTaskParams(params), inputResponses: responsesOf(params) }
 }
 
-function responsesOf(params: JsonObject | undefined): UpdateTaskRequestParams['inputResponses'] {
-  const { _meta, inputResponses } = params ?? {}
-  if (inputResponses === undefined) throw refusal('inputResponses must be an object of answers, got nothing')
-  // The check of a request that brings answers, which tells where one is not of the three kinds.
-  const checked = methods['resources/read'].params({ uri: '', _meta, inputResponses })
-  return checked.inputResponses ?? {}
+function responsesOf(params: JsonObject | undefined): JsonObject {
+  const { inputResponses } = params ?? {}
+  if (isJsonObject(inputResponses)) return inputResponses
+  throw refusal(`inputResponses must be an object of answers, got ${kindOf(inputResponses)}`)
+}
+
+function kindOf(value: unknown): string {
+  return value === undefined ? 'nothing' : Array.isArray(value) ? 'an array' : typeof value
 }
 
 function stringOf(value: unknown, name: string): string {
   if (typeof value === 'string') return value
-  throw refusal(`${name} must be a string, got ${value === undefined ? 'nothing' : typeof value}`)
+  throw refusal(`${name} must be a string, got ${kindOf(value)}`)
 }
 
 function refusal(what: string): McpError {

@@ -1,11 +1,4 @@
-import type {
-  InputRequests,
-  InputResponses,
-  JsonObject,
-  JsonValue,
-  RequestMetaObject,
-  ResultMetaObject,
-} from '@x/schema'
+import type { InputRequests, JsonObject, JsonValue, RequestMetaObject, ResultMetaObject } from '@x/schema'
 
 /** Where a task is; `completed`, `cancelled` and `failed` are for good (seps/2663-tasks-extension, task status). */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled' | 'failed'
@@ -82,8 +75,8 @@ export type TaskRequestParams = {
 
 /** The params of `tasks/update` (seps/2663-tasks-extension, task update requests). */
 export type UpdateTaskRequestParams = TaskRequestParams & {
-  /** Answers by the keys of `inputRequests`: all of them or some. */
-  readonly inputResponses: InputResponses
+  /** Answers by the keys of `inputRequests`, all of them or some: each an `InputResponse`. What was not asked is ignored. */
+  readonly inputResponses: JsonObject
 }
 
 /** The params of `notifications/tasks`: the task as `tasks/get` would give it. */

@@ -106,10 +106,12 @@ const workflow: readonly (readonly [string, ServeTask])[] = [
 ]
 
 async function bringAnswers(given: UpdateTaskRequestParams, call: Call, context: TaskContext): Promise<JsonObject> {
-  const { taskId, inputResponses } = given
+  const { taskId, inputResponses, _meta } = given
   const { engine, ttlMs: lifeMs } = context.settings
-  // They were checked to be answers, which are JSON: interfaces are no JSON to the compiler only because they have no index.
-  const responses = inputResponses as unknown as JsonObject
+  const { requests } = await findTask(taskId, call, context)
+  // What is not asked, or not any more, is ignored whatever it looks like (seps/2663-tasks-extension, task update requests).
+  const responses = Object.fromEntries(Object.entries(inputResponses).filter(([key]) => Object.hasOwn(requests, key)))
+  params.checkResponses(responses, _meta)
   const outcome = await engine.answer({ id: taskId, owner: ownerOf(call.principal), responses, lifeMs })
   if (outcome === 'unknown') throw unknownTask(taskId)
   if (outcome !== 'ignored') context.watch.changed(taskId)

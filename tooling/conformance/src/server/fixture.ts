@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type Server, sealedState } from '@x/server'
+import { memoryEngine } from '@x/tasks/memory'
+import { type TaskServer, withTasks } from '@x/tasks/server'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { askingPrompts, askingTools } from './asking-tools.ts'
 import { contentTools } from './content-tools.ts'
@@ -8,9 +10,10 @@ import { changingTools } from './changing-tools.ts'
 import { protocolTools } from './protocol-tools.ts'
 import { resources, resourceTemplates } from './resources.ts'
 import { schemaTools } from './schema-tools.ts'
+import { taskTools } from './task-tools.ts'
 
 /** The server that the official suite expects: its tools, resources and prompts go by the suite's names. */
-export function createFixture(): Server {
+export function createFixture(): Server & TaskServer {
   const server: Server = createServer({
     name: 'conformance-fixture',
     version: '1.0.0',
@@ -21,6 +24,7 @@ export function createFixture(): Server {
       ...schemaTools,
       ...askingTools,
       ...changingTools((kind) => server.changed(kind)),
+      ...taskTools,
     ],
     resources,
     resourceTemplates,
@@ -28,5 +32,5 @@ export function createFixture(): Server {
     state: sealedState({ keys: [randomBytes(32)] }),
     compileSchema: compileJsonSchema,
   })
-  return server
+  return withTasks(server, { engine: memoryEngine(), pollIntervalMs: 200 })
 }

@@ -1,0 +1,66 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { errorCodes, McpError } from '@x/schema'
+import { tool, toolResult } from '@x/server'
+import { z } from 'zod'
+
+// Outside the handlers, so that each is turned into a form once.
+const named = z.object({ name: z.string().meta({ title: 'Name' }) })
+const confirmed = z.object({ confirm: z.boolean().meta({ title: 'Confirm' }) })
+
+/** Tools that run as tasks, and one that never does (seps/2663-tasks-extension). */
+export const taskTools = [
+  tool('greet', {
+    description: 'Greets somebody, at once',
+    input: z.object({ name: z.string() }),
+    run: ({ name }) => `Hello, ${name}!`,
+  }),
+  tool('slow_compute', {
+    description: 'Computes for some seconds',
+    input: z.object({ seconds: z.number(), label: z.string().optional() }),
+    task: 'allowed',
+    run: async ({ seconds, label = 'it' }, ctx) => {
+      await delay(seconds * 1000, undefined, { signal: ctx.signal })
+      return `Computed ${label} for ${seconds} seconds.`
+    },
+  }),
+  tool('failing_job', {
+    description: 'Fails as tools do',
+    task: 'required',
+    run: () => toolResult({ isError: true, content: [{ type: 'text', text: 'The job has failed.' }] }),
+  }),
+  tool('protocol_error_job', {
+    description: 'Fails as the protocol does',
+    task: 'allowed',
+    run: () => {
+      throw new McpError(errorCodes.internal, 'The job has come to an end that no result can tell of')
+    },
+  }),
+  tool('confirm_delete', {
+    description: 'Asks before it deletes',
+    input: z.object({ filename: z.string() }),
+    task: 'allowed',
+    run: async ({ filename }, ctx) => {
+      const { confirm } = await ctx.elicit('confirm', { message: `Delete ${filename}?`, schema: confirmed })
+      return confirm ? `Deleted ${filename}.` : `Kept ${filename}.`
+    },
+  }),
+  tool('multi_input', {
+    description: 'Asks two things at once',
+    task: 'allowed',
+    run: async (_, ctx) => {
+      const { you, friend } = await ctx.elicitAll({
+        you: { message: 'What is your name?', schema: named },
+        friend: { message: 'What is the name of your friend?', schema: named },
+      })
+      return `${you.name} likes ${friend.name}.`
+    },
+  }),
+  tool('test_tool_with_task', {
+    description: 'Asks first, and then works as a task',
+    run: async (_, ctx) => {
+      const { name } = await ctx.elicit('user_name', { message: 'What is your name?', schema: named })
+      await ctx.task()
+      return `Hello, ${name}!`
+    },
+  }),
+]
