@@ -1,0 +1,69 @@
+import { memoryStore, randomKey, sealed } from '@x/state-codec'
+import { tool } from '@x/server'
+import { expect, test } from 'vitest'
+import { callIn, codecAt, createdSession, handNow, noteTool, notesSessions, serverWith } from '../testing/asking.ts'
+import { defineSessions } from './define-sessions.ts'
+import { withSessions } from './with-sessions.ts'
+
+const hour = 3_600_000
+
+test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('a ttlMs of %d is refused', (ttlMs) => {
+  expect(() => defineSessions({ codec: codecAt(() => 0), ttlMs })).toThrow(/ttlMs is .*: give milliseconds/)
+})
+
+test('sessions that should live longer than their tokens open are refused, with what to change', () => {
+  const codec = sealed({ keys: [randomKey()], maxAgeMs: hour })
+  const long = sealed({ keys: [randomKey()], maxAgeMs: 9 * hour })
+  expect(() => defineSessions({ codec, ttlMs: 2 * hour })).toThrow(`give the codec a maxAgeMs of ${2 * hour}`)
+  expect(() => defineSessions({ codec: long, stateCodec: codec, ttlMs: 2 * hour })).toThrow('stateCodec')
+  expect(defineSessions({ codec: long, ttlMs: 9 * hour }).rules.ttlMs).toBe(9 * hour)
+})
+
+test('revoking needs a store, because nobody else would hear of it', async () => {
+  await expect(notesSessions().sessions.revoke('x')).rejects.toThrow('needs a store')
+  await notesSessions({ store: memoryStore() }).sessions.revoke('unknown')
+})
+
+test('each definition finds its own sessions alone', async () => {
+  const { sessions } = notesSessions()
+  const others = defineSessions({ codec: codecAt(handNow()) })
+  const look = tool('look', {
+    description: 'l',
+    run: (_args, ctx) => `${others.find(ctx)} ${sessions.find(ctx)?.revision}`,
+  })
+  const server = withSessions(serverWith({ tools: [look] }), sessions)
+  expect((await callIn(server, await createdSession(server), 'look')).text).toBe('undefined 0')
+  expect((await callIn(server, undefined, 'look')).text).toBe('undefined undefined')
+})
+
+test('keys are rotated without losing a session: the new one is known everywhere before it is used', async () => {
+  const [old, fresh] = [randomKey(), randomKey()]
+  const now = handNow()
+  const instance = (...keys: string[]) => {
+    const { sessions } = notesSessions({ codec: sealed({ keys, clock: { now } }), now })
+    return withSessions(serverWith({ tools: [noteTool(sessions)] }), sessions)
+  }
+  const phases = [instance(old), instance(old, fresh), instance(fresh, old)]
+  const [first] = phases
+  if (first === undefined) throw new Error('there is a first phase')
+  let session = await createdSession(first)
+  const texts: string[] = []
+  for (const [at, server] of phases.entries()) {
+    const called = await callIn(server, session, 'note', { text: `${at}` })
+    session = called.session
+    texts.push(called.text)
+  }
+  expect(texts).toEqual(['0', '0 1', '0 1 2'])
+})
+
+test('an author who cannot be told of errors changes no answer', async () => {
+  const { sessions } = notesSessions({
+    onError: () => {
+      throw new Error('the log is full')
+    },
+    onDelete: () => Promise.reject(new Error('no')),
+  })
+  const server = withSessions(serverWith({ tools: [noteTool(sessions)] }), sessions)
+  const { session } = await callIn(server, await createdSession(server), 'note', { text: 'a' })
+  expect((await callIn(server, session, 'note', { text: 'b' })).text).toBe('a b')
+})

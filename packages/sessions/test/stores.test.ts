@@ -1,0 +1,179 @@
+import { isJsonObject, type JsonObject, metaKeys, protocolVersion } from '@x/schema'
+import { type Context, createServer, tool } from '@x/server'
+import { createSessionsClient, isSessionNotFound } from '@x/sessions/client'
+import { defineSessions, type Sessions, withSessions } from '@x/sessions/server'
+import { memoryStore, randomKey, sealed, type StateStore, stored } from '@x/state-codec'
+import { createStateTable, postgresStore } from '@x/state-codec/postgres'
+import { redisStore } from '@x/state-codec/redis'
+import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
+import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import { describeNeeding } from '@tooling/vitest/needs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+
+type Notes = { readonly notes: readonly string[] }
+
+/** Two instances of one server, each with its own connection to the store. */
+interface Fleet {
+  readonly sessions: readonly Sessions<Notes>[]
+  readonly clients: readonly ReturnType<typeof createSessionsClient>[]
+}
+
+function fleetOf(stores: readonly StateStore[], options: { readonly large?: boolean } = {}): Fleet {
+  const codec = sealed({ keys: [randomKey()] })
+  const instances = stores.map((store) => {
+    const stateCodec = options.large === true ? stored({ store }) : undefined
+    const state = { schema: z.object({ notes: z.array(z.string()) }), initial: { notes: [] } as Notes }
+    const sessions = defineSessions({ codec, stateCodec, store, state })
+    const note = tool('note', {
+      description: 'Notes a text',
+      input: z.object({ text: z.string(), careful: z.boolean().optional() }),
+      async run({ text, careful }, ctx: Context) {
+        const session = sessions.of(ctx)
+        if (careful === true && !(await session.claim())) return 'too late'
+        session.setState({ notes: [...session.state.notes, text] })
+        return session.state.notes.map((one) => one.slice(0, 10)).join(' ')
+      },
+    })
+    const server = createServer({ name: 'demo', version: '1', state: false, strictReplay: false, tools: [note] })
+    return { sessions, exchange: withSessions(server, sessions) }
+  })
+  return {
+    sessions: instances.map(({ sessions }) => sessions),
+    clients: instances.map(({ exchange }) =>
+      createSessionsClient(exchange, { name: 'host', version: '1', target: 'fleet', user: null }),
+    ),
+  }
+}
+
+const textOf = ({ content }: { readonly content: readonly unknown[] }): unknown => {
+  const [block] = content
+  return typeof block === 'object' && block !== null && 'text' in block ? block.text : undefined
+}
+
+/** What sessions do with any store. */
+function keepsSessions(stores: () => readonly StateStore[]): void {
+  const [first, second] = [0, 1]
+
+  test('a session that one instance created is used and deleted at another, and is over at both [SES-011 SES-012]', async () => {
+    const { clients } = fleetOf(stores())
+    const session = await clients[first]?.sessions.create()
+    const there = clients[second]?.sessions.resume(session?.keep())
+    expect(await there?.callTool('note', { text: 'a' })).toMatchObject({ content: [{ text: 'a' }] })
+    await there?.delete()
+    const failure: unknown = await session?.callTool('note', { text: 'b' }).catch((error: unknown) => error)
+    expect(isSessionNotFound(failure)).toBe(true)
+  })
+
+  test('a session that is revoked at one instance is over at all [SES-012]', async () => {
+    const { clients, sessions } = fleetOf(stores())
+    const session = await clients[first]?.sessions.create()
+    await sessions[second]?.revoke(session?.id ?? '')
+    const failure: unknown = await session?.listTools().catch((error: unknown) => error)
+    expect([isSessionNotFound(failure), session?.isOver]).toEqual([true, true])
+  })
+
+  test('a state beyond what may travel stays in the store, and a handle of it travels', async () => {
+    const { clients } = fleetOf(stores(), { large: true })
+    const session = await clients[first]?.sessions.create()
+    const text = 'x'.repeat(200_000)
+    await session?.callTool('note', { text })
+    const kept = session?.keep()
+    expect(kept?.session.state).toMatch(/^[\w-]{43}$/)
+    const there = await clients[second]?.sessions.resume(kept).callTool('note', { text: 'y' })
+    expect(there && textOf(there)).toBe('xxxxxxxxxx y')
+  })
+
+  test('of 20 calls at two instances that claim the same revision, one may write [SES-009]', async () => {
+    const { clients } = fleetOf(stores())
+    const session = await clients[first]?.sessions.create()
+    const both = [session, clients[second]?.sessions.resume(session?.keep())]
+    const calls = Array.from({ length: 20 }, (_, at) =>
+      both[at % 2]?.callTool('note', { text: `${at}`, careful: true }),
+    )
+    const texts = (await Promise.all(calls)).map((result) => result && textOf(result))
+    expect(texts.filter((text) => text !== 'too late')).toHaveLength(1)
+  })
+
+  test('who reads the store has no id that could be used', async () => {
+    const kept: string[] = []
+    const watched = stores().map(
+      (store): StateStore => ({
+        ...store,
+        add: (key, value, ttlMs) => {
+          kept.push(key, value)
+          return store.add(key, value, ttlMs)
+        },
+      }),
+    )
+    const { clients } = fleetOf(watched)
+    const session = await clients[first]?.sessions.create()
+    await session?.callTool('note', { text: 'a', careful: true })
+    expect(kept.length).toBeGreaterThan(2)
+    for (const text of kept) expect(text).toMatch(/^(?:session(?:-claim)?:[0-9a-f]{64}|1)$/)
+  })
+}
+
+describe('sessions with a store in memory', () => {
+  const store = memoryStore()
+  keepsSessions(() => [store, store])
+})
+
+describeNeeding('redis', 'sessions with Redis', (program) => {
+  let server: RealRedis
+  let clients: TestClient[] = []
+  beforeAll(async () => {
+    server = await startRedis(program)
+    clients = [await connectRedis(server.path), await connectRedis(server.path)]
+  })
+  afterAll(async () => {
+    for (const client of clients) client.destroy()
+    await server.close()
+  })
+  keepsSessions(() => clients.map((client) => redisStore(client)))
+
+  test('a call fails while Redis is gone, and the session is there when it is back', async () => {
+    const { clients: callers } = fleetOf(clients.map((client) => redisStore(client, { timeoutMs: 500 })))
+    const session = await callers[0]?.sessions.create()
+    await server.kill()
+    await expect(session?.callTool('note', { text: 'a' })).rejects.toMatchObject({ rpc: { code: -32603 } })
+    expect(session?.isOver).toBe(false)
+    await server.restart()
+    const retried = async (): Promise<unknown> => {
+      const result = await session?.callTool('note', { text: 'b' }).catch(() => undefined)
+      return result && textOf(result)
+    }
+    await expect.poll(retried, { timeout: 10_000 }).toBe('b')
+  })
+})
+
+describe('sessions with PostgreSQL', () => {
+  let server: RealPostgres
+  let pools: ReturnType<RealPostgres['pool']>[] = []
+  beforeAll(async () => {
+    server = await startPostgres()
+    pools = [server.pool(), server.pool()]
+    for (const pool of pools) await createStateTable(pool)
+  }, 120_000)
+  afterAll(async () => {
+    for (const pool of pools) await pool.end()
+    await server.close()
+  })
+  keepsSessions(() => pools.map((pool) => postgresStore(pool)))
+})
+
+test('a store that has lost what it kept ends sessions, and revives none [SES-012]', async () => {
+  const codec = sealed({ keys: [randomKey()] })
+  const instance = (store: StateStore) => {
+    const server = createServer({ name: 'demo', version: '1', state: false })
+    return withSessions(server, defineSessions({ codec, store }))
+  }
+  const call = { signal: new AbortController().signal, notify: () => {} }
+  const required = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} }
+  const ask = (exchange: ReturnType<typeof instance>, method: string, meta: JsonObject = {}) =>
+    exchange({ jsonrpc: '2.0', id: 1, method, params: { _meta: { ...required, ...meta } } }, call)
+  const created = await ask(instance(memoryStore()), 'sessions/create')
+  const session = 'result' in created && isJsonObject(created.result.session) ? created.result.session : {}
+  const after = await ask(instance(memoryStore()), 'server/discover', { 'io.modelcontextprotocol/session': session })
+  expect(after).toMatchObject({ error: { code: -32043 } })
+})
