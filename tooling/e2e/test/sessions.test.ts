@@ -1,0 +1,209 @@
+import type { CallToolResult, Exchange } from '@x/schema'
+import { type Context, createServer, tool } from '@x/server'
+import { createSessionsClient, isSessionNotFound, type SessionsClient } from '@x/sessions/client'
+import { defineSessions, type Sessions, withSessions } from '@x/sessions/server'
+import { randomKey, sealed } from '@x/state-codec'
+import { connectHttp } from '@x/transport-http/client'
+import { serveHttp } from '@x/transport-http/node'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { type Definition, overEveryTransport, type Peer } from './over-every-transport.ts'
+
+type Basket = { readonly items: readonly string[] }
+
+const host = { name: 'e2e-client', version: '1.0.0' }
+const textOf = ({ content }: CallToolResult): unknown =>
+  content.map((block) => ('text' in block ? block.text : undefined)).join()
+const sessionsOf = (peer: Peer, options: Partial<Parameters<typeof createSessionsClient>[1]> = {}): SessionsClient =>
+  createSessionsClient(peer.exchange, { ...host, ...options })
+
+interface Basketry {
+  readonly sessions: Sessions<Basket>
+  readonly definition: Definition
+  readonly around: (server: Exchange) => Exchange
+  readonly deleted: unknown[]
+}
+
+/** A basket for each session: `add` puts something in, `pay` asks first, `secret` is within a session alone. */
+function basketry(): Basketry {
+  const deleted: unknown[] = []
+  const keys = [randomKey()]
+  const sessions = defineSessions({
+    codec: sealed({ keys }),
+    state: { schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } as Basket },
+    onDelete: ({ state, principal }) => void deleted.push([state, principal?.subject]),
+  })
+  const add = tool('add', {
+    description: 'Puts something in',
+    input: z.object({ item: z.string() }),
+    run({ item }, ctx) {
+      const session = sessions.of(ctx)
+      session.setState({ items: [...session.state.items, item] })
+      return session.state.items.join(' ')
+    },
+  })
+  const pay = tool('pay', {
+    description: 'Asks, and empties the basket',
+    async run(_args, ctx: Context) {
+      const session = sessions.of(ctx)
+      const { sure } = await ctx.elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) })
+      const paid = session.state.items.join(' ')
+      if (sure) session.setState({ items: [] })
+      return `paid ${paid}`
+    },
+  })
+  const secret = tool('secret', { description: 'Within a session', visibleTo: sessions.only, run: () => 'ran' })
+  return {
+    sessions,
+    deleted,
+    definition: { tools: [add, pay, secret], state: sealed({ keys }) },
+    around: (server) => withSessions(server, sessions),
+  }
+}
+
+overEveryTransport('sessions', (serve) => {
+  test('are declared, created, used, and deleted at the end of their scope [SES-001 SES-002 SES-006 SES-007 SES-011]', async () => {
+    const { definition, around, deleted } = basketry()
+    await using served = await serve(definition, { around })
+    const client = sessionsOf(served.connect())
+    expect((await client.discover()).capabilities).toMatchObject({ sessions: {} })
+    {
+      await using session = await client.sessions.create()
+      expect(Date.parse(session.expiresAt ?? '')).toBeGreaterThan(0)
+      await session.callTool('add', { item: 'bread' })
+      expect(textOf(await session.callTool('add', { item: 'milk' }))).toBe('bread milk')
+    }
+    expect(deleted).toEqual([[{ items: ['bread', 'milk'] }, undefined]])
+  })
+
+  test('stand side by side, of one client and of several, and never mix', async () => {
+    const { definition, around } = basketry()
+    await using served = await serve(definition, { around })
+    const one = sessionsOf(served.connect({ subject: 'ada' }))
+    const other = sessionsOf(served.connect({ subject: 'bob' }))
+    const all = await Promise.all([one, one, other, other].map(({ sessions }) => sessions.create()))
+    for (const item of ['a', 'b', 'c']) {
+      await Promise.all(all.map((session, at) => session.callTool('add', { item: `${item}${at}` })))
+    }
+    const texts = await Promise.all(all.map((session) => session.callTool('add', { item: 'end' })))
+    expect(texts.map(textOf)).toEqual([0, 1, 2, 3].map((at) => `a${at} b${at} c${at} end`))
+  })
+
+  test("of one user are not found by another, and go on as their own user's [SES-012 SES-013]", async () => {
+    const { definition, around } = basketry()
+    await using served = await serve(definition, { around })
+    const owner = { target: 'shop', user: 'ada' }
+    const mine = await sessionsOf(served.connect({ subject: 'ada' }), owner).sessions.create()
+    await mine.callTool('add', { item: 'mine' })
+    // A thief has the session, says that it is Ada's, and is Eve to the server all the same.
+    const stolen = sessionsOf(served.connect({ subject: 'eve' }), owner).sessions.resume(mine.keep())
+    const failure: unknown = await stolen.callTool('add', { item: 'x' }).catch((error: unknown) => error)
+    expect([isSessionNotFound(failure), stolen.isOver]).toEqual([true, true])
+    expect(textOf(await mine.callTool('add', { item: 'still' }))).toBe('mine still')
+  })
+
+  test('go on in another process, over another connection [SES-004 SES-005]', async () => {
+    const { definition, around } = basketry()
+    await using served = await serve(definition, { around })
+    const owner = { target: 'shop', user: null }
+    const session = await sessionsOf(served.connect(), owner).sessions.create()
+    await session.callTool('add', { item: 'a' })
+    const kept: unknown = JSON.parse(JSON.stringify(session.keep()))
+    const resumed = sessionsOf(served.connect(), owner).sessions.resume(kept)
+    expect(textOf(await resumed.callTool('add', { item: 'b' }))).toBe('a b')
+  })
+
+  test('keep their state while a call asks its user, and have what the call made of it afterwards [SES-007]', async () => {
+    const { definition, around } = basketry()
+    await using served = await serve(definition, { around })
+    const session = await sessionsOf(served.connect()).sessions.create()
+    await session.callTool('add', { item: 'a' })
+    const elicit = async () => {
+      // The session goes on meanwhile: what is asked is not bound to the state that it was asked under.
+      await session.callTool('add', { item: 'b' })
+      return { action: 'accept', content: { sure: true } } as const
+    }
+    expect(textOf(await session.callTool('pay', {}, { elicit }))).toBe('paid a b')
+    expect(textOf(await session.callTool('add', { item: 'c' }))).toBe('c')
+  })
+
+  test('open tools that do not exist outside of them, and the client caches no list across [SES-018]', async () => {
+    const { definition, around } = basketry()
+    await using served = await serve(definition, { around })
+    const client = sessionsOf(served.connect())
+    const session = await client.sessions.create()
+    const namesOf = async (caller: Pick<SessionsClient, 'listTools'>) =>
+      (await caller.listTools()).map(({ name }) => name)
+    for (let times = 0; times < 2; times += 1) {
+      expect(await namesOf(client)).toEqual(['add', 'pay'])
+      expect(await namesOf(session)).toEqual(['add', 'pay', 'secret'])
+    }
+    await expect(client.callTool('secret')).rejects.toMatchObject({ rpc: { code: -32602 } })
+    expect(textOf(await session.callTool('secret'))).toBe('ran')
+  })
+
+  test('that were deleted are not found, by whoever still has them [SES-012]', async () => {
+    const { definition, around } = basketry()
+    await using served = await serve(definition, { around })
+    const client = sessionsOf(served.connect(), { target: 'shop', user: null })
+    const session = await client.sessions.create()
+    const other = client.sessions.resume(session.keep())
+    await session.delete()
+    const failure: unknown = await other.listTools().catch((error: unknown) => error)
+    expect(failure).toMatchObject({
+      rpc: { code: -32043, message: 'Session not found', data: { sessionId: session.id } },
+    })
+  })
+})
+
+describe('over HTTP', () => {
+  interface Seen {
+    readonly method: string | null
+    readonly sent: string | null
+    readonly answered: string | null
+  }
+
+  test('requests and answers of a session repeat its id in Mcp-Session-Id, and no others do [SES-017]', async () => {
+    const { definition, around } = basketry()
+    const server = around(createServer({ name: 'shop', version: '1', ...definition }))
+    await using http = await serveHttp(server)
+    const seen: Seen[] = []
+    const watched: typeof fetch = async (input, init) => {
+      const request = new Request(input, init)
+      const response = await fetch(request)
+      const [method, sent] = [request.headers.get('mcp-method'), request.headers.get('mcp-session-id')]
+      seen.push({ method, sent, answered: response.headers.get('mcp-session-id') })
+      return response
+    }
+    await using connection = connectHttp(http.url, { fetch: watched })
+    const client = createSessionsClient(connection, host)
+    await client.listTools()
+    const session = await client.sessions.create()
+    await session.callTool('add', { item: 'a' })
+    await session.delete()
+    const { id } = session
+    expect(seen).toEqual([
+      { method: 'tools/list', sent: null, answered: null },
+      { method: 'sessions/create', sent: null, answered: id },
+      { method: 'tools/call', sent: id, answered: id },
+      { method: 'sessions/delete', sent: id, answered: null },
+    ])
+  })
+
+  test('a header that names another session than the body is refused with status 400 [SES-017]', async () => {
+    const { definition, around } = basketry()
+    await using http = await serveHttp(around(createServer({ name: 'shop', version: '1', ...definition })))
+    const statuses: number[] = []
+    const forging: typeof fetch = async (input, init) => {
+      const headers = new Headers(init?.headers)
+      if (headers.has('mcp-session-id')) headers.set('mcp-session-id', 'another')
+      const response = await fetch(input, { ...init, headers })
+      statuses.push(response.status)
+      return response
+    }
+    await using connection = connectHttp(http.url, { fetch: forging })
+    const session = await createSessionsClient(connection, host).sessions.create()
+    await expect(session.listTools()).rejects.toMatchObject({ rpc: { code: -32020 } })
+    expect(statuses.at(-1)).toBe(400)
+  })
+})
