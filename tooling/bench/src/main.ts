@@ -6,8 +6,10 @@ const benchmarks: ReadonlyMap<string, () => Promise<{ readonly run: (options: { 
     ['client', () => import('./client/run.ts')],
     ['codec', () => import('./codec.ts')],
     ['http', () => import('./http/run.ts')],
+    ['list', () => import('./list/run.ts')],
     ['parse', () => import('./parse.ts')],
     ['stdio', () => import('./stdio.ts')],
+    ['stream', () => import('./stream/run.ts')],
     ['subscriptions', () => import('./subscriptions.ts')],
     ['suspended', () => import('./suspended.ts')],
   ])

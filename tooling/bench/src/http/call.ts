@@ -1,29 +1,43 @@
 import { metaKeys, protocolVersion } from '@x/schema'
 
-/** The body of the call that every server gets: about 330 bytes, with what a real client sends. */
-export const body = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'tools/call',
-  params: {
-    name: 'echo',
-    arguments: { text: 'The quick brown fox jumps over the lazy dog', times: 1 },
-    _meta: {
-      [metaKeys.protocolVersion]: protocolVersion,
-      [metaKeys.clientInfo]: { name: 'bench-client', version: '1.0.0' },
-      [metaKeys.clientCapabilities]: { elicitation: {} },
-    },
-  },
-})
-
-/** The headers that the revision requires of that call. */
-export const headers: Readonly<Record<string, string>> = {
-  'content-type': 'application/json',
-  accept: 'application/json, text/event-stream',
-  'mcp-protocol-version': protocolVersion,
-  'mcp-method': 'tools/call',
-  'mcp-name': 'echo',
+/** A request that a load repeats. */
+export interface Call {
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+  /** A text that every right answer has, so that a server that fails fast is not taken for a fast one. */
+  readonly expected: string
 }
 
-/** What the tool answers, so that a server that fails fast is not taken for a fast one. */
+const _meta = {
+  [metaKeys.protocolVersion]: protocolVersion,
+  [metaKeys.clientInfo]: { name: 'bench-client', version: '1.0.0' },
+  [metaKeys.clientCapabilities]: { elicitation: {} },
+}
+
+/** A request of any method, with the headers that the revision requires of it. */
+export function callOf(method: string, params: Readonly<Record<string, unknown>>, expected: string): Call {
+  const name = typeof params['name'] === 'string' ? { 'mcp-name': params['name'] } : {}
+  return {
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': protocolVersion,
+      'mcp-method': method,
+      ...name,
+    },
+    expected,
+  }
+}
+
+/** What the echo tool answers. */
 export const expectedText = 'The quick brown fox jumps over the lazy dog'
+
+/** A call of the echo tool: about 330 bytes, with what a real client sends. */
+export const echoCall = callOf(
+  'tools/call',
+  { name: 'echo', arguments: { text: expectedText, times: 1 } },
+  expectedText,
+)
+
+export const { body, headers } = echoCall

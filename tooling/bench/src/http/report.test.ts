@@ -6,6 +6,7 @@ const at = (name: string, perSecond: number): Measurement => ({
   perSecond,
   cpuPerRequest: 1_000_000 / perSecond,
   medianMilliseconds: 1,
+  p99Milliseconds: 1,
 })
 
 test('a share is taken within a round, so that a slow round of the machine does not count', () => {
@@ -16,7 +17,7 @@ test('a share is taken within a round, so that a slow round of the machine does 
   ]
   const [floor, ours] = reportLines(16, rounds)
   expect(floor).toContain('100.0 % of the floor')
-  expect(ours).toMatch(/80\.0 % of the floor +1\.25 x its CPU +\(70\.0 to 80\.0 %\)/)
+  expect(ours).toMatch(/80\.0 % of the floor +1\.25 x its CPU +1\.00 x its p99 +\(70\.0 to 80\.0 %\)/)
   expect(ours).toContain('700 calls/s')
 })
 

@@ -7,6 +7,7 @@ export interface Measurement {
   /** Microseconds of CPU in the server's process. */
   readonly cpuPerRequest: number
   readonly medianMilliseconds: number
+  readonly p99Milliseconds: number
 }
 
 /**
@@ -19,6 +20,7 @@ export function reportLines(connections: number, rounds: readonly (readonly Meas
     const own = rounds.map((round) => find(round, name))
     const shares = rounds.map((round) => find(round, name).perSecond / find(round, 'floor').perSecond)
     const costs = rounds.map((round) => find(round, name).cpuPerRequest / find(round, 'floor').cpuPerRequest)
+    const tails = rounds.map((round) => find(round, name).p99Milliseconds / find(round, 'floor').p99Milliseconds)
     const columns = [
       `${connections} connections`.padStart(14),
       name.padEnd(8),
@@ -26,6 +28,7 @@ export function reportLines(connections: number, rounds: readonly (readonly Meas
       `${median(own.map(({ cpuPerRequest }) => cpuPerRequest)).toFixed(1)} us CPU/call`.padStart(18),
       `${(median(shares) * 100).toFixed(1)} % of the floor`.padStart(22),
       `${median(costs).toFixed(2)} x its CPU`.padStart(14),
+      `${median(tails).toFixed(2)} x its p99`.padStart(14),
       `(${(Math.min(...shares) * 100).toFixed(1)} to ${(Math.max(...shares) * 100).toFixed(1)} %)`,
     ]
     return columns.join('  ')

@@ -1,0 +1,26 @@
+import { tool } from '@x/server'
+import { z } from 'zod'
+
+/** So many tools, each with a schema of its own; the echo tool is in the middle. */
+export function manyTools(count: number): ReturnType<typeof tool>[] {
+  const others = Array.from({ length: count - 1 }, (_, index) =>
+    tool(`tool-${index}`, {
+      description: `Does what tool ${index} does, and says how long it took`,
+      input: z.object({
+        text: z.string().describe('What it is about'),
+        times: z
+          .number()
+          .int()
+          .min(1)
+          .max(10 + index),
+      }),
+      run: ({ text }) => text,
+    }),
+  )
+  const echo = tool('echo', {
+    description: 'Repeats a text',
+    input: z.object({ text: z.string(), times: z.number().int().min(1).max(10) }),
+    run: ({ text, times }) => text.repeat(times),
+  })
+  return others.toSpliced(count >> 1, 0, echo)
+}

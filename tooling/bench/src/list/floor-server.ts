@@ -1,0 +1,23 @@
+import { createServer } from 'node:http'
+import { createServer as createMcpServer } from '@x/server'
+import { answerQuestions } from '../http/answer-questions.ts'
+import { manyTools } from '../http/many-tools.ts'
+import { listCall } from './run.ts'
+
+// The same bytes as the server's, from memory: a body is read and parsed, and a text that was made before is sent.
+const server = createMcpServer({ name: 'bench', version: '1.0.0', tools: manyTools(500) })
+const { signal } = new AbortController()
+const answer = JSON.stringify(await server(JSON.parse(listCall.body), { signal, notify: () => {} }))
+const length = Buffer.byteLength(answer)
+
+answerQuestions(
+  createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      JSON.parse(Buffer.concat(chunks).toString())
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': length })
+      response.end(answer)
+    })
+  }),
+)

@@ -1,0 +1,16 @@
+import { createServer as createHttpServer } from 'node:http'
+import { createServer, tool } from '@x/server'
+import { nodeHandler } from '@x/transport-http/node'
+import { answerQuestions } from '../http/answer-questions.ts'
+
+const work = tool('work', {
+  description: 'Reports how far it has come',
+  input: { type: 'object' },
+  run: (_args, ctx) => {
+    for (let done = 1; done <= 1000; done++) ctx.progress(done, 1000)
+    return 'done'
+  },
+})
+
+const server = createServer({ name: 'bench', version: '1.0.0', tools: [work], messagesPerSecond: 1_000_000 })
+answerQuestions(createHttpServer(nodeHandler(server, { maxQueuedBytes: 64 * 1024 * 1024 })))
