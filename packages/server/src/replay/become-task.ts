@@ -1,6 +1,7 @@
 import { errorCodes, type JsonObject, McpError } from '@x/schema'
 import { resultMeta } from '../catalog.ts'
 import { quote, type Scope } from '../request/scope.ts'
+import { hideError } from './hide-error.ts'
 import { writeJournal } from './journal.ts'
 import { fail, goOn, journalOf, type Run, tooLate } from './run.ts'
 import type { TaskChoice } from './task-choice.ts'
@@ -23,9 +24,12 @@ export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean>
 
 /** Hands the call over with what it has been answered and has recorded: the result says where it goes on. */
 export async function handOver(run: Run): Promise<JsonObject> {
-  const { call, catalog } = run.scope
+  const { scope, name } = run
+  const { call, catalog } = scope
   if (call.background === undefined) throw withoutTasks(run)
-  const result = await call.background.begin(writeJournal(journalOf(run)))
+  const result = await call.background.begin(writeJournal(journalOf(run))).catch((error: unknown) => {
+    throw hideError(error, scope, name)
+  })
   const meta = resultMeta(undefined, catalog)
   return meta === undefined ? result : { ...result, _meta: meta }
 }

@@ -21,7 +21,8 @@ export function replay<T>(handler: Handler<T>, scope: Scope): Awaitable<JsonObje
   const { requestState } = scope.params
   const { gauge, strictReplay } = scope.settings
   // A task was admitted long ago, and would fail if it were refused now.
-  if (scope.call.journal !== undefined) return runFrom(openKept(scope.call.journal), handler, scope)
+  if (scope.call.journal !== undefined)
+    return runFrom(openKept(scope.call.journal, scope, handler.name), handler, scope)
   admitCall(gauge, typeof requestState === 'string')
   const isTask = beginsAsTask(handler.task, scope)
   if (typeof requestState === 'string') {

@@ -10,6 +10,7 @@ import {
 import { isStateError } from '@x/state-codec'
 import { report, type Scope } from '../request/scope.ts'
 import { HandlerError, withoutState } from './handler-error.ts'
+import { hideError } from './hide-error.ts'
 import { answersKind } from './needs.ts'
 import { type Journal, readJournal, writeJournal } from './journal.ts'
 import { explicitKey, wireKey } from './keys.ts'
@@ -48,9 +49,12 @@ export async function openState(token: string, scope: Scope, name: string): Prom
  * What a run begins with whose journal is kept for it. Throws when the journal is of a later format: nothing may be done for a
  * call of which this version does not know what was done already.
  */
-export function openKept({ journal: kept, responses }: JournalKeeper): RunStart {
+export function openKept({ journal: kept, responses }: JournalKeeper, scope: Scope, name: string): RunStart {
   const journal = readJournal(kept)
-  if (journal === undefined) throw new Error('The journal that was kept is of a format that this version does not know')
+  if (journal === undefined) {
+    const error = new Error('The journal that was kept is of a format that this version does not know')
+    throw hideError(error, scope, name)
+  }
   return { journal, responses: takeResponses(journal, responses, (key) => explicitKey(key, journal.round)) }
 }
 

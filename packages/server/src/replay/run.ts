@@ -1,7 +1,8 @@
-import { type InputRequest, type InputResponse, isJsonObject, type JsonObject, onAbort } from '@x/schema'
+import { type InputRequest, type InputResponse, isJsonObject, type JsonObject, type McpError, onAbort } from '@x/schema'
 import type { Scope } from '../request/scope.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
 import { HandlerError, type HandlerProblem, withoutState } from './handler-error.ts'
+import { hideError } from './hide-error.ts'
 import { emptyJournal, type Journal } from './journal.ts'
 import { refuseKey } from './keys.ts'
 import { suspensionFor } from './suspension.ts'
@@ -44,7 +45,7 @@ export interface Run {
   /** Whether the call is to go on as a task. */
   tasked: boolean
   /** Why nothing more of the run can be kept: it has failed with this, whatever the handler does. */
-  lost: { readonly error: unknown } | undefined
+  lost: McpError | undefined
   /** Whether the call has to stay here, because it could not be handed over. */
   readonly stays: boolean
   /** How often the server had been told to stop when the request came. */
@@ -241,7 +242,7 @@ export function goOn(run: Run): Promise<never> {
 
 /** Ends the run now, because nothing may be done for the call any more; gives what the handler is to be stopped with. */
 export function lose(run: Run, error: unknown): Error {
-  run.lost ??= { error }
+  run.lost ??= hideError(error, run.scope, run.name)
   suspend(run)
   return suspensionOf(run)
 }

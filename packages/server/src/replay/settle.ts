@@ -37,7 +37,7 @@ export async function attempt<T>(handler: Handler<T>, run: Run): Promise<Outcome
 export function settle<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   endRun(run)
   countOut(run)
-  if (run.lost !== undefined) throw run.lost.error
+  if (run.lost !== undefined) throw run.lost
   if (run.asked !== undefined) return settleAsked(run, outcome)
   // One that had come to its end before it heard that it should become a task has its result.
   if (run.tasked && !run.unheard) return settleTasked(run, outcome)
@@ -68,7 +68,7 @@ async function settleTasked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObjec
 async function settleStopped<T>(run: Run, outcome: Outcome<T>): Promise<void> {
   // What a step has done by now is recorded, or it would be done twice.
   await drained(run)
-  if (run.lost !== undefined) throw run.lost.error
+  if (run.lost !== undefined) throw run.lost
   if (run.fault !== undefined) throw run.fault
   warnSwallowed(run, outcome)
 }
