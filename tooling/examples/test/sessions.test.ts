@@ -1,0 +1,73 @@
+import { createSessionsClient, type SessionsClient } from '@x/sessions/client'
+import { withSessions } from '@x/sessions/server'
+import { createServer, type Server } from '@x/server'
+import { memoryStore, randomKey } from '@x/state-codec'
+import { serveHttp } from '@x/transport-http/node'
+import { expect, test } from 'vitest'
+import * as programs from '../src/sessions.ts'
+
+const keys = [randomKey()]
+const clientOf = (server: Server): SessionsClient =>
+  createSessionsClient(server, { name: 'test', version: '1.0.0', target: 'travel', user: null })
+const text = (said: string) => [{ type: 'text', text: said }]
+
+test('two conversations have a trip each, over HTTP, and are gone afterwards', async () => {
+  await using http = await serveHttp(programs.createTravelServer(programs.defineTrips(keys)))
+  expect(await programs.planTrips(http.url)).toEqual(text('2 nights in Oslo'))
+  expect(await programs.withoutSessions(http.url)).toEqual(text('1 nights in Oslo'))
+})
+
+test('a trip is booked within its session, once it has a city', async () => {
+  const client = clientOf(programs.createTravelServer(programs.defineTrips(keys)))
+  await using session = await client.sessions.create()
+  await expect(session.callTool('book_trip')).rejects.toThrow('Unknown tool')
+  await session.callTool('choose_city', { city: 'Faro' })
+  expect((await session.callTool('book_trip')).content).toEqual(text('Booked: Faro'))
+})
+
+test('sessions in a store are revoked, and the host begins anew', async () => {
+  const trips = programs.defineRevocableTrips(keys, memoryStore())
+  const client = clientOf(programs.createTravelServer(trips))
+  const session = await client.sessions.create()
+  await session.callTool('choose_city', { city: 'Faro' })
+  expect(await programs.addNight(client, session)).toBe(session)
+  await trips.revoke(session.id)
+  expect((await programs.addNight(client, session)).id).not.toBe(session.id)
+})
+
+test('of two calls at once, one adds its night', async () => {
+  const trips = programs.defineRevocableTrips(keys, memoryStore())
+  const tools = [programs.addNightCarefully(trips)]
+  const server = withSessions(createServer({ name: 'travel', version: '1', tools, strictReplay: false }), trips)
+  const session = await clientOf(server).sessions.create()
+  const results = await Promise.all([session.callTool('add_night'), session.callTool('add_night')])
+  expect(results.map(({ isError }) => isError === true).toSorted()).toEqual([false, true])
+})
+
+test('a map is opened once for its session, and closed with it', async () => {
+  const events: string[] = []
+  const openMap = async () => {
+    events.push('open')
+    return { show: (city: string) => city, close: () => void events.push('close') }
+  }
+  const client = clientOf(programs.createMapServer(keys, openMap))
+  {
+    await using session = await client.sessions.create()
+    for (const city of ['Oslo', 'Faro']) await session.callTool('show', { city })
+  }
+  expect(events).toEqual(['open', 'close'])
+})
+
+test('a session is kept, and taken up for the same user and server', async () => {
+  await using http = await serveHttp(programs.createTravelServer(programs.defineTrips(keys)))
+  const owner = { target: http.url, user: 'ada@example.com' }
+  const server = programs.createTravelServer(programs.defineTrips(keys))
+  const session = await createSessionsClient(server, { name: 'test', version: '1', ...owner }).sessions.create()
+  await session.callTool('choose_city', { city: 'Faro' })
+  let saved = ''
+  programs.keepForLater(session, (kept) => {
+    saved = JSON.stringify(kept)
+  })
+  const resumed = programs.takeUp(JSON.parse(saved), http.url)
+  expect((await resumed.callTool('add_nights', { nights: 3 })).content).toEqual(text('3 nights in Faro'))
+})
