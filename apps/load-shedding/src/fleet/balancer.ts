@@ -27,3 +27,6 @@ export interface BalancerSetup {
   /** The module that is an instance. */
   readonly module: string
 }
+
+/** How Node runs a module that was built: with packages that were built too. */
+export const builtArguments = ['--conditions=dist'] as const

@@ -1,17 +1,22 @@
 import cluster from 'node:cluster'
 import { freePort } from './free-port.ts'
-import type { Balancer, BalancerSetup } from './balancer.ts'
+import { type Balancer, type BalancerSetup, builtArguments } from './balancer.ts'
 
 /** Node's own cluster: this process listens, and hands connections to the instances by turns. */
 export async function openCluster({ port: wanted, module }: BalancerSetup): Promise<Balancer> {
   const port = await freePort(wanted)
   cluster.schedulingPolicy = cluster.SCHED_RR
-  cluster.setupPrimary({ exec: module, args: [] })
+  cluster.setupPrimary({ exec: module, args: [], execArgv: [...builtArguments] })
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     // What was handed over before it was told has its request read within this time, though the instance is overloaded.
     noticeMs: 1_000,
-    start: (_, environment) => cluster.fork({ ...environment, PORT: String(port) }).process,
+    start(_, environment) {
+      const worker = cluster.fork({ ...environment, PORT: String(port) })
+      // The cluster still answers an instance that has just ended. Its end is told by itself.
+      worker.on('error', () => {})
+      return worker.process
+    },
     offer() {},
     async stop() {},
   }

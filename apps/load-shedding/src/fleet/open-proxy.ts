@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Balancer, BalancerSetup } from './balancer.ts'
+import { type Balancer, type BalancerSetup, builtArguments } from './balancer.ts'
 import { freePort, freePorts } from './free-port.ts'
 import { findProgram, startProxy } from './proxy-process.ts'
 
@@ -73,8 +73,10 @@ async function openProxy(
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     noticeMs: kind.noticeMs,
-    start: (lane, environment) =>
-      fork(module, [], { env: { ...process.env, ...environment, PORT: String(ports[lane]) } }),
+    start(lane, environment) {
+      const env = { ...process.env, ...environment, PORT: String(ports[lane]) }
+      return fork(module, [], { env, execArgv: [...builtArguments] })
+    },
     offer(offered) {
       if (!kind.isTold) return
       configure(offered.flatMap((lane) => ports[lane] ?? []))

@@ -8,6 +8,9 @@ import { createThrottle } from './throttle.ts'
 
 const { PORT, STATE_KEY = '', SHEDDING, NOTICE_MS, GRACE_MS } = process.env
 
+/** How long the cluster may take to say goodbye. */
+const goodbyeMs = 500
+
 const report = (message: InstanceMessage): void => {
   if (process.connected) process.send?.(message, ignoreFailure)
 }
@@ -36,7 +39,9 @@ async function stop(): Promise<void> {
   // The cluster knows no readiness: told like this, it hands nothing over any more, and what it has handed over is served.
   cluster.worker?.disconnect()
   await instance.http.close({ noticeMs: Number(NOTICE_MS), graceMs: Number(GRACE_MS) })
-  process.exit(0)
+  if (cluster.worker === undefined) process.exit(0)
+  // The cluster ends the channel when it knows that this end was wanted, and with it the process.
+  setTimeout(() => process.exit(0), goodbyeMs)
 }
 
 function ignoreFailure(): void {}

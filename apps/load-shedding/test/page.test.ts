@@ -1,0 +1,221 @@
+import { describeNeeding } from '@tooling/vitest/needs'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { CallView, Point } from '../src/board/snapshot.ts'
+import { serveControl } from '../src/control/serve-control.ts'
+import { stillStage } from '../src/testing/still-stage.ts'
+import { openStage } from '../src/trial/open-stage.ts'
+import { type BuiltPage, buildPage } from './build-page.ts'
+
+const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync']
+
+const call = (name: string, changes: Partial<CallView>): CallView => ({
+  call: name,
+  size: 'heavy',
+  instance: 1,
+  origin: 1,
+  progress: 0.5,
+  moves: 0,
+  state: 'open',
+  ...changes,
+})
+
+describeNeeding('chromium', 'the page', (executablePath) => {
+  let browser: Browser
+  let built: BuiltPage
+  beforeAll(async () => {
+    built = await buildPage()
+    browser = await chromium.launch({ executablePath, args })
+  }, 60_000)
+  afterAll(async () => {
+    await browser?.close()
+    await built?.remove()
+  })
+
+  /** Opens the page; what it or its policy complains of is in `complaints`. */
+  const openPage = async (url: string, options: BrowserContextOptions = {}) => {
+    const page = await browser.newPage(options)
+    const complaints: string[] = []
+    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (message) => complaints.push(message.text()))
+    page.on('request', (request) => request.url().startsWith(url) || complaints.push(request.url()))
+    await page.goto(url)
+    await page.getByRole('switch', { name: 'Shedding' }).waitFor()
+    return { page, complaints }
+  }
+  const openStill = async (options: BrowserContextOptions = {}) => {
+    const stage = stillStage()
+    const control = await serveControl(stage, 0, built.root)
+    const opened = await openPage(control.url, options)
+    const close = async (): Promise<void> => {
+      await opened.page.close()
+      await control[Symbol.asyncDispose]()
+    }
+    return { stage, control, ...opened, [Symbol.asyncDispose]: close }
+  }
+
+  test('everything can be done with the keyboard alone, and is told to those who do not see it', async () => {
+    await using fixture = await openStill()
+    const { page, stage, complaints } = fixture
+    const said = () => page.locator('[data-announcement]').innerText()
+    await tabTo(page, 'Shedding')
+    await page.keyboard.press('Space')
+    await expect.poll(said).toBe('Shedding is off')
+    await tabTo(page, 'Steady')
+    await page.keyboard.press('ArrowRight')
+    await expect.poll(said).toBe('Load: Heavy')
+    for (const [name, words] of [
+      ['Burst of heavy calls', 'A burst of heavy calls was sent'],
+      ['Restart all in turn', 'Every instance is restarted in turn'],
+      ['Overload 1', 'Instance 1 is overloaded'],
+      ['Drain and restart 1', 'Instance 1 is restarted'],
+      ['Kill 2', 'Instance 2 is killed'],
+    ] as const) {
+      await tabTo(page, name)
+      await page.keyboard.press('Enter')
+      await expect.poll(said).toBe(words)
+    }
+    const asked = ['shedding false', 'level heavy', 'burst 4', 'roll', 'overload 1 true', 'restart 1', 'kill 2']
+    expect(stage.asked).toEqual(asked)
+    expect(complaints).toEqual([])
+  })
+
+  test('a call is a block in the lane of its instance, and goes to another lane when it moves', async () => {
+    await using fixture = await openStill({ reducedMotion: 'reduce' })
+    const { page, stage } = fixture
+    const block = page.locator('[data-call=a]')
+    const isInLane = (instance: number) => overlaps(page, '[data-call=a]', `[data-track="${instance}"]`)
+    stage.change({ calls: [call('a', {}), call('b', { size: 'light' })] })
+    await expect.poll(() => isInLane(1)).toBe(true)
+    stage.change({ calls: [call('a', { instance: 0, moves: 1 })] })
+    await expect.poll(() => isInLane(0)).toBe(true)
+    stage.change({ calls: [call('a', { instance: 2, moves: 1 })] })
+    await expect.poll(() => isInLane(2)).toBe(true)
+    expect(await block.innerText()).toBe('1')
+    stage.change({ calls: [call('a', { instance: 2, state: 'lost' })] })
+    await expect.poll(() => block.innerText()).toBe('×')
+    stage.change({ calls: [] })
+    await expect.poll(() => block.count()).toBe(0)
+  })
+
+  test('numbers and states stand there in words, and what went wrong stands out', async () => {
+    await using fixture = await openStill()
+    const { page, stage, complaints } = fixture
+    const points: Point[] = [1, 2, 3].map((at) => ({
+      at,
+      perSecond: at,
+      movesPerSecond: 0,
+      p50Ms: 120,
+      p99Ms: 2300,
+      delays: [at, null],
+    }))
+    const [first, second] = stage.snapshot().lanes
+    if (first === undefined || second === undefined) throw new Error('there are two instances')
+    stage.change({
+      points,
+      totals: { completed: 41, lost: 3, wrong: 0, moved: 17, chunks: 90, repeated: 12 },
+      recent: { perSecond: 2.04, p50Ms: 120, p99Ms: 2300 },
+      lanes: [
+        { ...first, isOverloaded: true, isReady: false, eventLoopDelayMs: 181.4, moved: 17 },
+        { ...second, status: 'leaving' },
+      ],
+    })
+    await page.getByText('draining').waitFor()
+    const sums = (await page.locator('.sum').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))
+    expect(sums).toEqual([
+      'calls completed 41',
+      'times a call moved 17',
+      'calls lost 3',
+      'chunks of work done twice 12',
+      'calls a second, last 10 s 2.0',
+      'half of them within (p50) 120 ms',
+      '99 of 100 within (p99) 2.3 s',
+    ])
+    expect(await page.locator('.sum.bad').count()).toBe(2)
+    expect(await page.locator('[data-lane="1"] .lane-head').innerText()).toMatch(
+      /overloaded\s+not ready\s+0 calls · 181 ms late · 17 moved on/,
+    )
+    expect(await page.getByRole('button', { name: 'Overload 1' }).getAttribute('aria-pressed')).toBe('true')
+    expect(await page.getByRole('button', { name: 'Kill 2' }).getAttribute('aria-disabled')).toBe('true')
+    await page.getByRole('button', { name: 'Kill 2' }).press('Enter')
+    const legends = await page.locator('.chart li').allInnerTexts()
+    expect(legends.map((text) => text.trim())).toEqual([
+      'calls completed 3.0',
+      'moves 0.0',
+      'p50 120 ms',
+      'p99 2.3 s',
+      'instance 1 3 ms',
+      'instance 2 –',
+    ])
+    expect(await page.locator('.chart canvas').count()).toBe(3)
+    expect(stage.asked).toEqual([])
+    expect(complaints).toEqual([])
+  })
+
+  test('a server that is gone is told, and what is asked of it too', async () => {
+    await using fixture = await openStill()
+    const { page, control } = fixture
+    await page.getByText('Live').waitFor()
+    await control[Symbol.asyncDispose]()
+    await page.getByText('Not connected').waitFor()
+    await page.getByRole('button', { name: 'Kill 1' }).click()
+    await expect.poll(() => page.locator('[data-announcement]').innerText()).toContain('Is the server still running?')
+  })
+
+  test.each([
+    ['wide', 1440, 'light'],
+    ['narrow', 340, 'dark'],
+  ] as const)('nothing runs over the edge of a %s window', async (_, width, colorScheme) => {
+    await using fixture = await openStill({ viewport: { width, height: 800 }, colorScheme })
+    const { page, stage } = fixture
+    const calls = Array.from({ length: 60 }, (__, place) => call(`call-${place}`, { instance: place % 3 }))
+    stage.change({ calls })
+    await page.locator('.block').first().waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+  })
+
+  test('with a real fleet, calls leave the instance that is overloaded', async () => {
+    const stage = await openStage({ balancer: 'cluster', sheds: true, size: 3, port: 0, onFailure: () => {} })
+    const control = await serveControl(stage, 0, built.root)
+    try {
+      const { page, complaints } = await openPage(control.url)
+      await page.getByRole('button', { name: 'Overload 1' }).click()
+      await page.locator('[data-lane="1"]').getByText('overloaded').waitFor()
+      await page.getByRole('button', { name: 'Burst of heavy calls' }).click()
+      const movedOn = page.locator('[data-lane="1"] .lane-head').getByText(/[1-9]\d* moved on/)
+      await movedOn.waitFor({ timeout: 20_000 })
+      await page
+        .locator('.block', { hasText: /^[1-9]$/ })
+        .first()
+        .waitFor({ timeout: 20_000 })
+      expect(complaints).toEqual([])
+      await page.close()
+    } finally {
+      await control[Symbol.asyncDispose]()
+      await stage.stop()
+    }
+  }, 60_000)
+})
+
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let count = 0; count < 40; count++) {
+    if ((await focused(page)) === name) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`The focus never came to "${name}"`)
+}
+
+/** The name of what has the focus. */
+function focused(page: Page): Promise<string> {
+  return page.evaluate<string>(`{
+    const { ariaLabel, labels, innerText } = document.activeElement
+    String(ariaLabel ?? labels?.[0]?.innerText ?? innerText).trim()
+  }`)
+}
+
+/** Whether one element lies within another, but for a pixel. */
+async function overlaps(page: Page, inner: string, outer: string): Promise<boolean> {
+  const [a, b] = await Promise.all([page.locator(inner).boundingBox(), page.locator(outer).boundingBox()])
+  if (a === null || b === null) return false
+  return a.y >= b.y - 1 && a.y + a.height <= b.y + b.height + 1 && a.x >= b.x - 1
+}

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describeNeeding } from '@tooling/vitest/needs'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { BalancerName } from '../src/fleet/balancer.ts'
+import { openStage } from '../src/trial/open-stage.ts'
+
+// The instances run as they were built, in processes of their own.
+beforeAll(() => {
+  if (!existsSync(join(import.meta.dirname, '../dist/instance/instance.js')))
+    throw new Error('dist is missing: run "pnpm turbo run build --filter=@apps/load-shedding..."')
+})
+
+async function open(balancer: BalancerName, sheds = true) {
+  const failures: unknown[] = []
+  const stage = await openStage({ balancer, sheds, size: 3, port: 0, onFailure: (error) => failures.push(error) })
+  const pids = () => stage.board.lanes().map(({ pid }) => pid)
+  return { stage, failures, pids, [Symbol.asyncDispose]: () => stage.stop() }
+}
+
+function restartsLoseNothing(balancer: BalancerName): void {
+  test('every instance is restarted in turn under load: no call is lost, and no finished work is done again', async () => {
+    await using fixture = await open(balancer)
+    const { stage, failures, pids } = fixture
+    const before = pids()
+    stage.setLevel('steady')
+    stage.load.burst(9)
+    await expect.poll(() => stage.board.calls().filter(({ instance }) => instance > 0).length).toBeGreaterThan(3)
+    await stage.roll()
+    stage.setLevel('off')
+    await stage.load.settled()
+    expect(new Set([...before, ...pids()]).size).toBe(6)
+    const { completed, lost, wrong, moved, repeated } = stage.board.totals()
+    expect({ lost, wrong, repeated, failures }).toEqual({ lost: 0, wrong: 0, repeated: 0, failures: [] })
+    expect(completed).toBeGreaterThanOrEqual(9)
+    expect(moved).toBeGreaterThan(0)
+  }, 120_000)
+}
+
+describe("behind Node's cluster", () => {
+  restartsLoseNothing('cluster')
+
+  test('without shedding, the same restarts lose calls, and their work is done again', async () => {
+    await using fixture = await open('cluster', false)
+    const { stage } = fixture
+    stage.load.burst(36)
+    await expect.poll(() => stage.board.calls().filter(({ instance }) => instance > 0).length).toBeGreaterThan(24)
+    await stage.roll()
+    await stage.load.settled()
+    const { completed, lost, wrong, moved, repeated } = stage.board.totals()
+    expect({ completed, wrong, moved }).toEqual({ completed: 36, wrong: 0, moved: 0 })
+    expect(lost).toBeGreaterThan(0)
+    expect(repeated).toBeGreaterThan(0)
+  }, 120_000)
+
+  test('an instance that is killed is replaced, and the calls that it had begin again', async () => {
+    await using fixture = await open('cluster')
+    const { stage, pids } = fixture
+    const [killed] = pids()
+    stage.load.burst(9)
+    await expect.poll(() => stage.board.calls().filter(({ instance }) => instance === 1).length).toBeGreaterThan(0)
+    stage.fleet.kill(1)
+    await expect.poll(() => stage.board.lanes()[0]?.status, { timeout: 20_000 }).toBe('down')
+    await expect.poll(() => stage.board.lanes()[0]?.status, { timeout: 20_000 }).toBe('ready')
+    expect(pids()[0]).not.toBe(killed)
+    await stage.load.settled()
+    const { completed, lost, wrong } = stage.board.totals()
+    expect({ completed, wrong }).toEqual({ completed: 9, wrong: 0 })
+    expect(lost).toBeGreaterThan(0)
+  }, 120_000)
+})
+
+for (const balancer of ['nginx', 'haproxy'] as const) {
+  describeNeeding(balancer, `behind ${balancer}`, () => restartsLoseNothing(balancer))
+}
