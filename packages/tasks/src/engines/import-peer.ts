@@ -1,0 +1,16 @@
+/** Loads a package that not every user needs. Rejects with what to install when it is missing; `named` is what to write then. */
+export async function importPeer<T>(named: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch (cause) {
+    const name = named.slice(0, named.lastIndexOf('@'))
+    if (!isMissing(cause, name)) throw cause
+    throw new Error(`This engine needs the package ${name}, which is not installed: npm install ${named}`, { cause })
+  }
+}
+
+/** A package that is there and lacks one of its own is another mistake. */
+function isMissing(error: unknown, name: string): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false
+  return error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes(`'${name}'`)
+}

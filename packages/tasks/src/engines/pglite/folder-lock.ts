@@ -1,0 +1,121 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { dirname } from 'node:path'
+
+/** Who has a folder open. */
+interface Holder {
+  readonly pid: number
+  readonly host: string
+  /** When the process began, as its system tells it: a pid is given again. Empty where the system does not tell. */
+  readonly began: string
+}
+
+/** Folders that this process has open, by their lock files. */
+const held = new Set<string>()
+
+/**
+ * Takes a folder for this process alone, by a file beside it, and resolves with the function that gives it back. What a process left that was
+ * killed is taken over. Rejects with who has it.
+ */
+export async function lockFolder(folder: string): Promise<() => Promise<void>> {
+  const file = `${folder}.lock`
+  if (held.has(file)) throw new Error(`${folder} is open in this process already: use one engine for all of it`)
+  held.add(file)
+  try {
+    await mkdir(dirname(folder), { recursive: true })
+    await takeFile(file, folder)
+  } catch (error) {
+    held.delete(file)
+    throw error
+  }
+  return async () => {
+    await rm(file, { force: true })
+    held.delete(file)
+  }
+}
+
+async function takeFile(file: string, folder: string): Promise<void> {
+  for (let tries = 0; tries < 10; tries++) {
+    if (await made(file)) return
+    const text = await readFile(file, 'utf8').catch(() => undefined)
+    if (text === undefined) continue
+    const holder = holderIn(text)
+    if (holder === undefined || isAlive(holder)) throw takenError(folder, file, holder)
+    await removeStale(file, text)
+  }
+  throw new Error(`${file} comes and goes: several processes want ${folder}, and one alone can have it`)
+}
+
+async function made(file: string): Promise<boolean> {
+  const holder: Holder = { pid: process.pid, host: hostname(), began: beganAt(process.pid) }
+  try {
+    await writeFile(file, JSON.stringify(holder), { flag: 'wx' })
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** Takes the file away if it still says the same; when another was faster, its file is put back. */
+async function removeStale(file: string, text: string): Promise<void> {
+  const aside = `${file}.${process.pid}`
+  const moved = await rename(file, aside).then(
+    () => true,
+    () => false,
+  )
+  if (!moved) return
+  const found = await readFile(aside, 'utf8')
+  if (found !== text) await writeFile(file, found, { flag: 'wx' }).catch(() => {})
+  await rm(aside, { force: true })
+}
+
+/** A file that says nothing is one that is being written, or was when the machine lost its power. */
+function holderIn(text: string): Holder | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null || !('pid' in value) || !('host' in value)) return undefined
+    const { pid, host } = value
+    const began = 'began' in value ? String(value.began) : ''
+    return Number.isSafeInteger(pid) && typeof host === 'string' ? { pid: Number(pid), host, began } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a process may still have the folder. What another machine does cannot be seen from here. */
+function isAlive({ pid, host, began }: Holder): boolean {
+  if (host !== hostname()) return true
+  // This process does not have it, or it would have been found among those held: its pid was another's before.
+  if (pid === process.pid) return false
+  if (!isRunning(pid)) return false
+  const now = beganAt(pid)
+  return began === '' || now === '' || began === now
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // It is there, and is another user's.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+/** When a process began, in the ticks that Linux counts from the machine's start: the 20th field after the name in parentheses. */
+function beganAt(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  } catch {
+    return ''
+  }
+}
+
+function takenError(folder: string, file: string, holder: Holder | undefined): Error {
+  const who = holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`
+  const advice = `Give this one another folder, or use postgresEngine for several processes; delete ${file} if that process is gone`
+  return new Error(`${folder} is open in ${who}, and PGlite is for one process. ${advice}`)
+}

@@ -1,0 +1,41 @@
+import { resolve } from 'node:path'
+import type { TaskEngine } from '../engine.ts'
+import { importPeer } from '../import-peer.ts'
+import type { SqlDatabase } from '../postgres/sql-database.ts'
+import { type SqlEngineOptions, sqlEngine } from '../postgres/sql-engine.ts'
+import { lockFolder } from './folder-lock.ts'
+import { type Pglite, pgliteDatabase } from './pglite-database.ts'
+
+/**
+ * An engine over PGlite, a PostgreSQL within this process: tasks in a folder, which survive the process and nothing has to be
+ * installed for but npm packages. For development, and for servers that are one process. Takes the folder, or an open database that
+ * the application has, which is not closed.
+ *
+ * The folder is opened when the engine is first used, which takes some seconds the first time. It is this process's alone, by a file with `.lock` behind
+ * its name: a second one is told who has it, and what a killed process left is taken over. Needs the packages `@electric-sql/pglite`
+ * and `pg-boss`, in exactly the version 12.35.0; its authors support Node 22.12 and later. Throws `RangeError` for an option that makes no sense.
+ *
+ * @example
+ * const tasks = withTasks(createServer(definition), { engine: pgliteEngine('./.mcp-tasks') })
+ */
+export function pgliteEngine(database: string | Pglite, options: SqlEngineOptions = {}): TaskEngine {
+  const { schema: channel = 'mcp_tasks', onError = () => {} } = options
+  if (typeof database === 'string') return sqlEngine(() => openFolder(resolve(database), channel, onError), options)
+  return sqlEngine(async () => pgliteDatabase(database, { channel, onError, end: async () => {} }), options)
+}
+
+async function openFolder(folder: string, channel: string, onError: (error: unknown) => void): Promise<SqlDatabase> {
+  const { PGlite } = await importPeer('@electric-sql/pglite@0.5', () => import('@electric-sql/pglite'))
+  const unlock = await lockFolder(folder)
+  try {
+    const pglite = await PGlite.create(folder)
+    const end = async (): Promise<void> => {
+      await pglite.close()
+      await unlock()
+    }
+    return pgliteDatabase(pglite, { channel, onError, end })
+  } catch (error) {
+    await unlock()
+    throw error
+  }
+}

@@ -1,0 +1,55 @@
+import { importPeer } from '../import-peer.ts'
+import type { Query, SqlDatabase } from './sql-database.ts'
+
+/** The tasks that are ready, in the order in which they became so. */
+export interface JobQueue {
+  /** Puts a task into the queue, within the caller's transaction. */
+  send(query: Query, id: string): Promise<void>
+  /** Takes up to `most` out of the queue within the caller's transaction; what another one is taking is left to it. */
+  take(query: Query, most: number): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+/** Where the jobs are, and who is told of what goes wrong in the background. */
+export interface QueueSettings {
+  readonly schema: string
+  readonly onError: (error: unknown) => void
+}
+
+const queueName = 'ready'
+const nobody = '00000000-0000-0000-0000-000000000000'
+const tenYears = 315_360_000
+
+/**
+ * Opens the queue: pg-boss, over the same connections as everything else. A job lives from the moment in which its task is ready until a
+ * worker claims it: then the task's row says who has it, for how long and at which attempt, and the job is gone.
+ */
+export async function openQueue(database: SqlDatabase, { schema, onError }: QueueSettings): Promise<JobQueue> {
+  const { PgBoss } = await importPeer('pg-boss@12.35.0', () => import('pg-boss'))
+  const boss = new PgBoss({ db: overQuery(database.tend), schema, schedule: false })
+  // An emitter without this listener would end the process.
+  boss.on('error', onError)
+  await boss.start()
+  await boss.createQueue(queueName, { retentionSeconds: tenYears })
+  // It reads what it has to know of a queue when that is first used, which must not be within a transaction of another connection.
+  await boss.deleteJob(queueName, nobody)
+  return {
+    send: async (query, id) => void (await boss.send(queueName, { id }, { db: overQuery(query) })),
+    take: async (query, most) => {
+      const db = overQuery(query)
+      const jobs = await boss.fetch<{ id: string }>(queueName, { batchSize: most, db })
+      if (jobs.length === 0) return []
+      await boss.deleteJob(
+        queueName,
+        jobs.map(({ id }) => id),
+        { db },
+      )
+      return jobs.map(({ data }) => data.id)
+    },
+    close: () => boss.stop({ graceful: false, close: false }),
+  }
+}
+
+function overQuery(query: Query) {
+  return { executeSql: async (text: string, values?: unknown[]) => ({ rows: [...(await query(text, values))] }) }
+}

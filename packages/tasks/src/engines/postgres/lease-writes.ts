@@ -1,0 +1,136 @@
+import type { JournalEntry } from '@x/schema'
+import type { Lease, LeaseState, TaskEnd, TaskProgress, TaskSuspension } from '../engine.ts'
+import type { Query, SqlRow } from './sql-database.ts'
+import { fromNow, isAlive, prolonged, type SqlStore } from './sql-store.ts'
+import { nameOf, storedText } from './stored-text.ts'
+
+/** True of a task that is this attempt's: every write of a worker is fenced by it, in the statement that writes. */
+const isHeld = `id = $1 AND attempt = $2 AND leased_until IS NOT NULL AND ${isAlive}`
+
+/** Renews leases, all in one statement. */
+export async function renewLeases(store: SqlStore, leases: readonly Lease[]): Promise<readonly LeaseState[]> {
+  const { database, tables, leaseMs } = store
+  if (leases.length === 0) return []
+  const rows = await database.query(
+    `UPDATE ${tables.task} SET leased_until = ${fromNow('$3')}
+    FROM unnest($1::text[], $2::integer[]) WITH ORDINALITY AS asked (asked_id, asked_attempt, place)
+    WHERE id = asked_id AND attempt = asked_attempt AND leased_until IS NOT NULL AND ${isAlive}
+    RETURNING place::integer AS place, cancelling`,
+    [leases.map(({ id }) => storedText(id)), leases.map(({ attempt }) => attempt), leaseMs],
+  )
+  const byPlace = new Map(rows.map((row) => [row['place'], row]))
+  return leases.map((_, index) => stateOf(byPlace.get(index + 1)))
+}
+
+function stateOf(row: SqlRow | undefined): LeaseState {
+  if (row === undefined) return 'lost'
+  return row['cancelling'] === true ? 'cancelling' : 'held'
+}
+
+/** Keeps progress, in one statement. */
+export async function recordProgress(store: SqlStore, lease: Lease, progress: TaskProgress): Promise<LeaseState> {
+  const [row] = await store.database.query(progressSql(store, {}), progressValues(lease, progress))
+  return stateOf(row)
+}
+
+/** Keeps progress and what is asked, and ends the claim. */
+export async function suspendTask(store: SqlStore, lease: Lease, suspension: TaskSuspension): Promise<LeaseState> {
+  const { query } = store.database
+  const set = `, status = 'input_required', requests = $7::text, expires_at = ${prolonged('$8')}, leased_until = NULL`
+  const [row] = await query(progressSql(store, { set, failures: '0', updated: 'true', where: ' AND NOT cancelling' }), [
+    ...progressValues(lease, suspension),
+    JSON.stringify(suspension.requests),
+    suspension.lifeMs,
+  ])
+  return row === undefined ? refusalOf(store, query, lease) : 'held'
+}
+
+/** Keeps progress, ends the claim, and puts the task into the queue again. */
+export async function releaseTask(store: SqlStore, lease: Lease, progress: TaskProgress): Promise<LeaseState> {
+  const { database, queue, wake } = store
+  const state = await database.transaction(async (query) => {
+    const sql = progressSql(store, { set: ', leased_until = NULL', where: ' AND NOT cancelling' })
+    const [row] = await query(sql, progressValues(lease, progress))
+    if (row === undefined) return refusalOf(store, query, lease)
+    await queue.send(query, storedText(lease.id))
+    return 'held'
+  })
+  if (state === 'held') wake()
+  return state
+}
+
+/** Why nothing was written: neither reason goes away while the lease is held. */
+async function refusalOf({ tables }: SqlStore, query: Query, lease: Lease): Promise<LeaseState> {
+  const rows = await query(`SELECT FROM ${tables.task} WHERE ${isHeld}`, [storedText(lease.id), lease.attempt])
+  return rows.length === 0 ? 'lost' : 'cancelling'
+}
+
+/** Ends a task, and deletes what only its carrying on needed. */
+export async function finishTask(store: SqlStore, lease: Lease, end: TaskEnd): Promise<boolean> {
+  const [row] = await store.database.query(endSql(store, isHeld, ['$3', '$4', '$5', '$6']), [
+    storedText(lease.id),
+    lease.attempt,
+    ...endValues(end),
+  ])
+  return Number(row?.['ended']) === 1
+}
+
+/** SQL that ends the tasks of a condition, with the parameters of {@link endValues}. */
+export function endSql({ tables }: SqlStore, where: string, parameters: readonly string[]): string {
+  const [status, outcome, message, life] = parameters
+  return `WITH ended AS (
+      UPDATE ${tables.task} SET status = ${status}::text, outcome = ${outcome}::text, status_message = ${message}::text,
+        expires_at = ${prolonged(String(life))}, updated_at = statement_timestamp(), requests = '{}', leased_until = NULL, cancelling = false
+      WHERE ${where} RETURNING id
+    ), forgotten AS (
+      DELETE FROM ${tables.journal} USING ended WHERE task_id = ended.id
+    ), answered AS (
+      DELETE FROM ${tables.answer} USING ended WHERE task_id = ended.id
+    )
+    SELECT count(*)::integer AS ended FROM ended`
+}
+
+/** Status, outcome, status message and life of a task that ends. */
+export function endValues({ outcome, statusMessage, lifeMs }: TaskEnd): readonly unknown[] {
+  const message = statusMessage === undefined ? null : storedText(statusMessage)
+  return [outcome.status, JSON.stringify(outcome), message, lifeMs]
+}
+
+interface ProgressMore {
+  /** More to set, each after a comma. */
+  readonly set?: string
+  /** How many failures are counted from now on, instead of those that the progress leaves. */
+  readonly failures?: string
+  /** When the row counts as changed, besides with another status message. */
+  readonly updated?: string
+  /** A further condition. */
+  readonly where?: string
+}
+
+function progressSql({ tables }: SqlStore, more: ProgressMore): string {
+  const { set = '', failures = 'CASE WHEN $3::boolean THEN 0 ELSE failures END', updated = 'false', where = '' } = more
+  return `WITH held AS (
+      UPDATE ${tables.task} SET failures = CASE WHEN $3::boolean THEN 0 ELSE ${failures} END,
+        status_message = coalesce($4::text, status_message),
+        updated_at = CASE WHEN ${updated} OR coalesce($4::text, status_message) IS DISTINCT FROM status_message
+          THEN statement_timestamp() ELSE updated_at END${set}
+      WHERE ${isHeld}${where} RETURNING id, cancelling
+    ), kept AS (
+      INSERT INTO ${tables.journal} (task_id, name, entry)
+      SELECT held.id, given.name, given.entry FROM held, unnest($5::text[], $6::text[]) AS given (name, entry)
+      ON CONFLICT (task_id, name) DO UPDATE SET entry = excluded.entry
+    )
+    SELECT cancelling FROM held`
+}
+
+function progressValues({ id, attempt }: Lease, progress: TaskProgress): readonly unknown[] {
+  const { entries, statusMessage, progressed } = progress
+  const message = statusMessage === undefined ? null : storedText(statusMessage)
+  const last = lastOfEach(entries)
+  return [storedText(id), attempt, progressed, message, [...last.keys()], [...last.values()]]
+}
+
+/** One statement writes a row once. */
+function lastOfEach(entries: readonly JournalEntry[]): ReadonlyMap<string, string> {
+  return new Map(entries.map((entry) => [nameOf([entry.part, entry.key]), JSON.stringify(entry)]))
+}

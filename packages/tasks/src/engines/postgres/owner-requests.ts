@@ -1,0 +1,85 @@
+import type { JsonObject } from '@x/schema'
+import type { AnswerOutcome, CancelOutcome, TaskAnswers, TaskRow } from '../engine.ts'
+import { endSql, endValues } from './lease-writes.ts'
+import type { Query } from './sql-database.ts'
+import { isAlive, isOpen, prolonged, type SqlStore } from './sql-store.ts'
+import { nameOf, storedText } from './stored-text.ts'
+import { objectIn, rowColumns, taskRow } from './task-rows.ts'
+
+/** Reads a task of this owner: one row, by its primary key. */
+export async function readTask(
+  { database, tables }: SqlStore,
+  id: string,
+  owner: string,
+): Promise<TaskRow | undefined> {
+  const sql = `SELECT ${rowColumns} FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${isAlive}`
+  const [row] = await database.query(sql, [storedText(id), storedText(owner)])
+  return row && taskRow(row)
+}
+
+/** Keeps answers; its transaction lets those who answer the same task wait for each other. */
+export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise<AnswerOutcome> {
+  const { database, tables, queue, wake } = store
+  const id = storedText(answers.id)
+  const outcome = await database.transaction<AnswerOutcome>(async (query) => {
+    const locking = `SELECT requests FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${isAlive} FOR UPDATE`
+    const [row] = await query(locking, [id, storedText(answers.owner)])
+    if (row === undefined) return 'unknown'
+    const open = new Map(Object.entries(objectIn(row['requests'])))
+    const given = Object.entries(answers.responses).filter(([key]) => open.delete(key))
+    if (given.length === 0) return 'ignored'
+    await keepAnswers(store, query, { id, given })
+    const [status, life] = open.size > 0 ? ['input_required', 0] : ['working', answers.lifeMs]
+    await query(
+      `UPDATE ${tables.task} SET requests = $2, status = $3, expires_at = ${prolonged('$4')}, updated_at = statement_timestamp()
+      WHERE id = $1`,
+      [id, JSON.stringify(Object.fromEntries(open)), status, life],
+    )
+    if (open.size > 0) return 'kept'
+    await queue.send(query, id)
+    return 'woken'
+  })
+  if (outcome === 'woken') wake()
+  return outcome
+}
+
+interface Given {
+  readonly id: string
+  readonly given: readonly (readonly [string, JsonObject[string]])[]
+}
+
+async function keepAnswers({ tables }: SqlStore, query: Query, { id, given }: Given): Promise<void> {
+  const names = given.map(([key]) => nameOf(key))
+  const entries = given.map(([key, response]) => JSON.stringify({ key, response }))
+  // A key is asked once in the life of a task; if it were again, its first answer would stand.
+  await query(
+    `INSERT INTO ${tables.answer} (task_id, name, entry) SELECT $1, name, entry FROM unnest($2::text[], $3::text[]) AS given (name, entry)
+    ON CONFLICT DO NOTHING`,
+    [id, names, entries],
+  )
+}
+
+/** Cancels a task, or tells its worker to. */
+export async function cancelTask(store: SqlStore, id: string, owner: string): Promise<CancelOutcome> {
+  const { database, tables, tellCancel } = store
+  const key = storedText(id)
+  const outcome = await database.transaction<CancelOutcome>(async (query) => {
+    const [row] = await query(
+      `SELECT ${isOpen} AS open, coalesce(leased_until > statement_timestamp(), false) AS held
+      FROM ${tables.task} WHERE id = $1 AND owner = $2 AND ${isAlive} FOR UPDATE`,
+      [key, storedText(owner)],
+    )
+    if (row === undefined) return 'unknown'
+    if (row['open'] !== true) return 'over'
+    if (row['held'] === true) {
+      await query(`UPDATE ${tables.task} SET cancelling = true WHERE id = $1`, [key])
+      return 'told'
+    }
+    // A job that is in the queue is dropped by whoever takes it.
+    const ended = endValues({ outcome: { status: 'cancelled' }, lifeMs: 0 })
+    await query(endSql(store, 'id = $1', ['$2', '$3', '$4', '$5']), [key, ...ended])
+    return 'cancelled'
+  })
+  if (outcome === 'told') tellCancel(id)
+  return outcome
+}

@@ -1,0 +1,74 @@
+import { type PostgresConnection, type PostgresPool, type PostgresQuery, postgresBus } from '@x/server/postgres'
+import type { Query, SqlDatabase, SqlRow } from './sql-database.ts'
+
+/** Where an engine finds PostgreSQL, and how long it waits for it. */
+export interface PoolSettings {
+  readonly pool: PostgresPool
+  readonly listenPool: PostgresPool
+  readonly channel: string
+  readonly timeoutMs: number
+  readonly onError: (error: unknown) => void
+  /** Lets go of the pool, where it is the engine's own. */
+  readonly end: () => Promise<void>
+}
+
+/** How many times longer than anything else it may take to install and tend tables. */
+const tendingFactor = 6
+
+/** A database over a pool of connections. */
+export function poolDatabase(settings: PoolSettings): SqlDatabase {
+  const { pool, listenPool, channel, timeoutMs, onError, end } = settings
+  return {
+    query: queryOver(pool, timeoutMs),
+    tend: queryOver(pool, timeoutMs * tendingFactor),
+    transaction: (work) => inTransaction(pool, timeoutMs, work),
+    bus: postgresBus(pool, { channel, listenPool, timeoutMs, onError }),
+    close: end,
+  }
+}
+
+function queryOver(connection: Pick<PostgresConnection, 'query'>, timeoutMs: number): Query {
+  return async (text, values) => {
+    const query: PostgresQuery = { text, query_timeout: timeoutMs }
+    // Several statements at a time go without values only.
+    if (values !== undefined && values.length > 0) query.values = [...values]
+    return rowsOf(await connection.query(query))
+  }
+}
+
+async function inTransaction<T>(pool: PostgresPool, timeoutMs: number, work: (query: Query) => Promise<T>): Promise<T> {
+  const connection = await pool.connect()
+  const query = queryOver(connection, timeoutMs)
+  hearErrors(connection)
+  try {
+    // A process that stands still in the middle must not hold its rows: others wait for them to take its tasks over.
+    await query(
+      `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${timeoutMs}; SET LOCAL statement_timeout = ${timeoutMs}`,
+    )
+    const value = await work(query)
+    await query('COMMIT')
+    connection.release(false)
+    return value
+  } catch (error) {
+    // It may still be busy with what took too long: closing it takes everything back.
+    connection.release(true)
+    throw error
+  }
+}
+
+/** The connections that have a listener of ours. */
+const heard = new WeakSet<PostgresConnection>()
+
+/** What breaks a connection breaks the query on it as well; without a listener it would end the process. */
+function hearErrors(connection: PostgresConnection): void {
+  if (heard.has(connection)) return
+  heard.add(connection)
+  connection.on('error', () => {})
+}
+
+/** The rows of a result of `pg`, which is a list where there were several statements. */
+function rowsOf(result: unknown): readonly SqlRow[] {
+  if (Array.isArray(result)) return result.flatMap(rowsOf)
+  if (typeof result !== 'object' || result === null || !('rows' in result) || !Array.isArray(result.rows)) return []
+  return result.rows
+}

@@ -1,0 +1,57 @@
+import type { PostgresPool } from '@x/server/postgres'
+import type { TaskEngine } from '../engine.ts'
+import { importPeer } from '../import-peer.ts'
+import { poolDatabase } from './pool-database.ts'
+import type { SqlDatabase } from './sql-database.ts'
+import { type SqlEngineOptions, sqlEngine } from './sql-engine.ts'
+
+/** The options of {@link postgresEngine}. */
+export interface PostgresEngineOptions extends SqlEngineOptions {
+  /** How many milliseconds PostgreSQL may take for anything, and for a connection where the engine makes its own; 10,000 when absent. */
+  readonly timeoutMs?: number | undefined
+  /**
+   * Where the connection that listens is taken from; the same pool when absent. Give another pool where the first goes through a
+   * balancer that shares sessions, such as PgBouncer's transaction pooling.
+   */
+  readonly listenPool?: PostgresPool | undefined
+}
+
+/**
+ * An engine over PostgreSQL, for a fleet: tasks in tables of a schema of their own, what is ready in a queue of pg-boss beside them, and
+ * LISTEN and NOTIFY to wake workers. Takes a URL, or the application's own `Pool` of `pg`, which it does not close and which has to have an
+ * `error` listener and a `max` of 2 at least.
+ *
+ * The tables are made when it is first used. Needs the packages `pg` and `pg-boss`, in exactly the version 12.35.0; its authors
+ * support Node 22.12 and later. Throws `RangeError` for an option that makes no sense.
+ *
+ * @example
+ * const tasks = withTasks(createServer(definition), { engine: postgresEngine('postgres://localhost/app') })
+ */
+export function postgresEngine(database: string | PostgresPool, options: PostgresEngineOptions = {}): TaskEngine {
+  const { timeoutMs = 10_000 } = options
+  if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1) {
+    throw new RangeError(`timeoutMs is ${timeoutMs}; write a whole number of milliseconds from 1`)
+  }
+  return sqlEngine(() => openPool(database, { ...options, timeoutMs }), options)
+}
+
+async function openPool(
+  database: string | PostgresPool,
+  options: PostgresEngineOptions & { readonly timeoutMs: number },
+): Promise<SqlDatabase> {
+  const { timeoutMs, schema = 'mcp_tasks', onError = () => {} } = options
+  const settings = { channel: schema, timeoutMs, onError }
+  if (typeof database !== 'string') {
+    return poolDatabase({
+      ...settings,
+      pool: database,
+      listenPool: options.listenPool ?? database,
+      end: async () => {},
+    })
+  }
+  const { default: pg } = await importPeer('pg@8', () => import('pg'))
+  const pool = new pg.Pool({ connectionString: database, connectionTimeoutMillis: timeoutMs })
+  // A connection that breaks while nobody uses it would end the process without this listener.
+  pool.on('error', onError)
+  return poolDatabase({ ...settings, pool, listenPool: options.listenPool ?? pool, end: () => pool.end() })
+}

@@ -1,0 +1,20 @@
+import type { ChangeBus } from '@x/server'
+
+/** A row as a driver gives it, by column. */
+export type SqlRow = Readonly<Record<string, unknown>>
+
+/** Sends SQL with values for `$1`, `$2`, …; without values it may be several statements. Gives the rows of all of them. */
+export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>
+
+/** What an engine needs of a PostgreSQL, whether over a network or in the process. */
+export interface SqlDatabase {
+  /** One statement, which is its own transaction. */
+  readonly query: Query
+  /** Several statements at a time, or one that may take long: what installs and tends tables. */
+  readonly tend: Query
+  /** Commits what was done when `work` resolves, and nothing when it rejects. */
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
+  /** Tells the other instances of the same database. */
+  readonly bus: ChangeBus
+  close(): Promise<void>
+}

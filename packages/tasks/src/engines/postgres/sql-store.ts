@@ -1,0 +1,31 @@
+import type { JobQueue } from './job-queue.ts'
+import type { SqlDatabase } from './sql-database.ts'
+import type { Tables } from './tables.ts'
+
+/** What the functions of an engine over SQL share. */
+export interface SqlStore {
+  readonly database: SqlDatabase
+  readonly queue: JobQueue
+  readonly tables: Tables
+  readonly leaseMs: number
+  /** Tells every instance that there is work; who is not told looks by itself. */
+  readonly wake: () => void
+  /** Tells every instance that a task is to be cancelled. */
+  readonly tellCancel: (id: string) => void
+}
+
+/** True of a task whose time has not run out. */
+export const isAlive = '(expires_at IS NULL OR expires_at > statement_timestamp())'
+
+/** True of a task that has not ended. */
+export const isOpen = "status IN ('working', 'input_required')"
+
+/** So many milliseconds from now, as a time. */
+export function fromNow(ms: string): string {
+  return `statement_timestamp() + ${ms}::float8 * interval '1 millisecond'`
+}
+
+/** When a task expires that is to be kept for so many milliseconds from now, and never for less than before. */
+export function prolonged(ms: string): string {
+  return `CASE WHEN expires_at IS NULL OR ${ms}::float8 IS NULL THEN NULL ELSE greatest(expires_at, ${fromNow(ms)}) END`
+}

@@ -1,0 +1,92 @@
+import type { SqlDatabase } from './sql-database.ts'
+
+/** The tables of an engine, quoted and with their schema. */
+export interface Tables {
+  readonly schema: string
+  readonly task: string
+  readonly journal: string
+  readonly answer: string
+  readonly version: string
+}
+
+/** Names the tables of a schema. Throws `RangeError` for a name that is none, because a name cannot be a parameter of a query. */
+export function tablesIn(schema: string): Tables {
+  if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema)) {
+    const rule = 'use up to 40 small letters, digits and underscores, as in mcp_tasks'
+    throw new RangeError(`schema is ${JSON.stringify(schema)}: ${rule}`)
+  }
+  const named = (name: string): string => `"${schema}".${name}`
+  return { schema, task: named('task'), journal: named('journal'), answer: named('answer'), version: named('version') }
+}
+
+/**
+ * Each brings the tables from the version of its place to the next. What is JSON is text: `jsonb` changes numbers and the order of
+ * keys, and refuses characters that JSON has.
+ */
+const steps: readonly ((tables: Tables) => string)[] = [
+  ({ schema, task, journal, answer, version }) => `
+CREATE SCHEMA IF NOT EXISTS "${schema}";
+CREATE TABLE ${version} (number integer NOT NULL);
+INSERT INTO ${version} VALUES (0);
+CREATE TABLE ${task} (
+  id text PRIMARY KEY,
+  owner text NOT NULL,
+  payload text NOT NULL,
+  status text NOT NULL DEFAULT 'working',
+  status_message text,
+  created_at timestamptz NOT NULL DEFAULT statement_timestamp(),
+  updated_at timestamptz NOT NULL DEFAULT statement_timestamp(),
+  expires_at timestamptz,
+  requests text NOT NULL DEFAULT '{}',
+  outcome text,
+  attempt integer NOT NULL DEFAULT 0,
+  failures integer NOT NULL DEFAULT 0,
+  leased_until timestamptz,
+  cancelling boolean NOT NULL DEFAULT false
+);
+CREATE INDEX task_open ON ${task} (owner) WHERE status IN ('working', 'input_required');
+CREATE INDEX task_leased ON ${task} (leased_until) WHERE leased_until IS NOT NULL;
+CREATE INDEX task_expires ON ${task} (expires_at) WHERE expires_at IS NOT NULL;
+CREATE TABLE ${journal} (
+  task_id text NOT NULL REFERENCES ${task} ON DELETE CASCADE,
+  name text NOT NULL,
+  entry text NOT NULL,
+  PRIMARY KEY (task_id, name)
+);
+CREATE TABLE ${answer} (
+  task_id text NOT NULL REFERENCES ${task} ON DELETE CASCADE,
+  name text NOT NULL,
+  entry text NOT NULL,
+  PRIMARY KEY (task_id, name)
+);`,
+]
+
+/**
+ * Makes the tables, or brings them to this version, once however many instances begin at the same time. A role that may not make
+ * tables can use what another has made. Rejects when they are of a later version.
+ */
+export async function migrate({ query, transaction }: SqlDatabase, tables: Tables): Promise<void> {
+  const found = `SELECT to_regclass('${tables.version}') IS NOT NULL AS present`
+  const versionWith = async (ask: typeof query): Promise<number> => {
+    const [row] = await ask(found)
+    if (row?.['present'] !== true) return 0
+    const [kept] = await ask(`SELECT number FROM ${tables.version}`)
+    return Number(kept?.['number'])
+  }
+  if (isCurrent(await versionWith(query), tables)) return
+  await transaction(async (ask) => {
+    await ask('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`mcp tasks: tables of ${tables.schema}`])
+    const version = await versionWith(ask)
+    if (isCurrent(version, tables)) return
+    for (const step of steps.slice(version)) await ask(step(tables))
+    await ask(`UPDATE ${tables.version} SET number = $1`, [steps.length])
+  })
+}
+
+function isCurrent(version: number, { schema }: Tables): boolean {
+  if (version <= steps.length) return version === steps.length
+  const advice = 'deploy that version of @x/tasks everywhere, or give this one another schema'
+  throw new Error(
+    `The tables of schema ${schema} are of version ${version}, and this knows ${steps.length} at most: ${advice}`,
+  )
+}

@@ -1,0 +1,95 @@
+import { isJsonObject, type JournalEntry, type JsonObject, type WireError } from '@x/schema'
+import type { ClaimedTask, TaskRow } from '../engine.ts'
+import type { TaskStatus } from '../../schema/task.ts'
+import type { SqlRow } from './sql-database.ts'
+import { originalText } from './stored-text.ts'
+
+/** What is read of a task to tell of it; times are milliseconds, which every driver reads as the same numbers. */
+export const rowColumns = `id, status, status_message, requests, outcome,
+  floor(extract(epoch FROM created_at) * 1000)::float8 AS created_ms,
+  floor(extract(epoch FROM updated_at) * 1000)::float8 AS updated_ms,
+  round(extract(epoch FROM expires_at - created_at) * 1000)::float8 AS ttl_ms`
+
+/** What is read of a task that was claimed. */
+export const claimColumns = 'id, attempt, failures, payload, cancelling'
+
+// Each reads what this engine has written: a row that was changed by other hands fails, and is not made sense of.
+
+/** Reads {@link rowColumns}. */
+export function taskRow(row: SqlRow): TaskRow {
+  const { outcome, ttl_ms: ttlMs } = row
+  const { result, error } = outcome === null ? {} : objectIn(outcome)
+  return {
+    id: originalText(textIn(row['id'])),
+    status: statusIn(row['status']),
+    statusMessage: messageIn(row['status_message']),
+    createdAt: Number(row['created_ms']),
+    updatedAt: Number(row['updated_ms']),
+    ttlMs: ttlMs === null ? null : Number(ttlMs),
+    requests: objectIn(row['requests']),
+    result: isJsonObject(result) ? result : undefined,
+    // `finish` was given it as one.
+    error: isJsonObject(error) ? (error as unknown as WireError) : undefined,
+  }
+}
+
+/** Reads {@link claimColumns}, for {@link claimedTask}. */
+export function claimedId(row: SqlRow): string {
+  return textIn(row['id'])
+}
+
+/** What was recorded of a task, and answered. */
+export interface Kept {
+  readonly entries: readonly SqlRow[]
+  readonly answers: readonly SqlRow[]
+}
+
+/** Reads {@link claimColumns} and what belongs to it. */
+export function claimedTask(row: SqlRow, { entries, answers }: Kept): ClaimedTask {
+  return {
+    id: originalText(claimedId(row)),
+    attempt: Number(row['attempt']),
+    failures: Number(row['failures']),
+    payload: objectIn(row['payload']),
+    cancelling: row['cancelling'] === true,
+    // Each was an entry before it was text.
+    entries: entries.map(({ entry }) => objectIn(entry) as unknown as JournalEntry),
+    responses: Object.fromEntries(answers.map(({ entry }) => answerIn(entry))),
+  }
+}
+
+/** Reads a column with a JSON object. */
+export function objectIn(column: unknown): JsonObject {
+  const value: unknown = JSON.parse(textIn(column))
+  if (isJsonObject(value)) return value
+  throw new Error('A task holds a JSON value that is no object: was its table changed by hand?')
+}
+
+function answerIn(column: unknown): readonly [string, JsonObject] {
+  const { key, response } = objectIn(column)
+  if (typeof key === 'string' && isJsonObject(response)) return [key, response]
+  throw new Error('An answer of a task is none: was its table changed by hand?')
+}
+
+function messageIn(column: unknown): string | undefined {
+  return column === null ? undefined : originalText(textIn(column))
+}
+
+function textIn(column: unknown): string {
+  if (typeof column === 'string') return column
+  throw new Error(`A column of a task is of type ${typeof column} and not text: was its table changed by hand?`)
+}
+
+const statuses: ReadonlySet<unknown> = new Set<TaskStatus>([
+  'working',
+  'input_required',
+  'completed',
+  'cancelled',
+  'failed',
+])
+
+function statusIn(column: unknown): TaskStatus {
+  // It is one of the set.
+  if (statuses.has(column)) return column as TaskStatus
+  throw new Error(`A task has the status ${String(column)}: was its table changed by hand?`)
+}

@@ -1,0 +1,3 @@
+export { pgliteEngine } from './engines/pglite/pglite-engine.ts'
+export type { Pglite, PgliteQueries } from './engines/pglite/pglite-database.ts'
+export type { SqlEngineOptions } from './engines/postgres/sql-engine.ts'

@@ -1,0 +1,8 @@
+export { postgresEngine, type PostgresEngineOptions } from './engines/postgres/postgres-engine.ts'
+export type { SqlEngineOptions } from './engines/postgres/sql-engine.ts'
+export type {
+  PostgresConnection,
+  PostgresNotification,
+  PostgresPool,
+  PostgresQuery,
+} from '@x/server/postgres'
