@@ -116,6 +116,27 @@ describe('Input that is asked another way', () => {
   })
 })
 
+describe('Answers that are at hand', () => {
+  const client = createClient(
+    scripted(() => said('hi')),
+    { ...host, capabilities: { elicitation: {} } },
+  )
+  const asked = { name: 'greet', inputRequests: { who: form }, round: 1 }
+
+  test('are checked against what was asked, and come back as they are sent', () => {
+    const answer = { action: 'decline', content: { name: 'half filled in' } } as const
+    expect(client.parts.checkAnswers(asked, { who: answer })).toEqual({ who: { action: 'decline' } })
+  })
+
+  test.each([
+    ['to something else', { what: accept() }],
+    ['for a part', {}],
+    ['that do not fit', { who: { action: 'accept', content: { name: 5 } } } as never],
+  ])('are refused %s', (_title, answers) => {
+    expect(() => client.parts.checkAnswers(asked, answers)).toThrow(expect.objectContaining({ code: 'invalid_answer' }))
+  })
+})
+
 describe('A result that came another way', () => {
   const outputSchema = { type: 'object', properties: { n: { type: 'number' } } }
   const client = createClient(
