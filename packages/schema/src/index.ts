@@ -206,7 +206,7 @@ export {
 export type { Cancellable, Cancellation } from './basic/cancellation.ts'
 export { deferSignal } from './basic/defer-signal.ts'
 export { offAbort, onAbort } from './basic/on-abort.ts'
-export { encodeMessage, prepared } from './messages/encode-message.ts'
+export { encodeMessage, encodePieces, type MessagePieces, prepared } from './messages/encode-message.ts'
 export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/json-schema-compiler.ts'
 export { isMetaKey, isReservedMetaKey } from './basic/meta-key.ts'
 export { type Method, type MethodRow, methodRow, methods, type MethodTypes } from './methods/methods.ts'

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { encodeMessage, prepared } from './encode-message.ts'
+import { encodeMessage, encodePieces, prepared } from './encode-message.ts'
 
 test.each([
   ['a request', { jsonrpc: '2.0', id: 1, method: 'x', params: { a: [1, null] } }],
@@ -48,4 +48,24 @@ test('two results that are alike do not share their text', () => {
   const one = prepared({ a: 1 })
   encodeMessage({ jsonrpc: '2.0', id: 1, result: one })
   expect(encodeMessage({ jsonrpc: '2.0', id: 1, result: { a: 1, b: 2 } })).toContain('"b":2')
+})
+
+test.each([[1], ['a"b'], ['é\u2028😀']])(
+  'the pieces of a large prepared result, with the id %j, make up its text',
+  (id) => {
+    const result = prepared({ resultType: 'complete', text: 'é'.repeat(20_000) })
+    const pieces = encodePieces({ jsonrpc: '2.0', id, result })
+    expect(pieces?.head).toMatch(/^[\x20-\x7e]*$/)
+    const text = `${pieces?.head}${new TextDecoder().decode(pieces?.result)}${pieces?.tail}`
+    expect(JSON.parse(text)).toEqual({ jsonrpc: '2.0', id, result })
+    expect(encodePieces({ jsonrpc: '2.0', id: 2, result })?.result).toBe(pieces?.result)
+  },
+)
+
+test.each([
+  ['a result that was not prepared', { jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(20_000) } }],
+  ['a small one', { jsonrpc: '2.0', id: 1, result: prepared({ text: 'x' }) }],
+  ['a request', { jsonrpc: '2.0', id: 1, method: 'x' }],
+] as const)('%s has no pieces', (_, message) => {
+  expect(encodePieces(message)).toBeUndefined()
 })

@@ -33,6 +33,7 @@ test('the answer is made once for each that the server gives, and all others pas
 
 test('an error stays an error', async () => {
   const error = { code: -32603, message: 'Internal error' }
-  const failing = withCapabilities(async ({ id }) => ({ jsonrpc: '2.0', id, error }), { notes: {} })
+  const refusing: Exchange = async ({ id }) => ({ jsonrpc: '2.0', id, error })
+  const failing = withCapabilities(refusing, { notes: {} })
   expect(await failing(request('server/discover'), call)).toEqual({ jsonrpc: '2.0', id: 1, error })
 })

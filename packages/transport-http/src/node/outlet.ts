@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { ServerResponse } from 'node:http'
+import type { MessagePieces } from '@x/schema'
 import type { Outlet } from '../server/outlet.ts'
 
 /** An outlet that writes straight to a response of node:http. */
@@ -13,9 +14,10 @@ export function outletOf(response: ServerResponse): Outlet {
         response.end()
         return
       }
-      const length = String(Buffer.byteLength(body))
+      const length = String(lengthOf(body))
       response.writeHead(status, ['Content-Type', 'application/json', 'Content-Length', length, ...headers])
-      response.end(body)
+      if (typeof body === 'string') response.end(body)
+      else endWith(response, body)
     },
     open(headers) {
       if (!response.destroyed) response.writeHead(200, [...headers])
@@ -34,6 +36,20 @@ export function outletOf(response: ServerResponse): Outlet {
       else response.on('close', run)
     },
   }
+}
+
+function lengthOf(body: string | MessagePieces): number {
+  if (typeof body === 'string') return Buffer.byteLength(body)
+  return body.head.length + body.result.byteLength + body.tail.length
+}
+
+// In one piece, without a copy of what is large.
+function endWith(response: ServerResponse, { head, result, tail }: MessagePieces): void {
+  response.cork()
+  response.write(head)
+  response.write(result)
+  response.end(tail)
+  response.uncork()
 }
 
 function drainedOf(response: ServerResponse): Promise<void> {

@@ -1,8 +1,10 @@
-/** A whole HTTP answer: `headers` is flat (name, value, name, value …), a `body` is JSON. */
+import type { MessagePieces } from '@x/schema'
+
+/** A whole HTTP answer: `headers` is flat (name, value, name, value …), a `body` is JSON, whole or in pieces. */
 export interface Answer {
   readonly status: number
   readonly headers: readonly string[]
-  readonly body?: string | undefined
+  readonly body?: string | MessagePieces | undefined
   /** Whether the peer is to open another connection for its next request, where the platform has a say in it. */
   readonly closes?: boolean | undefined
 }

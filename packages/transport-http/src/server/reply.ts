@@ -1,4 +1,4 @@
-import { encodeMessage, type RpcNotification, type RpcResponse } from '@x/schema'
+import { encodeMessage, encodePieces, type RpcNotification, type RpcResponse } from '@x/schema'
 import { encodeEvent, eventStreamHeaders, keepAliveComment } from './event-stream.ts'
 import type { Outlet } from './outlet.ts'
 import { movesOn, retryAfterOf } from './load.ts'
@@ -40,10 +40,15 @@ export function sendNotification(reply: Reply, message: RpcNotification): boolea
 export function sendResponse(reply: Reply, response: RpcResponse, status = statusOf(response)): void {
   if (reply.phase === 'ended') return
   const { phase, outlet, headers } = reply
-  const body = encodeMessage(response)
+  if (phase === 'streaming') {
+    const event = encodeEvent(encodeMessage(response))
+    reply.phase = 'ended'
+    outlet.end(event)
+    return
+  }
+  const body = encodePieces(response) ?? encodeMessage(response)
   reply.phase = 'ended'
-  if (phase === 'streaming') outlet.end(encodeEvent(body))
-  else outlet.send({ status, headers: withRetryAfter(headers, response), body, closes: movesOn(response) })
+  outlet.send({ status, headers: withRetryAfter(headers, response), body, closes: movesOn(response) })
 }
 
 /** Has a header go out with the answer, in the place of an earlier one of that name; nothing once the head has been sent. */

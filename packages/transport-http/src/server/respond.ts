@@ -23,7 +23,7 @@ export function respond(request: Request, resolve: (response: Response) => void)
   return {
     send(answer) {
       if (closed) return
-      resolve(new Response(answer.body ?? null, { status: answer.status, headers: headersOf(answer) }))
+      resolve(new Response(bodyOf(answer), { status: answer.status, headers: headersOf(answer) }))
       close()
     },
     open(headers) {
@@ -78,6 +78,12 @@ function createDrain(): Drain {
 
 // nginx's number for it; there is no official one.
 const clientClosedRequest = 499
+
+function bodyOf({ body }: Answer): string | Blob | null {
+  if (body === undefined || typeof body === 'string') return body ?? null
+  // The bytes are kept by who made them, and a Blob only reads them.
+  return new Blob([body.head, body.result as Uint8Array<ArrayBuffer>, body.tail])
+}
 
 function headersOf({ headers, body }: Answer): [string, string][] {
   return body === undefined ? pairs(headers) : [['Content-Type', 'application/json'], ...pairs(headers)]

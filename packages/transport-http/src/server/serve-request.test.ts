@@ -1,4 +1,4 @@
-import { errorCodes, type Exchange, metaKeys, type Principal, protocolVersion } from '@x/schema'
+import { errorCodes, type Exchange, metaKeys, prepared, type Principal, protocolVersion } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
 import { echo, pendingCalls, resultOf } from '../testing/exchanges.ts'
 import { post } from '../testing/sent.ts'
@@ -15,6 +15,18 @@ describe.each(shells)('%s', (_, serve) => {
     const { status, headers, body } = await handler.send(post('tools/list', {}, { id: 'a' }))
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json'])
     expect(body).toBe('{"jsonrpc":"2.0","id":"a","result":{"resultType":"complete","method":"tools/list"}}')
+  })
+
+  test('a large result that is sent often arrives whole, whatever the id', async () => {
+    const result = prepared({ resultType: 'complete', text: 'é'.repeat(50_000) })
+    await using handler = await serve(async ({ id }) => ({ jsonrpc: '2.0', id, result }))
+    for (const id of [1, 'ü"']) {
+      const { headers, body } = await handler.send(post('tools/list', {}, { id }))
+      expect(JSON.parse(body)).toEqual({ jsonrpc: '2.0', id, result })
+      expect(headers.get('content-type')).toBe('application/json')
+      // A web response leaves its length to the platform.
+      expect([null, String(Buffer.byteLength(body))]).toContain(headers.get('content-length'))
+    }
   })
 
   test.each([
