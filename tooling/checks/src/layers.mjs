@@ -51,10 +51,10 @@ export const layers = new Map([
   [
     '@x/tasks',
     {
-      imports: ['@x/schema', '@x/server'],
+      imports: ['@x/schema', '@x/server', '@x/client'],
       dependencies: ['zod'],
-      portable: ['.', './zod', './memory'],
-      without: { '.': ['zod', '@x/server'], './memory': ['zod', '@x/server'] },
+      portable: ['.', './zod', './memory', './client'],
+      without: { '.': ['zod', '@x/server'], './memory': ['zod', '@x/server'], './client': ['@x/server'] },
     },
   ],
   [

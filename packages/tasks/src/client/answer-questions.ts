@@ -1,0 +1,110 @@
+import { type CallOptions, ClientError, isClientError, isHopeless } from '@x/client'
+import type { InputRequest, InputResponses } from '@x/schema'
+import type { DetailedTask } from '../schema/task.ts'
+import type { OpenTask } from './open-task.ts'
+import { failurePause } from './pace.ts'
+import { rest } from './rest.ts'
+import { placeOf, updateTask } from './task-calls.ts'
+
+/** Puts what a task asks to those who answer, while it is watched. */
+export interface Questions {
+  /** Takes a state: what is new in it is asked, and what it does not ask any more is called off. */
+  see(state: DetailedTask): void
+  /** Calls everything off. */
+  close(): void
+}
+
+/** Who answers, and who is told when that fails. */
+export interface Answering {
+  readonly how: CallOptions & { readonly signal: AbortSignal }
+  readonly onFailure: (error: unknown) => void
+}
+
+interface Batch {
+  readonly requests: ReadonlyMap<string, InputRequest>
+  readonly round: number
+  readonly controller: AbortController
+}
+
+/**
+ * Answers what a task asks, each key once, by the handlers of the call and the client, as in the rounds of a call
+ * (seps/2663-tasks-extension, task update requests). The task is watched meanwhile, so that a question which somebody else has answered, or
+ * which ended with the task, goes away.
+ */
+export function answerQuestions(task: OpenTask, { how, onFailure }: Answering): Questions {
+  const { asked } = task
+  const batches = new Set<Batch>()
+  let outstanding: ReadonlySet<string> = new Set()
+
+  const answer = async (batch: Batch): Promise<void> => {
+    const { requests, round, controller } = batch
+    const keys = [...requests.keys()]
+    try {
+      const call = { ...how, signal: controller.signal }
+      const responses = await askHost(task, { requests, round }, call)
+      const wanted = Object.entries(responses).filter(([key]) => outstanding.has(key))
+      if (wanted.length > 0) await bring(task, Object.fromEntries(wanted), call)
+      asked.settle(keys)
+    } catch (error) {
+      asked.release(keys)
+      if (!controller.signal.aborted) onFailure(error)
+    } finally {
+      batches.delete(batch)
+    }
+  }
+  const callOff = (batch: Batch): void => {
+    asked.release(batch.requests.keys())
+    batch.controller.abort(new DOMException('The task does not ask this any more', 'AbortError'))
+  }
+  return {
+    see: (state) => {
+      const requests = state.status === 'input_required' ? state.inputRequests : {}
+      outstanding = new Set(Object.keys(requests))
+      for (const batch of batches) if (![...batch.requests.keys()].some((key) => outstanding.has(key))) callOff(batch)
+      const taken = asked.take(requests)
+      if ('changed' in taken) return onFailure(changedKey(task, taken.changed))
+      if (taken.requests.size === 0) return
+      asked.rounds += 1
+      const batch = { requests: taken.requests, round: asked.rounds, controller: new AbortController() }
+      batches.add(batch)
+      void answer(batch)
+    },
+    close: () => {
+      for (const batch of batches) callOff(batch)
+    },
+  }
+}
+
+function askHost(
+  { client, tool }: OpenTask,
+  { requests, round }: Pick<Batch, 'requests' | 'round'>,
+  how: CallOptions,
+): Promise<InputResponses> {
+  return client.parts.answerInput({ name: tool, inputRequests: Object.fromEntries(requests), round }, how)
+}
+
+/** Brings answers until they have arrived: what people said must not be lost to a failure that passes. */
+async function bring(
+  task: OpenTask,
+  responses: InputResponses,
+  how: CallOptions & { readonly signal: AbortSignal },
+): Promise<void> {
+  const { clock, random, patienceMs } = task.settings
+  const since = clock.now()
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await updateTask({ ...task, how }, responses)
+    } catch (error) {
+      how.signal.throwIfAborted()
+      const isLasting = clock.now() - since >= patienceMs
+      if (!isClientError(error) || isHopeless(error) || error.code === 'invalid_result' || isLasting) throw error
+    }
+    await rest(failurePause(failures, random), { clock, signal: how.signal })
+  }
+}
+
+function changedKey({ client, tool }: OpenTask, key: string): ClientError {
+  const shown = JSON.stringify(key.slice(0, 128).replaceAll(/\p{C}/gu, ' '))
+  const why = `the task asks ${shown} again with another request: a key may stand for one request alone`
+  return new ClientError('invalid_result', why, placeOf(client, tool))
+}

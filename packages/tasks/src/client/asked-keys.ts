@@ -1,0 +1,60 @@
+import type { InputRequest, InputRequests, JsonValue } from '@x/schema'
+
+/** What one task has asked, over all who follow it here. A key is used once in the life of a task. */
+export interface AskedKeys {
+  /** How often something new was asked. */
+  rounds: number
+  /** The keys whose answers the server has taken. */
+  readonly answered: ReadonlySet<string>
+  /**
+   * Takes what a state asks for the first time, so that nobody else asks it. A key that comes back is passed over; `changed` names one
+   * that comes back with another request (seps/2663-tasks-extension, task update requests).
+   */
+  take(requests: InputRequests): Taken
+  /** Gives back what nobody answers any more. */
+  release(keys: Iterable<string>): void
+  /** The server has taken the answers. */
+  settle(keys: Iterable<string>): void
+}
+
+/** What is new among the requests of a state. */
+export type Taken = { readonly requests: ReadonlyMap<string, InputRequest> } | { readonly changed: string }
+
+/** Makes {@link AskedKeys}; `answered` are those that were answered before the task was taken up here. */
+export function askedKeys(answered: readonly string[]): AskedKeys {
+  const settled = new Set(answered)
+  /** What each key asked, as one text; unknown for those that were answered elsewhere. */
+  const texts = new Map<string, string>()
+  return {
+    rounds: 0,
+    answered: settled,
+    take: (requests) => {
+      const entries = Object.entries(requests)
+      const changed = entries.find(([key, request]) => texts.has(key) && texts.get(key) !== textOf(request))
+      if (changed) return { changed: changed[0] }
+      const fresh = entries.filter(([key]) => !texts.has(key) && !settled.has(key))
+      for (const [key, request] of fresh) texts.set(key, textOf(request))
+      return { requests: new Map(fresh) }
+    },
+    release: (keys) => {
+      for (const key of keys) texts.delete(key)
+    },
+    settle: (keys) => {
+      for (const key of keys) settled.add(key)
+    },
+  }
+}
+
+/** A request as one text, whatever the order of its members: stores of servers may change that. */
+function textOf(request: InputRequest): string {
+  // Types of the protocol are JSON, which their readonly interfaces cannot say.
+  return JSON.stringify(ordered(request as unknown as JsonValue))
+}
+
+function ordered(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(ordered)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => [key, ordered(member ?? null)])
+}

@@ -1,0 +1,22 @@
+import type { Polling } from './settings.ts'
+
+/**
+ * How long to wait before the next look, in milliseconds: what the server asks for, within bounds, and up to a tenth more, so that the
+ * tasks of a host are not all looked at in one moment (seps/2663-tasks-extension, task polling).
+ */
+export function pollPause(asked: number | undefined, polling: Polling, random: () => number): number {
+  const { usualMs, leastMs, mostMs } = polling
+  const wanted = Math.min(Math.max(asked ?? usualMs, leastMs), mostMs)
+  return Math.min(wanted * (1 + random() / 10), mostMs)
+}
+
+const firstMs = 1000
+const longestMs = 30_000
+
+/**
+ * How long to wait after failures, in milliseconds: twice as long each time in a row, up to a bound, less a random half. `earlier` is how
+ * many failures there were before the last one.
+ */
+export function failurePause(earlier: number, random: () => number): number {
+  return Math.min(firstMs * 2 ** earlier, longestMs) * (1 - random() / 2)
+}

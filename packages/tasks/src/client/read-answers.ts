@@ -1,0 +1,65 @@
+import type { JsonObject } from '@x/schema'
+import type { CreateTaskResult, DetailedTask, GetTaskResult } from '../schema/task.ts'
+import { createTaskResult, detailedTask, getTaskResult, taskAcknowledgement } from '../schema/task.zod.ts'
+
+/** What an answer of the server says, or where and why it is not one. */
+export type Read<T> = { readonly value: T } | { readonly issue: string }
+
+/** The longest id of a task that a client takes: it goes into a header of each request about it. */
+export const longestId = 1024
+
+/** Reads the result of a call that goes on as a task (seps/2663-tasks-extension, task creation). */
+export function readCreated(result: JsonObject): Read<CreateTaskResult> {
+  const read = check<CreateTaskResult>(createTaskResult, result)
+  if ('issue' in read || isTaskId(read.value.taskId)) return read
+  return { issue: `taskId: expected a text of 1 to ${longestId} characters` }
+}
+
+/** Reads the result of `tasks/get`, which must be about the task that was asked for. */
+export function readState(result: JsonObject, taskId: string): Read<GetTaskResult> {
+  return about(taskId, check<GetTaskResult>(getTaskResult, result))
+}
+
+/** Reads the params of `notifications/tasks`. */
+export function readNews(params: JsonObject | undefined, taskId: string): Read<DetailedTask> {
+  return about(taskId, check<DetailedTask>(detailedTask, params))
+}
+
+/** Reads the result of `tasks/update` and `tasks/cancel`. */
+export function readAcknowledgement(result: JsonObject): Read<object> {
+  return check<object>(taskAcknowledgement, result)
+}
+
+// UTF-8 cannot carry it, and so neither a message nor a header.
+const halfPair = /\p{Cs}/u
+
+/** Whether a value can be the id of a task. */
+export function isTaskId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= longestId && !halfPair.test(value)
+}
+
+function about<T extends DetailedTask>(taskId: string, read: Read<T>): Read<T> {
+  if ('issue' in read || read.value.taskId === taskId) return read
+  return { issue: 'taskId: it is another task than the one that was asked for' }
+}
+
+interface Validator<T> {
+  safeParse(value: unknown): {
+    readonly success: boolean
+    readonly data?: T
+    readonly error?: { readonly issues: readonly Issue[] } | undefined
+  }
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+function check<T>(validator: Validator<T>, value: unknown): Read<T> {
+  const { data, error } = validator.safeParse(value)
+  if (data !== undefined) return { value: data }
+  const [issue] = error?.issues ?? []
+  const path = issue?.path.map(String).join('.').slice(0, 200)
+  return { issue: `${path || 'result'}: ${issue?.message ?? 'not a result'}` }
+}

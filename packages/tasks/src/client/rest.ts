@@ -1,0 +1,27 @@
+import { type Clock, offAbort, onAbort } from '@x/schema'
+
+/** What a wait goes by. */
+export interface Resting {
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** Is given what ends the wait early. */
+  readonly wakeBy?: ((wake: () => void) => void) | undefined
+}
+
+/** Waits, or rejects with the signal's reason. */
+export async function rest(ms: number, { clock, signal, wakeBy }: Resting): Promise<void> {
+  signal.throwIfAborted()
+  let timer: unknown
+  let cancel = (): void => {}
+  try {
+    await new Promise<void>((resolve, reject) => {
+      cancel = () => reject(signal.reason)
+      onAbort(signal, cancel)
+      timer = clock.setTimeout(resolve, ms)
+      wakeBy?.(resolve)
+    })
+  } finally {
+    clock.clearTimeout(timer)
+    offAbort(signal, cancel)
+  }
+}

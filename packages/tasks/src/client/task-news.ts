@@ -1,0 +1,117 @@
+import { type Client, isClientError, isHopeless } from '@x/client'
+import { isJsonObject, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
+import type { DetailedTask } from '../schema/task.ts'
+import { failurePause } from './pace.ts'
+import { readNews } from './read-answers.ts'
+import { rest } from './rest.ts'
+import type { TasksClientSettings } from './settings.ts'
+import { aboutTask } from './task-calls.ts'
+
+/** What a server tells of one task by itself. */
+export interface TaskNews {
+  /** Whether it tells now. */
+  readonly isOpen: boolean
+  /** The last that came and was not taken yet. */
+  take(): DetailedTask | undefined
+  /** Is called once, when something has come or the stream has opened or ended. */
+  wakeBy(wake: () => void): void
+  close(): void
+}
+
+/** What listening takes. */
+export interface Listening {
+  readonly client: Client
+  readonly taskId: string
+  readonly settings: TasksClientSettings
+  readonly meta: JsonObject | undefined
+}
+
+/**
+ * Listens for the states of a task, over one request after the other (seps/2663-tasks-extension, task status notifications). A server that
+ * does not tell is not asked again: whoever follows the task asks how it stands in any case.
+ */
+export function openNews({ client, taskId, settings, meta }: Listening): TaskNews {
+  const controller = new AbortController()
+  const { signal } = controller
+  const { clock, random } = settings
+  let isOpen = false
+  let latest: DetailedTask | undefined
+  let wake = (): void => {}
+
+  const onNotification = hearing(taskId, {
+    opened: () => {
+      isOpen = true
+      wake()
+    },
+    changed: (state) => {
+      latest = state
+      wake()
+    },
+  })
+  const listen = async (): Promise<void> => {
+    const how = { ...aboutTask({ signal, meta }), named: undefined, onNotification }
+    for (let ends = 0; ; ends += 1) {
+      try {
+        await client.request('subscriptions/listen', { notifications: { taskIds: [taskId] } }, how)
+      } catch (error) {
+        if (!isClientError(error) || isHopeless(error)) return
+      } finally {
+        if (isOpen) wake()
+        isOpen = false
+      }
+      await rest(failurePause(ends, random), { clock, signal })
+    }
+  }
+  // It ends with `close`, which rejects the waits in it.
+  listen().catch(() => {})
+  return {
+    get isOpen() {
+      return isOpen
+    },
+    take: () => {
+      const taken = latest
+      latest = undefined
+      return taken
+    },
+    wakeBy: (next) => {
+      wake = next
+      // It may have come while nobody waited.
+      if (latest !== undefined) next()
+    },
+    close: () => controller.abort(new DOMException('The task is not followed any more', 'AbortError')),
+  }
+}
+
+interface Listener {
+  readonly opened: () => void
+  readonly changed: (state: DetailedTask) => void
+}
+
+/** Reads what comes on the stream of this request; what is not about the task is passed over. */
+function hearing(taskId: string, { opened, changed }: Listener): (message: RpcNotification, id: RequestId) => boolean {
+  let openId: RequestId | undefined
+  return (message, id) => {
+    const { method, params } = message
+    if (subscriptionIdOf(message) !== id) return false
+    if (method === 'notifications/subscriptions/acknowledged') {
+      if (!isHonoured(params, taskId)) throw new Error('the server does not tell of this task')
+      openId = id
+      opened()
+    } else if (method === 'notifications/tasks' && openId === id) {
+      const read = readNews(params, taskId)
+      if ('value' in read) changed(read.value)
+    }
+    return openId === id
+  }
+}
+
+function subscriptionIdOf({ params }: RpcNotification): unknown {
+  const meta = params?.['_meta']
+  return isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined
+}
+
+function isHonoured(params: JsonObject | undefined, taskId: string): boolean {
+  const honoured = params?.['notifications']
+  const ids = isJsonObject(honoured) ? honoured['taskIds'] : undefined
+  return Array.isArray(ids) && ids.includes(taskId)
+}

@@ -1,0 +1,94 @@
+import { type CallOptions, ClientError } from '@x/client'
+import { type CallToolResult, offAbort, onAbort } from '@x/schema'
+import type { DetailedTask } from '../schema/task.ts'
+import { answerQuestions } from './answer-questions.ts'
+import type { OpenTask } from './open-task.ts'
+import { placeOf } from './task-calls.ts'
+import { isTaskFailure, TaskFailure } from './task-failure.ts'
+import { isFinal, watchTask } from './watch-task.ts'
+
+/**
+ * Follows a task to its end and gives the result of its call, answering what it asks on the way and telling how it comes along. Rejects
+ * with the `ClientError` of the call that failed, with {@link TaskFailure}, or with `signal.reason`.
+ */
+export async function taskResult(task: OpenTask, how: CallOptions): Promise<CallToolResult> {
+  const following = openFollowing(task, how)
+  const { signal } = following
+  const call = { ...how, signal }
+  const questions = answerQuestions(task, { how: call, onFailure: following.stop })
+  const tell = progressOf(task, how)
+  try {
+    for await (const state of watchTask(task, call)) {
+      tell(state)
+      questions.see(state)
+      task.isOver = isFinal(state)
+      if (task.isOver) return await outcomeOf(task, state, call)
+      signal.throwIfAborted()
+    }
+    // The watch ends with a final state alone, after which this function has returned.
+    throw new Error('a task that is watched ends with a final state')
+  } catch (error) {
+    if (isTaskFailure(error) && error.code === 'expired') task.isOver = true
+    throw error
+  } finally {
+    questions.close()
+    following.close()
+  }
+}
+
+async function outcomeOf(task: OpenTask, state: DetailedTask, how: CallOptions): Promise<CallToolResult> {
+  const { client, tool } = task
+  if (state.status === 'completed') return client.parts.settleTool(tool, state.result, how)
+  if (state.status === 'failed') {
+    const { code, message, data } = state.error
+    const rpc = { code, message, ...(data !== undefined && { data }) }
+    throw new ClientError('rpc', `the task failed with ${code} ${shown(message)}`, { ...placeOf(client, tool), rpc })
+  }
+  const why = state.statusMessage === undefined ? '' : `: ${shown(state.statusMessage)}`
+  throw new TaskFailure('cancelled', `The task of ${JSON.stringify(tool)} was cancelled${why}`, { tool })
+}
+
+// It ends up in error messages, and so in logs, where a line of the server's own must not appear.
+function shown(text: string): string {
+  return text.slice(0, 1000).replaceAll(/\p{Cc}/gu, ' ')
+}
+
+/** Tells each message of a task once, as progress that goes on. */
+function progressOf({ progress: begun }: OpenTask, { onProgress }: CallOptions): (state: DetailedTask) => void {
+  let progress = begun
+  let last: string | undefined
+  return ({ statusMessage: message }) => {
+    if (message === undefined || message === last) return
+    last = message
+    progress += 1
+    onProgress?.({ progress, message })
+  }
+}
+
+interface Following {
+  /** Aborts with the caller's reason, the error of lateness, or what `stop` was given. */
+  readonly signal: AbortSignal
+  readonly stop: (reason: unknown) => void
+  readonly close: () => void
+}
+
+function openFollowing({ settings, tool }: OpenTask, { signal }: CallOptions): Following {
+  const { clock, maxTaskMs } = settings
+  const controller = new AbortController()
+  const cancel = (): void => controller.abort(signal?.reason)
+  const late = (): void => {
+    const message = `The task of ${JSON.stringify(tool)} has not ended within ${maxTaskMs} ms; allow more with maxTaskMs`
+    controller.abort(new TaskFailure('timeout', message, { tool }))
+  }
+  const timer = clock.setTimeout(late, maxTaskMs)
+  if (signal?.aborted) cancel()
+  else if (signal) onAbort(signal, cancel)
+  return {
+    signal: controller.signal,
+    stop: (reason) => controller.abort(reason),
+    close: () => {
+      clock.clearTimeout(timer)
+      if (signal) offAbort(signal, cancel)
+    },
+  }
+}

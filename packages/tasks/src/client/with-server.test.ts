@@ -1,0 +1,53 @@
+import { createClient, type InputHandlers } from '@x/client'
+import { createServer, tool } from '@x/server'
+import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { memoryEngine } from '../engines/memory-engine.ts'
+import { withTasks as serveTasks } from '../server/with-tasks.ts'
+import type { TasksClientOptions } from './settings.ts'
+import { withTasks } from './with-tasks.ts'
+
+const host = { name: 'host', version: '1.0.0' } as const
+const quick = { polling: { leastMs: 1 } } as const
+
+function serve() {
+  const work = tool('work', {
+    description: 'Asks, works and tells',
+    input: z.object({ first: z.boolean().default(false) }),
+    task: 'allowed',
+    run: async (_, ctx) => {
+      const { name } = await ctx.elicit('name', { message: 'Who?', schema: z.object({ name: z.string() }) })
+      await ctx.progress({ progress: 1, message: 'half way' })
+      const sum = await ctx.step('sum', () => 40 + 2)
+      return `${name} ${sum}`
+    },
+  })
+  const broken = tool('broken', {
+    description: 'Fails',
+    task: 'required',
+    run: () => {
+      throw new Error('no such luck')
+    },
+  })
+  return serveTasks(createServer({ name: 'demo', version: '1.0.0', tools: [work, broken] }), {
+    engine: memoryEngine(),
+    pollIntervalMs: 1,
+  })
+}
+
+const answering: InputHandlers = { elicit: () => ({ action: 'accept', content: { name: 'Ada' } }) }
+
+describe.each<[string, TasksClientOptions]>([
+  ['asks how it stands', { follow: 'poll' }],
+  ['is told how it stands', { follow: 'listen' }],
+])('A client of a server with tasks that %s', (_title, options) => {
+  test('gives the result of the call, and answers what is asked on the way [TSK-002 TSK-010 TSK-028]', async () => {
+    const server = serve()
+    const client = withTasks(createClient(server, { ...host, ...answering }), { ...quick, ...options })
+    const tasks: string[] = []
+    const result = await client.callTool('work', {}, { onTask: ({ taskId }) => void tasks.push(taskId) })
+    expect(result.content).toEqual([{ type: 'text', text: 'Ada 42' }])
+    expect(tasks).toHaveLength(1)
+    await server.closeTasks()
+  })
+})
