@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { type Client, createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 import { Agent } from 'undici'
@@ -39,6 +40,8 @@ export function driveLoad({ url, board, seed }: LoadOptions): Load {
   const client = createClient(connection, { name: 'load', version: '0.1.0', cache: false, timeoutMs })
   const stopping = new AbortController()
   const { signal } = stopping
+  // Every call that is under way listens.
+  setMaxListeners(0, signal)
   const underWay = new Set<Promise<void>>()
   const next = createPlan(seed)
   let timer: NodeJS.Timeout | undefined

@@ -11,6 +11,7 @@ export interface Stage {
   readonly board: Board
   readonly fleet: Fleet
   readonly load: Load
+  readonly callMs: number
   setLevel(level: LoadLevel): void
   setShedding(on: boolean): void
   /** Restarts every instance in turn; resolves when the last one is back. */
@@ -30,6 +31,8 @@ export interface StageOptions {
   readonly port: number
   readonly sheds: boolean
   readonly seed?: number | undefined
+  /** For how many milliseconds a call of the load computes, on average; measured when absent. */
+  readonly callMs?: number | undefined
   readonly onFailure: (error: unknown) => void
 }
 
@@ -39,10 +42,13 @@ const keptPoints = 120
 const lately = 10_000
 
 /** Starts everything, with no load yet. Rejects with a `UsageError` when a port or a program is not to be had. */
-export async function openStage({ seed = 1, ...options }: StageOptions): Promise<Stage> {
+export async function openStage({
+  seed = 1,
+  callMs = millisecondsPerCall(),
+  ...options
+}: StageOptions): Promise<Stage> {
   const board = createBoard(options.size)
   const fleet = await startFleet({ ...options, graceMs, onStatus: board.status, onMessage: board.hear })
-  const callMs = millisecondsPerCall()
   const load = driveLoad({ url: fleet.url, board, seed })
   let { sheds } = options
   let level: LoadLevel = 'off'
@@ -55,6 +61,7 @@ export async function openStage({ seed = 1, ...options }: StageOptions): Promise
     board,
     fleet,
     load,
+    callMs,
     setLevel(next) {
       level = next
       load.setRate(rateOf(next, options.size, callMs))

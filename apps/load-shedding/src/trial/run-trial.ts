@@ -8,6 +8,8 @@ import { openStage, type Stage, type StageOptions } from './open-stage.ts'
 export interface Trial extends Totals {
   readonly balancer: BalancerName
   readonly sheds: boolean
+  /** For how many milliseconds a call computed, on average, which decides how many calls came. */
+  readonly callMs: number
   /** What calls took, to their end, that were sent while an instance was overloaded; in milliseconds. */
   readonly p50Ms: number
   readonly p99Ms: number
@@ -26,6 +28,9 @@ export interface TrialOptions extends Omit<StageOptions, 'onFailure'> {
 
 const warmUpMs = 2_000
 const reportsMs = 300
+
+/** So many heavy calls are more than an instance can finish while it stops. */
+const heavyPerInstance = 5
 
 /**
  * Runs uneven load on a new fleet: the first instance is overloaded for a while, then every instance is restarted in turn, then the calls that are
@@ -49,6 +54,7 @@ export async function runTrial({ overloadedMs, onPhase, signal, ...options }: Tr
     stage.fleet.overload(1, false)
     const lostBefore = stage.board.totals().lost
     phase('every instance is restarted in turn')
+    stage.load.burst(options.size * heavyPerInstance)
     await unlessEnded(stage.roll(), ended)
     stage.setLevel('off')
     phase('the last calls come to their end')
@@ -63,6 +69,7 @@ export async function runTrial({ overloadedMs, onPhase, signal, ...options }: Tr
       ...totals,
       balancer: options.balancer,
       sheds: options.sheds,
+      callMs: stage.callMs,
       p50Ms: quantile(took, 0.5) ?? Number.NaN,
       p99Ms: quantile(took, 0.99) ?? Number.NaN,
       lostInRestarts: totals.lost - lostBefore,
