@@ -41,7 +41,7 @@ describe('the walk-through', { timeout }, () => {
       'Bug #4301 was not changed: the user declined',
       'Bug #4517 was not changed. Somebody else changed the work item',
       '4522, 4533, 4544, 4540',
-      'All 12 steps went as expected.',
+      'All 13 steps went as expected.',
     ]) {
       expect(output.replace(/\s+/g, ' ')).toContain(landmark)
     }
@@ -95,7 +95,7 @@ describe('a script', { timeout }, () => {
   test('whose answers are not enough is told so, and it ends with 1', async () => {
     const answers = written({ work_item: { workItemId: 4533 } })
     const { code, output } = await start(['--once', '--port', '0', '--answers', answers]).ended
-    expect(output).toContain('All 12 steps went as expected.')
+    expect(output).toContain('All 13 steps went as expected.')
     expect(output).toMatch(/^✘ {2}\S+answers\.json has no answer to "resolution" \(Resolving Bug #4533/m)
     expect(code).toBe(1)
   })

@@ -1,7 +1,8 @@
 import { ConfigurationError, connectionFrom } from '../azure-devops/connection.ts'
 import { createAzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { servePage } from '@apps/front/serve-page'
-import { createWorkItemsServer } from '../server/create-work-items-server.ts'
+import { defineConversations } from '../server/conversation.ts'
+import { createWorkItemsServer, type OnError } from '../server/create-work-items-server.ts'
 import { serveParent } from './child.ts'
 import { findPage } from './find-page.ts'
 import { signResults } from './instance-meta.ts'
@@ -13,10 +14,10 @@ import { stateFrom } from './state-key.ts'
 const connection = connectionFrom(process.env)
 if (connection === undefined) throw new ConfigurationError('an instance needs a connection to Azure DevOps')
 
-const server = createWorkItemsServer(createAzureDevOps(connection), {
-  state: stateFrom(process.env),
-  onError: (error, { method, name }) => console.error(`${method} ${name ?? ''}:`, error),
-})
+const state = stateFrom(process.env)
+const onError: OnError = (error, { method, name }) => console.error(`${method} ${name ?? ''}:`, error)
+const conversations = defineConversations(state, onError)
+const server = createWorkItemsServer(createAzureDevOps(connection), { state, onError, conversations })
 const instance = { id: Number(process.env['INSTANCE']), pid: process.pid }
 const folder = findPage()
 const page = folder === undefined ? undefined : servePage(folder)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type ServerDefinition, sealedState } from '@x/server'
+import { type StateCodec, sealedState } from '@x/server'
 import { ConfigurationError } from '../azure-devops/connection.ts'
 
 const variable = 'STATE_KEY'
@@ -15,7 +15,7 @@ export function shareStateKey(environment: NodeJS.ProcessEnv): Readonly<Record<s
  * Seals with the first of the keys in `STATE_KEY`, which commas separate, and opens with all of them: so a key is
  * replaced while calls are under way. Throws `ConfigurationError`, which never shows a key.
  */
-export function stateFrom(environment: NodeJS.ProcessEnv): ServerDefinition['state'] {
+export function stateFrom(environment: NodeJS.ProcessEnv): StateCodec {
   const keys = (environment[variable] ?? '').split(',').map((key) => key.trim())
   try {
     return sealedState({ keys, audience: 'ado-work-items' })

@@ -1,5 +1,7 @@
-import { createServer, type ErrorPlace, type Server, type ServerDefinition } from '@x/server'
+import { createServer, type ErrorPlace, type Server, type ServerDefinition, type Tool } from '@x/server'
+import { type Sessions, withSessions } from '@x/sessions/server'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
+import { type Conversation, remembering, updateLastWorkItem } from './conversation.ts'
 import { getWorkItem } from './get-work-item.ts'
 import { icons } from './icon.ts'
 import { listWorkItems } from './list-work-items.ts'
@@ -15,11 +17,14 @@ export interface WorkItemsOptions {
   /** Seals what a call that asks leaves with its client; the same at every instance. Default: for this process alone. */
   readonly state?: ServerDefinition['state']
   readonly onError?: OnError | undefined
+  /** Lets the server remember, within a session, what a conversation was about. Default: it has no sessions. */
+  readonly conversations?: Sessions<Conversation> | undefined
 }
 
 /** The MCP server for the work items of one project. It keeps nothing between two requests. */
 export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkItemsOptions = {}): Server {
-  return createServer({
+  const { conversations } = options
+  const server = createServer({
     name: 'ado-work-items',
     title: 'Azure DevOps work items',
     version: '0.1.0',
@@ -27,7 +32,7 @@ export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkIte
     icons,
     instructions:
       'Read a work item before you change it, and give its rev when you do. When a rule of the process requires a field, the user is asked for it; where that is not possible the answer names it: call again with that field.',
-    tools: [listWorkItems(azureDevOps), getWorkItem(azureDevOps), updateWorkItem(azureDevOps)],
+    tools: toolsOf(azureDevOps, conversations),
     prompts: [triagePrompt(azureDevOps)],
     resourceTemplates: [workItemResource(azureDevOps)],
     state: options.state,
@@ -35,4 +40,18 @@ export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkIte
     // What is not a failure that we worded ourselves may say things that are nobody's business.
     describeError: () => 'The tool failed; the server has written down why.',
   })
+  return conversations === undefined ? server : withSessions(server, conversations)
+}
+
+function toolsOf(azureDevOps: AzureDevOps, conversations: WorkItemsOptions['conversations']): Tool[] {
+  const list = listWorkItems(azureDevOps)
+  const get = getWorkItem(azureDevOps)
+  const update = updateWorkItem(azureDevOps)
+  if (conversations === undefined) return [list, get, update]
+  return [
+    list,
+    remembering(get, conversations, azureDevOps),
+    remembering(update, conversations, azureDevOps),
+    updateLastWorkItem(update, conversations, azureDevOps),
+  ]
 }

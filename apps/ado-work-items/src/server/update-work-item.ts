@@ -17,14 +17,17 @@ const notAReferenceName = 'should be the reference name of a field, such as Syst
 const fieldValue = z.union([z.string().max(32_000), z.number(), z.boolean()])
 const mostFields = 50
 
+/** The fields to change, as tools take them. */
+export const newValues = z
+  .record(referenceName, fieldValue, {
+    error: ({ code }) => (code === 'invalid_key' ? notAReferenceName : undefined),
+  })
+  .refine((fields) => Object.keys(fields).length <= mostFields, `should have at most ${mostFields} entries`)
+  .describe('New values by reference name, such as {"System.State": "Resolved"}; an empty string clears a field')
+
 const input = z.object({
   workItemId,
-  fields: z
-    .record(referenceName, fieldValue, {
-      error: ({ code }) => (code === 'invalid_key' ? notAReferenceName : undefined),
-    })
-    .refine((fields) => Object.keys(fields).length <= mostFields, `should have at most ${mostFields} entries`)
-    .describe('New values by reference name, such as {"System.State": "Resolved"}; an empty string clears a field'),
+  fields: newValues,
   rev: z.number().int().min(1).optional().describe('Change it only if it is still at this revision'),
 })
 type Arguments = z.infer<typeof input>

@@ -1,6 +1,7 @@
 import { complete, discover, getPrompt, listTools, readResource, search, surviveKill, update } from './questions.ts'
 import { resolveInRounds } from './resolve-in-rounds.ts'
 import type { Step } from './step.ts'
+import { talkInSessions } from './talk-in-sessions.ts'
 
 const state = 'System.State'
 const resolution = 'Microsoft.VSTS.Common.ResolvedReason'
@@ -62,6 +63,7 @@ export const emulatorPlan: readonly Step[] = [
     { workItemId: 4517, fields: { [state]: 'Closed' }, rev: 3 },
     { refused: true, say: ['Bug #4517 was not changed', 'Somebody else changed the work item', 'get_work_item'] },
   ),
+  talkInSessions('Two sessions at once: in each, "it" is another bug.', [4517, 4533]),
   complete('Which ids begin with 45?', '45'),
   getPrompt('Get the prompt that triages bug 4533.', 4533),
 ]

@@ -1,8 +1,8 @@
-import type { Client } from '@x/client'
+import type { SessionsClient } from '@x/sessions/client'
 
 /** What a step works with. */
 export interface StepScope {
-  readonly client: Client
+  readonly client: SessionsClient
   readonly signal: AbortSignal
   /** The organization and the project, as they stand in resources' URIs. */
   readonly uriBase: string

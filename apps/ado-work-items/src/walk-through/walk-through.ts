@@ -1,4 +1,4 @@
-import { createClient } from '@x/client'
+import { createSessionsClient } from '@x/sessions/client'
 import { z } from 'zod'
 import { workItemUri } from '../server/work-item-output.ts'
 import { emulatorPlan, readOnlyPlan } from './plan.ts'
@@ -24,7 +24,7 @@ export async function walkThrough(options: WalkThroughOptions): Promise<boolean>
   const answered: number[] = []
   const exchange = watchedExchange(url, (instance) => answered.push(...(instance === undefined ? [] : [instance.id])))
   // A cache would answer some of the steps itself, and this is about what the server answers.
-  const client = createClient(exchange, { name: 'walk-through', version: '0.1.0', cache: false })
+  const client = createSessionsClient(exchange, { name: 'walk-through', version: '0.1.0', cache: false })
   const base = workItemUri({ organization, project }, 0).replace(/\/workitems\/0$/, '')
   const scope: StepScope = { ...fleet, client, signal, uriBase: base }
 

@@ -1,0 +1,88 @@
+import type { CallToolResult, Exchange } from '@x/schema'
+import { randomKey, sealed } from '@x/state-codec'
+import { createSessionsClient, type SessionsClient } from '@x/sessions/client'
+import { expect, test } from 'vitest'
+import { createAzureDevOps } from '../azure-devops/create-azure-devops.ts'
+import { emulated } from '../testing/emulated.ts'
+import { textOf } from '../walk-through/text-of.ts'
+import { defineConversations } from './conversation.ts'
+import { createWorkItemsServer } from './create-work-items-server.ts'
+
+const active = { fields: { 'System.State': 'Active' } }
+const resolved = { fields: { 'System.State': 'Resolved' } }
+const said = (result: CallToolResult): string => textOf(result).join(' ')
+
+interface Fixture extends AsyncDisposable {
+  readonly client: SessionsClient
+  /** Which instance each request went to. */
+  readonly served: readonly number[]
+}
+
+/** Three instances with the same key, that take turns. */
+async function fleet(): Promise<Fixture> {
+  const service = await emulated()
+  const state = sealed({ keys: [randomKey()] })
+  const azureDevOps = createAzureDevOps(service.connection)
+  const instances = [0, 1, 2].map(() =>
+    createWorkItemsServer(azureDevOps, { state, conversations: defineConversations(state) }),
+  )
+  const served: number[] = []
+  const exchange: Exchange = (request, call) => {
+    const index = served.length % instances.length
+    served.push(index)
+    return instances[index]?.(request, call) ?? Promise.reject(new Error('there are three instances'))
+  }
+  const client = createSessionsClient(exchange, { name: 'test', version: '1.0.0' })
+  return { client, served, [Symbol.asyncDispose]: service[Symbol.asyncDispose] }
+}
+
+test('"set it to Active" changes the work item that was read last, on whichever instance', async () => {
+  await using fixture = await fleet()
+  await using session = await fixture.client.sessions.create()
+  await session.callTool('get_work_item', { workItemId: 4533 })
+  await session.callTool('get_work_item', { workItemId: 4517 })
+  const result = await session.callTool('update_last_work_item', { fields: { 'System.Tags': 'seen' } })
+  expect(said(result)).toContain('Bug #4517 was changed')
+  expect(new Set(fixture.served).size).toBe(3)
+})
+
+test('two conversations at once do not mix', async () => {
+  await using fixture = await fleet()
+  const [one, other] = await Promise.all([fixture.client.sessions.create(), fixture.client.sessions.create()])
+  await Promise.all([
+    one.callTool('get_work_item', { workItemId: 4517 }),
+    other.callTool('get_work_item', { workItemId: 4533 }),
+  ])
+  const results = await Promise.all([one, other].map((session) => session.callTool('update_last_work_item', active)))
+  expect(results.map((result) => /#(\d+)/.exec(said(result))?.[1])).toEqual(['4517', '4533'])
+})
+
+test('a change that asks its user goes on in its conversation, and is what it was about last', async () => {
+  await using fixture = await fleet()
+  await using session = await fixture.client.sessions.create()
+  await session.callTool('get_work_item', { workItemId: 4517 })
+  const elicit = () => ({ action: 'accept', content: { resolution: 'Fixed' } }) as const
+  const result = await session.callTool('update_last_work_item', resolved, { elicit })
+  expect(said(result)).toContain('ResolvedReason is Fixed')
+})
+
+test('without a session, or one that was about nothing yet, there is no "it"', async () => {
+  await using fixture = await fleet()
+  const { client } = fixture
+  await using session = await client.sessions.create()
+  for (const caller of [client, session]) {
+    const names = (await caller.listTools()).map(({ name }) => name)
+    expect(names).toEqual(['list_work_items', 'get_work_item', 'update_work_item'])
+    await expect(caller.callTool('update_last_work_item', active)).rejects.toThrow('Unknown tool')
+  }
+  await session.callTool('get_work_item', { workItemId: 4517 })
+  expect((await session.listTools()).map(({ name }) => name)).toContain('update_last_work_item')
+})
+
+test('a call that failed is nothing that the conversation was about', async () => {
+  await using fixture = await fleet()
+  await using session = await fixture.client.sessions.create()
+  await session.callTool('get_work_item', { workItemId: 4517 })
+  expect((await session.callTool('get_work_item', { workItemId: 999_999 })).isError).toBe(true)
+  expect(said(await session.callTool('update_last_work_item', { fields: { 'System.Tags': 'x' } }))).toContain('#4517')
+})
