@@ -1,0 +1,193 @@
+import { errorCodes, type JsonObject } from '@x/schema'
+import { inputRequired, tool } from '@x/server'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { accept, answer, createFleet, gate, modes, recorder, textOf } from '../testing/fleet.ts'
+
+const named = z.object({ name: z.string().min(2) })
+
+describe.each(modes)(
+  'a task goes on with what it has, runs again from the top or not ($strictReplay)',
+  (definition) => {
+    test('its steps are done once, its questions asked once, and its UUIDs and its time stay the same', async () => {
+      const { done, work } = recorder()
+      const seen = new Set<string>()
+      const order = tool('order', {
+        description: 'Orders',
+        task: 'required',
+        run: async (_, ctx) => {
+          seen.add(`${ctx.uuid('order')} ${ctx.now()}`)
+          const plan = await ctx.step('plan', () => work('plan'))
+          const { name } = await ctx.elicit('who', { message: 'For whom?', schema: named })
+          const saved = await ctx.step('save', () => work(`save for ${name}`))
+          return `${plan}, ${saved}`
+        },
+      })
+      const fleet = createFleet()
+      const [one, two] = [fleet.add([order], {}, definition), fleet.add([order], {}, definition)]
+      const taskId = await one.start('order')
+      const { inputRequests } = await two.reach(taskId, 'input_required')
+      expect(Object.keys(inputRequests ?? {})).toEqual(['who'])
+      await answer(two, taskId, { who: accept({ name: 'Ada' }) })
+      expect(textOf((await one.reach(taskId, 'completed')).result)).toBe('plan, save for Ada')
+      expect(done).toEqual(['plan', 'save for Ada'])
+      expect([seen.size, one.errors, two.errors]).toEqual([1, [], []])
+    })
+
+    test('a question asked again has a new key each time, and no key is used twice [TSK-031 TSK-032 TSK-033]', async () => {
+      const asking = tool('ask', {
+        description: 'Asks',
+        task: 'required',
+        run: async (_, ctx) => (await ctx.elicit('who', { message: 'For whom?', schema: named })).name,
+      })
+      const instance = createFleet().add([asking], {}, definition)
+      const taskId = await instance.start('ask')
+      const keys: string[] = []
+      for (const name of ['A', 'B', 'Ada']) {
+        const { inputRequests } = await instance.reach(taskId, 'input_required')
+        const [key = ''] = Object.keys(inputRequests ?? {})
+        keys.push(key)
+        await answer(instance, taskId, { [key]: accept({ name }) })
+        await instance.reach(
+          taskId,
+          ({ inputRequests, status }) => status !== 'working' && !Object.keys(inputRequests ?? {}).includes(key),
+        )
+      }
+      expect(keys).toEqual(['who', 'who~2', 'who~3'])
+      expect(textOf((await instance.reach(taskId, 'completed')).result)).toBe('Ada')
+    })
+
+    test('rounds that a handler writes out itself have keys of their own as well [TSK-031 TSK-032 TSK-033]', async () => {
+      const params = { mode: 'form', message: 'Who?', requestedSchema: { type: 'object', properties: {} } } as const
+      const asking = tool('ask', {
+        description: 'Asks in the protocol’s own terms',
+        task: 'required',
+        run: (_, ctx) => {
+          const rounds = typeof ctx.state === 'number' ? ctx.state : 0
+          if (rounds === 2) return `answered ${[...ctx.responses.keys()].join()}`
+          return inputRequired({ requests: { who: { method: 'elicitation/create', params } }, state: rounds + 1 })
+        },
+      })
+      const instance = createFleet().add([asking], {}, definition)
+      const taskId = await instance.start('ask')
+      const keys: string[] = []
+      for (let round = 0; round < 2; round++) {
+        const wanted = ({ inputRequests }: JsonObject) =>
+          Object.keys(inputRequests ?? {}).some((key) => !keys.includes(key))
+        const [key = ''] = Object.keys((await instance.reach(taskId, wanted)).inputRequests ?? {})
+        keys.push(key)
+        await answer(instance, taskId, { [key]: accept({}) })
+      }
+      expect(new Set(keys).size).toBe(2)
+      expect(textOf((await instance.reach(taskId, 'completed')).result)).toBe('answered who')
+    })
+
+    test('a tool asks first by round trips, and then becomes a task that neither asks nor does it again [TSK-015 PWF-004]', async () => {
+      const { done, work } = recorder()
+      const asking = tool('ask', {
+        description: 'Asks first',
+        run: async (_, ctx) => {
+          const { name } = await ctx.elicit('who', { message: 'For whom?', schema: named })
+          await ctx.step('plan', () => work(`plan for ${name}`))
+          const isTask = await ctx.task()
+          const { name: again } = await ctx.elicit('really', { message: 'Really?', schema: named })
+          return `${await ctx.step('save', () => work(`save for ${again}`))} ${isTask}`
+        },
+      })
+      const fleet = createFleet()
+      const [one, two] = [fleet.add([asking], {}, definition), fleet.add([asking], { works: false }, definition)]
+      const first = await one.result('tools/call', { name: 'ask' })
+      expect([first.resultType, Object.keys(first.inputRequests ?? {}), first.taskId]).toEqual([
+        'input_required',
+        ['who'],
+        undefined,
+      ])
+      const { requestState = '' } = first
+      const retry = { name: 'ask', requestState, inputResponses: { who: accept({ name: 'Ada' }) } }
+      const created = await two.result('tools/call', retry)
+      expect(created).toMatchObject({ resultType: 'task', status: 'working' })
+      expect([created.requestState, created.inputRequests]).toEqual([undefined, undefined])
+      const taskId = String(created.taskId)
+      const { inputRequests } = await one.reach(taskId, 'input_required')
+      expect(Object.keys(inputRequests ?? {})).toEqual(['really'])
+      await answer(two, taskId, { really: accept({ name: 'Ada' }) })
+      expect(textOf((await two.reach(taskId, 'completed')).result)).toBe('save for Ada true')
+      expect(done).toEqual(['plan for Ada', 'save for Ada'])
+    })
+
+    test('a tool that would become a task goes on as it is for a client that takes none, or tells it so', async () => {
+      const becoming = tool('become', {
+        description: 'Becomes a task',
+        input: z.object({ must: z.boolean() }),
+        run: async ({ must }, ctx) => `task: ${await ctx.task(must ? 'required' : 'allowed')}`,
+      })
+      const { result, error } = createFleet().add([becoming], {}, definition)
+      const call = (must: boolean) => ({ name: 'become', arguments: { must } })
+      const capabilities = {}
+      expect(textOf(await result('tools/call', call(false), { capabilities }))).toBe('task: false')
+      expect(await error('tools/call', call(true), { capabilities })).toMatchObject({
+        code: errorCodes.missingRequiredClientCapability,
+        data: { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } },
+      })
+    })
+
+    test('a worker that stands still is replaced, and changes nothing when it comes back', async () => {
+      const { done, work } = recorder()
+      const shut = gate()
+      let isFirst = true
+      const slow = tool('slow', {
+        description: 'Stands still in the middle, once',
+        task: 'required',
+        run: async (_, ctx) => {
+          await ctx.step('one', () => work('one'))
+          const which = await ctx.step('two', async ({ idempotencyKey }) => {
+            const frozen = isFirst
+            isFirst = false
+            if (frozen) await shut.pass()
+            return work(`two by the ${frozen ? 'frozen' : 'other'} one as ${idempotencyKey.split('/')[1]}`)
+          })
+          await ctx.step('three', () => work('three'))
+          return which
+        },
+      })
+      const fleet = createFleet()
+      const frozen = fleet.add([slow], {}, definition)
+      const taskId = await frozen.start('slow')
+      await shut.reached
+      const other = fleet.add([slow], {}, definition)
+      fleet.pass(fleet.engine.leaseMs + 1)
+      other.clock.advance(1000)
+      const task = await other.reach(taskId, 'completed')
+      expect(textOf(task.result)).toBe('two by the other one as two')
+      shut.open()
+      while (frozen.server.runningTasks > 0) await new Promise(setImmediate)
+      expect(await other.see(taskId)).toEqual(task)
+      expect(done).toEqual(['one', 'two by the other one as two', 'three', 'two by the frozen one as two'])
+    })
+
+    test('what a worker had not kept when it died is done again, under the same idempotency key', async () => {
+      const keys: string[] = []
+      const shut = gate()
+      const once = tool('once', {
+        description: 'Dies before its step is kept, once',
+        task: 'required',
+        run: (_, ctx) => {
+          const uuid = ctx.uuid('order')
+          return ctx.step('save', async ({ idempotencyKey }) => {
+            keys.push(`${idempotencyKey} ${uuid}`)
+            if (keys.length === 1) await shut.pass()
+            return 'saved'
+          })
+        },
+      })
+      const fleet = createFleet()
+      const dead = fleet.add([once], {}, definition)
+      const taskId = await dead.start('once')
+      await shut.reached
+      fleet.pass(fleet.engine.leaseMs + 1)
+      const next = fleet.add([once], {}, definition)
+      await next.reach(taskId, 'completed')
+      expect([keys.length, new Set(keys).size]).toEqual([2, 1])
+    })
+  },
+)

@@ -1,0 +1,152 @@
+import { errorCodes } from '@x/schema'
+import { isSuspension, tool } from '@x/server'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { createFleet, gate, recorder, textOf } from '../testing/fleet.ts'
+
+test('a loop goes on from its checkpoint, and tells how far it is', async () => {
+  const { done, work } = recorder()
+  const shut = gate()
+  const scan = tool('scan', {
+    description: 'Scans',
+    task: 'required',
+    run: async (_, ctx) => {
+      const at = ctx.checkpoint('scan', 0)
+      while (at.value < 4) {
+        work(`row ${at.value}`)
+        if (at.value === 2 && done.length === 3) await shut.pass()
+        ctx.progress(at.value + 1, 4, `Row ${at.value + 1} of 4`)
+        await at.save(at.value + 1)
+      }
+      return 'scanned'
+    },
+  })
+  const fleet = createFleet()
+  const dead = fleet.add([scan], {}, { strictReplay: false })
+  const taskId = await dead.start('scan')
+  await shut.reached
+  expect(await dead.see(taskId)).toMatchObject({ status: 'working', statusMessage: 'Row 2 of 4' })
+  fleet.pass(fleet.engine.leaseMs + 1)
+  const next = fleet.add([scan], {}, { strictReplay: false })
+  await next.reach(taskId, 'completed')
+  expect(done).toEqual(['row 0', 'row 1', 'row 2', 'row 2', 'row 3'])
+})
+
+test('progress is told without a checkpoint, too, and log messages go nowhere', async () => {
+  const shut = gate()
+  const telling = tool('tell', {
+    description: 'Tells',
+    task: 'required',
+    run: async (_, ctx) => {
+      ctx.log('error', 'for nobody')
+      ctx.progress(1, 3)
+      ctx.progress(2)
+      await shut.pass()
+      return 'told'
+    },
+  })
+  const { start, reach, clock } = createFleet().add([telling], {}, { strictReplay: false })
+  const meta = { progressToken: 7, 'io.modelcontextprotocol/logLevel': 'debug' }
+  const heard: unknown[] = []
+  const taskId = await start('tell', {}, { meta, notify: (message) => void heard.push(message) })
+  await shut.reached
+  clock.advance(500)
+  expect((await reach(taskId, ({ statusMessage }) => statusMessage !== undefined)).statusMessage).toBe('2')
+  shut.open()
+  const { result } = await reach(taskId, 'completed')
+  expect([textOf(result), heard]).toEqual(['told', []])
+})
+
+test('a task whose process dies again and again ends with an error that says so', async () => {
+  const deadly = tool('deadly', { description: 'x', task: 'required', run: () => new Promise<string>(() => {}) })
+  const fleet = createFleet()
+  const first = fleet.add([deadly], { maxFailures: 2 })
+  const taskId = await first.start('deadly')
+  for (let deaths = 0; deaths < 2; deaths++) {
+    fleet.pass(fleet.engine.leaseMs + 1)
+    fleet.add([deadly], { maxFailures: 2 })
+  }
+  const { status, error, statusMessage } = await first.reach(taskId, ({ status }) => status !== 'working')
+  const message =
+    'The task was begun 2 times, and each time its process died or stood still before a step of it was done'
+  expect([status, error, statusMessage]).toEqual(['failed', { code: errorCodes.internal, message }, message])
+})
+
+test('a handler that throws in the middle of nowhere leaves the process and the other tasks alone', async () => {
+  const tools = [
+    tool('throw', { description: 'x', task: 'required', run: () => Promise.reject(new Error('poison')) }),
+    tool('forget', {
+      description: 'Does not wait for what it starts',
+      task: 'required',
+      run: (_, ctx) => {
+        void ctx.step('late', () => Promise.reject(new Error('poison')))
+        return 'gone'
+      },
+    }),
+    tool('calm', { description: 'x', task: 'required', run: (_, ctx) => ctx.step('one', () => 'calm') }),
+  ]
+  const { start, reach } = createFleet().add(tools, { concurrency: 1 }, { strictReplay: false })
+  const [thrown, forgotten, calm] = [await start('throw'), await start('forget'), await start('calm')]
+  expect(await reach(thrown, 'completed')).toMatchObject({ result: { isError: true } })
+  expect(textOf((await reach(forgotten, 'completed')).result)).toBe('gone')
+  expect(textOf((await reach(calm, 'completed')).result)).toBe('calm')
+})
+
+test('an engine that is away for a moment costs nothing that was done', async () => {
+  const { done, work } = recorder()
+  let failures = 0
+  const fleet = createFleet((engine) => ({
+    ...engine,
+    record: (...args) => (failures++ < 2 ? Promise.reject(new Error('away')) : engine.record(...args)),
+    finish: (...args) => (failures++ < 5 ? Promise.reject(new Error('away')) : engine.finish(...args)),
+  }))
+  const step = tool('step', { description: 'x', task: 'required', run: (_, ctx) => ctx.step('one', () => work('one')) })
+  const { start, reach, clock, errors } = fleet.add([step])
+  const taskId = await start('step')
+  const reached = reach(taskId, 'completed')
+  while (errors.length < 4) {
+    clock.advance(100)
+    await new Promise(setImmediate)
+  }
+  clock.advance(10_000)
+  expect([textOf((await reached).result), done]).toEqual(['one', ['one']])
+})
+
+test('an instance works on as many tasks as it may, and on the next when one has ended', async () => {
+  const gates = [gate(), gate(), gate()]
+  const wait = tool('wait', {
+    description: 'Waits',
+    input: z.object({ at: z.number() }),
+    task: 'required',
+    run: async ({ at }) => {
+      await gates[at]?.pass()
+      return `${at}`
+    },
+  })
+  const { start, reach, server } = createFleet().add([wait], { concurrency: 2 }, { strictReplay: false })
+  const ids = [await start('wait', { at: 0 }), await start('wait', { at: 1 }), await start('wait', { at: 2 })]
+  await gates[1]?.reached
+  expect(server.runningTasks).toBe(2)
+  gates[0]?.open()
+  await gates[2]?.reached
+  expect(server.runningTasks).toBe(2)
+  for (const one of gates) one.open()
+  for (const id of ids) await reach(id, 'completed')
+})
+
+test('a handler that swallows its suspension is no more than reported when it becomes a task', async () => {
+  const swallowing = tool('swallow', {
+    description: 'Swallows',
+    run: async (_, ctx) => {
+      try {
+        await ctx.task()
+      } catch (error) {
+        return `swallowed ${isSuspension(error)}`
+      }
+      return 'as a task'
+    },
+  })
+  const { start, reach, errors } = createFleet().add([swallowing], {}, { strictReplay: false })
+  expect(textOf((await reach(await start('swallow'), 'completed')).result)).toBe('as a task')
+  expect(errors).toEqual([expect.objectContaining({ code: 'swallowed' })])
+})

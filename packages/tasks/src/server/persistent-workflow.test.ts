@@ -1,0 +1,77 @@
+import { errorCodes } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { accept, createFleet, plain, textOf } from '../testing/fleet.ts'
+import { tools } from '../testing/tools.ts'
+
+const add = () => createFleet().add(tools, { persistentWorkflow: true })
+const related = (taskId: string) => ({ meta: { 'io.modelcontextprotocol/related-task': { taskId } } })
+
+describe('the persistent workflow, switched on', () => {
+  test('gives what is asked as the result of a task, takes the answers, and then gives its result [PWF-001 PWF-002]', async () => {
+    const { start, result, reach } = add()
+    const taskId = await start('ask')
+    const asked = await result('tasks/result', {}, related(taskId))
+    expect([asked.resultType, Object.keys(asked.inputRequests ?? {})]).toEqual(['input_required', ['one', 'two']])
+    const inputResponses = { one: accept({ name: 'Ada' }), two: accept({ name: 'Grace' }) }
+    const acknowledged = await result('tasks/input_response', { inputResponses }, related(taskId))
+    expect(Object.keys(acknowledged).toSorted()).toEqual(['_meta', 'resultType'])
+    expect(['working', 'completed']).toContain(
+      (await reach(taskId, ({ status }) => status !== 'input_required')).status,
+    )
+    expect(textOf(await result('tasks/result', { taskId }))).toBe('Ada and Grace')
+  })
+
+  test('asks again for what was not brought [PWF-003]', async () => {
+    const { start, result, see } = add()
+    const taskId = await start('ask')
+    await result('tasks/result', { taskId })
+    await result('tasks/input_response', { taskId, inputResponses: { one: accept({ name: 'Ada' }), more: {} } })
+    expect((await see(taskId)).status).toBe('input_required')
+    const asked = await result('tasks/result', { taskId })
+    expect(Object.keys(asked.inputRequests ?? {})).toEqual(['two'])
+  })
+
+  test('gives the error of a task that failed, and refuses one that was cancelled', async () => {
+    const { start, result, error } = add()
+    expect(await error('tasks/result', { taskId: await start('break') })).toEqual({
+      code: errorCodes.internal,
+      message: 'API rate limit exceeded',
+      data: { after: 3 },
+    })
+    const taskId = await start('ask')
+    await result('tasks/result', { taskId })
+    await result('tasks/cancel', { taskId })
+    expect((await error('tasks/result', { taskId })).message).toBe('The task was cancelled: it has no result')
+  })
+
+  test('waits for as long as the task is worked on, and no longer than its caller', async () => {
+    const { start, ask, result, reach, clock } = add()
+    const taskId = await start('work')
+    const caller = new AbortController()
+    const waiting = ask('tasks/result', { taskId }, { signal: caller.signal })
+    await reach(taskId, 'working')
+    await new Promise(setImmediate)
+    caller.abort(new Error('gone'))
+    await expect(waiting).rejects.toThrow('gone')
+    const other = ask('tasks/result', { taskId })
+    await new Promise(setImmediate)
+    await result('tasks/cancel', { taskId })
+    expect(await other).toMatchObject({ error: { code: errorCodes.invalidParams } })
+    expect(clock.waiting).toBe(3)
+  })
+
+  test.each(['tasks/result', 'tasks/input_response'])(
+    '%s is for the owner, and for clients of the extension',
+    async (method) => {
+      const { start, error } = add()
+      const principal = { subject: 'ada' }
+      const taskId = await start('ask', {}, { principal })
+      const params = { taskId, inputResponses: {} }
+      expect((await error(method, params)).code).toBe(errorCodes.invalidParams)
+      expect((await error(method, { inputResponses: {} })).message).toContain('must be a string, got nothing')
+      expect((await error(method, params, { principal, capabilities: plain })).code).toBe(
+        errorCodes.missingRequiredClientCapability,
+      )
+    },
+  )
+})

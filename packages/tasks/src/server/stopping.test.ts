@@ -1,0 +1,123 @@
+import { errorCodes } from '@x/schema'
+import { tool } from '@x/server'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { accept, answer, createFleet, gate, modes, recorder, textOf } from '../testing/fleet.ts'
+
+const named = z.object({ name: z.string().min(2) })
+
+describe('a server that stops', () => {
+  const stepping = (work: (what: string) => string, shut: ReturnType<typeof gate>) =>
+    tool('steps', {
+      description: 'Works in steps',
+      task: 'required',
+      run: async (_, ctx) => {
+        await ctx.step('one', async () => {
+          await shut.pass()
+          return work('one')
+        })
+        return ctx.step('two', () => work('two'))
+      },
+    })
+
+  test.each(modes)(
+    'gives its tasks back at the end of their step, for others to go on with at once ($strictReplay)',
+    async (definition) => {
+      const { done, work } = recorder()
+      const shut = gate()
+      const fleet = createFleet()
+      const tools = [stepping(work, shut)]
+      const stopping = fleet.add(tools, {}, definition)
+      const taskId = await stopping.start('steps')
+      await shut.reached
+      const takeBack = stopping.server.drain()
+      const closed = stopping.server.closeTasks()
+      const other = fleet.add(tools, {}, definition)
+      shut.open()
+      await closed
+      expect(textOf((await other.reach(taskId, 'completed')).result)).toBe('two')
+      expect([done, stopping.server.runningTasks, stopping.server.load.draining]).toEqual([['one', 'two'], 0, true])
+      expect(stopping.errors).toEqual([])
+      takeBack()
+      expect(stopping.server.load.draining).toBe(false)
+    },
+  )
+
+  test('gives back after a while what does not come to the end of a step', async () => {
+    const { done, work } = recorder()
+    const [shut, signals] = [gate(), [] as string[]]
+    let first = true
+    const deaf = tool('deaf', {
+      description: 'Does not listen',
+      task: 'required',
+      run: (_, ctx) =>
+        ctx.step('one', async ({ signal }) => {
+          signal.addEventListener('abort', () => signals.push(String(signal.reason)))
+          if (first) {
+            first = false
+            await shut.pass()
+          }
+          return work('one')
+        }),
+    })
+    const fleet = createFleet()
+    const stopping = fleet.add([deaf], {}, { strictReplay: false })
+    const taskId = await stopping.start('deaf')
+    await shut.reached
+    const closed = stopping.server.closeTasks({ graceMs: 3000 })
+    stopping.clock.advance(3000)
+    await new Promise(setImmediate)
+    stopping.clock.advance(1000)
+    await closed
+    const other = fleet.add([deaf], {}, { strictReplay: false })
+    expect(textOf((await other.reach(taskId, 'completed')).result)).toBe('one')
+    expect([done, signals]).toEqual([['one'], ['AbortError: The task goes on elsewhere, because this process stops']])
+    shut.open()
+    while (stopping.server.runningTasks > 0) await new Promise(setImmediate)
+    expect(stopping.clock.waiting).toBe(0)
+  })
+})
+
+describe('a new version', () => {
+  test('carries on what an old one began, and what it does not know is there when the old one goes on', async () => {
+    const old = tool('change', {
+      description: 'The old version',
+      task: 'required',
+      run: async (_, ctx) => {
+        const step = await ctx.step('old', () => 'by the old')
+        const { name } = await ctx.elicit('who', { message: 'For whom?', schema: named })
+        return `${step}, ${name}`
+      },
+    })
+    const young = tool('change', {
+      description: 'The new version',
+      task: 'required',
+      run: async (_, ctx) => {
+        const { name } = await ctx.elicit('who', { message: 'For whom?', schema: named })
+        const step = await ctx.step('old', () => 'by the new')
+        return `${step}, ${name}, ${await ctx.step('new', () => 'by the new')}`
+      },
+    })
+    const fleet = createFleet()
+    const before = fleet.add([old])
+    const taskId = await before.start('change')
+    await before.reach(taskId, 'input_required')
+    await before.server.closeTasks()
+    const after = fleet.add([young])
+    await answer(after, taskId, { who: accept({ name: 'Ada' }) })
+    expect(textOf((await after.reach(taskId, 'completed')).result)).toBe('by the old, Ada, by the new')
+  })
+
+  test('does not touch a task of a format that it does not know', async () => {
+    const { done, work } = recorder()
+    const step = tool('step', { description: 'x', task: 'required', run: () => work('one') })
+    const fleet = createFleet((engine) => ({
+      ...engine,
+      create: (task) => engine.create({ ...task, payload: { ...task.payload, v: 2 } }),
+    }))
+    const { start, reach, errors } = fleet.add([step])
+    const task = await reach(await start('step'), 'failed')
+    expect([done, task.error]).toEqual([[], { code: errorCodes.internal, message: 'Internal error' }])
+    expect(String(errors[0])).toContain('is of a format that this version does not know')
+  })
+})

@@ -1,0 +1,202 @@
+import { errorCodes, McpError } from '@x/schema'
+import { createServer, type TaskChoice, tool } from '@x/server'
+import { createTaskResult } from '@x/tasks/zod'
+import { describe, expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { capable, createFleet, plain, textOf } from '../testing/fleet.ts'
+
+const greeting = (task?: TaskChoice) =>
+  tool('greet', {
+    description: 'Greets',
+    input: z.object({ name: z.string() }),
+    task,
+    run: ({ name }) => `Hello, ${name}!`,
+  })
+const ada = { name: 'greet', arguments: { name: 'Ada' } }
+
+describe('a call becomes a task', () => {
+  test.each<[string, TaskChoice | undefined, object, unknown]>([
+    ['not unless its tool says so', undefined, capable, 'complete'],
+    ['not when its tool never does', 'never', capable, 'complete'],
+    ['when its tool may, and its client takes tasks', 'allowed', capable, 'task'],
+    ['not when its tool may, and its client does not', 'allowed', plain, 'complete'],
+    ['when its tool must, and its client takes tasks', 'required', capable, 'task'],
+  ])('%s [TSK-001 TSK-007 TSK-008]', async (_title, choice, capabilities, resultType) => {
+    const { result } = createFleet().add([greeting(choice)])
+    expect((await result('tools/call', ada, { capabilities })).resultType).toBe(resultType)
+  })
+
+  test('never because an earlier request declared the extension [TSK-001]', async () => {
+    const { result } = createFleet().add([greeting('allowed')])
+    expect((await result('tools/call', ada)).resultType).toBe('task')
+    expect((await result('tools/call', ada, { capabilities: plain })).resultType).toBe('complete')
+  })
+
+  test('as its tool decides by the arguments, and by who asks', async () => {
+    const deciding = tool('greet', {
+      description: 'Greets',
+      input: z.object({ name: z.string() }),
+      task: ({ name }, ctx) => (name.length > 3 && ctx.principal?.subject === 'grace' ? 'required' : 'never'),
+      run: ({ name }) => name,
+    })
+    const { result } = createFleet().add([deciding])
+    const principal = { subject: 'grace' }
+    const types = [
+      await result('tools/call', ada, { principal }),
+      await result('tools/call', { name: 'greet', arguments: { name: 'Barbara' } }, { principal }),
+      await result('tools/call', { name: 'greet', arguments: { name: 'Barbara' } }),
+    ].map(({ resultType }) => resultType)
+    expect(types).toEqual(['complete', 'task', 'complete'])
+  })
+
+  test('and a client that would have to take it is told so [TSK-004 TSK-060]', async () => {
+    const { error } = createFleet().add([greeting('required')])
+    const capabilities = { ...plain, tasks: { requests: {} }, experimental: { tasks: {} } }
+    expect(await error('tools/call', ada, { capabilities })).toMatchObject({
+      code: errorCodes.missingRequiredClientCapability,
+      data: { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } },
+    })
+  })
+
+  test('not because the request has the parameter of an earlier revision [TSK-064]', async () => {
+    const { result } = createFleet().add([greeting()])
+    const answer = await result('tools/call', { ...ada, task: { ttl: 1000 } })
+    expect([answer.resultType, textOf(answer)]).toEqual(['complete', 'Hello, Ada!'])
+  })
+
+  test('not when its arguments are refused, or there is no such tool', async () => {
+    const { result, error } = createFleet().add([greeting('required')])
+    expect(await result('tools/call', { name: 'greet', arguments: {} })).toMatchObject({
+      resultType: 'complete',
+      isError: true,
+    })
+    expect((await error('tools/call', { name: 'other' })).code).toBe(errorCodes.invalidParams)
+  })
+
+  test('nowhere but around a server with tasks: the author is told, and a tool that only may answers as it is', async () => {
+    const server = createServer({ name: 'demo', version: '1', state: false, tools: [greeting('required')] })
+    const allowing = createServer({ name: 'demo', version: '1', state: false, tools: [greeting('allowed')] })
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': capable,
+    }
+    const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { ...ada, _meta } } as const
+    const call = { signal: new AbortController().signal, notify: () => {} }
+    expect(await server(request, call)).toMatchObject({
+      error: { code: errorCodes.internal, message: '"greet" runs as a task, and nothing takes tasks on here' },
+    })
+    expect(await allowing(request, call)).toMatchObject({ result: { resultType: 'complete' } })
+  })
+})
+
+describe('the answer with a task', () => {
+  test('is flat, with times in ISO 8601 and whole milliseconds [TSK-012]', async () => {
+    const { result } = createFleet().add([greeting('allowed')], { ttlMs: 60_000, pollIntervalMs: 250 })
+    const { taskId, ...created } = createTaskResult.parse(await result('tools/call', ada))
+    expect(created).toEqual({
+      resultType: 'task',
+      status: 'working',
+      createdAt: '2026-07-28T00:00:00.000Z',
+      lastUpdatedAt: '2026-07-28T00:00:00.000Z',
+      ttlMs: 60_000,
+      pollIntervalMs: 250,
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'demo', version: '1' } },
+    })
+    expect(taskId).toMatch(/^[0-9a-f]{40}$/)
+  })
+
+  test('has a null for a task that is kept for ever [TSK-012]', async () => {
+    const { result } = createFleet().add([greeting('allowed')], { ttlMs: null })
+    expect((await result('tools/call', ada)).ttlMs).toBeNull()
+  })
+
+  test('has an id that nobody can guess: 160 bits of chance each [TSK-068]', async () => {
+    const chance = vi.spyOn(crypto, 'getRandomValues')
+    const { start } = createFleet().add([greeting('allowed')])
+    const ids = new Set<string>()
+    for (let index = 0; index < 50; index++) ids.add(await start('greet', { name: 'Ada' }))
+    expect(ids.size).toBe(50)
+    const asked = chance.mock.calls.filter(([bytes]) => bytes instanceof Uint8Array && bytes.length === 20)
+    expect(asked).toHaveLength(50)
+    chance.mockRestore()
+  })
+
+  test('comes when every instance finds the task, and not before [TSK-013 TSK-014]', async () => {
+    const fleet = createFleet()
+    const [accepting, other] = [fleet.add([greeting('allowed')], { works: false }), fleet.add([greeting('allowed')])]
+    const taskId = await accepting.start('greet', { name: 'Ada' })
+    expect((await other.see(taskId)).taskId).toBe(taskId)
+  })
+
+  test('does not come when the task could not be kept [TSK-013]', async () => {
+    const failing = createFleet((engine) => ({ ...engine, create: () => Promise.reject(new Error('no disk')) }))
+    const { error, errors } = failing.add([greeting('allowed')])
+    expect(await error('tools/call', ada)).toEqual({ code: errorCodes.internal, message: 'Internal error' })
+    expect(errors).toEqual([new Error('no disk')])
+  })
+})
+
+test('the extension is declared, and nothing of an earlier revision’s tasks [TSK-005 TSK-065 TSK-066]', async () => {
+  const { result, server } = createFleet().add([greeting()], {}, { extensions: { 'com.example/other': {} } })
+  const { capabilities } = await result('server/discover')
+  expect(capabilities).toMatchObject({
+    tools: {},
+    extensions: { 'io.modelcontextprotocol/tasks': {}, 'com.example/other': {} },
+  })
+  expect(capabilities).not.toHaveProperty('tasks')
+  expect([server.info.name, server.load.ready]).toEqual(['demo', true])
+})
+
+test('a tool of a server with tasks is listed as it would be without [TSK-066]', async () => {
+  const { result } = createFleet().add([greeting('required')])
+  const { tools } = await result('tools/list')
+  expect(tools).toEqual([expect.not.objectContaining({ execution: expect.anything() })])
+})
+
+test('an instance that takes no tasks on says so, and answers what need not be one', async () => {
+  const { error, result } = createFleet().add([greeting('required')], { accepts: false })
+  expect(await error('tools/call', ada)).toEqual({
+    code: errorCodes.internal,
+    message: 'This instance takes no tasks on: ask another one',
+  })
+  const may = createFleet().add([greeting('allowed')], { accepts: false })
+  expect((await may.result('tools/call', ada)).resultType).toBe('complete')
+  expect(await result('tools/list')).toHaveProperty('tools')
+})
+
+test('one principal has as many open tasks as it may, and others are none the worse', async () => {
+  const { error, start, server } = createFleet().add([greeting('allowed')], { works: false, maxTasksPerPrincipal: 2 })
+  const principal = { subject: 'ada', issuer: 'https://a.example' }
+  await start('greet', { name: 'Ada' }, { principal })
+  await start('greet', { name: 'Ada' }, { principal })
+  expect(await error('tools/call', ada, { principal })).toMatchObject({
+    message: 'You have 2 tasks that have not ended, which is as many as you may: cancel one, or wait',
+  })
+  await start('greet', { name: 'Ada' }, { principal: { ...principal, issuer: 'https://b.example' } })
+  await start('greet', { name: 'Ada' })
+  expect(server.runningTasks).toBe(0)
+})
+
+test.each([
+  ['ttlMs', 0],
+  ['concurrency', 1.5],
+  ['pollIntervalMs', Number.NaN],
+  ['maxTasksPerPrincipal', -1],
+])('a setting that makes no sense is refused: %s of %s', (name, value) => {
+  const engine = createFleet().engine
+  expect(() => createFleet().add([greeting()], { engine, [name]: value })).toThrow(
+    new RangeError(`${name} is ${value}; write a whole number from 1`),
+  )
+})
+
+test('an McpError is thrown through as it is by what decides', async () => {
+  const deciding = tool('decide', {
+    description: 'Decides',
+    task: () => {
+      throw new McpError(errorCodes.invalidParams, 'Not like this')
+    },
+    run: () => 'done',
+  })
+  const { error } = createFleet().add([deciding])
+  expect((await error('tools/call', { name: 'decide' })).message).toBe('Not like this')
+})

@@ -1,0 +1,119 @@
+import { errorCodes } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { accept, capable, createFleet, plain } from '../testing/fleet.ts'
+import { tools } from '../testing/tools.ts'
+
+const answers = { inputResponses: {} }
+
+describe.each([['tasks/get'], ['tasks/update'], ['tasks/cancel']])('%s', (method) => {
+  test('needs the extension with every request [TSK-053 TSK-060]', async () => {
+    const { start, error } = createFleet().add(tools)
+    const params = { taskId: await start('ask'), ...answers }
+    expect(await error(method, params, { capabilities: { ...plain, tasks: {} } as object })).toMatchObject({
+      code: errorCodes.missingRequiredClientCapability,
+      data: { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } },
+    })
+  })
+
+  test.each<[string, object, string]>([
+    [
+      'an unknown id',
+      { taskId: 'nobody' },
+      'Task "nobody" is not found: it has expired, or there never was one for you',
+    ],
+    ['none', {}, 'params.taskId must be a string, got nothing'],
+    ['one that is no text', { taskId: 7 }, 'params.taskId must be a string, got number'],
+  ])('refuses %s, and says why [TSK-036 TSK-042 TSK-050 TSK-051 TSK-054]', async (_title, params, message) => {
+    const { error } = createFleet().add(tools)
+    expect(await error(method, { ...params, ...answers })).toEqual({ code: errorCodes.invalidParams, message })
+  })
+
+  test('has one answer for a task that is another’s and for one that never was [TSK-069]', async () => {
+    const { start, error, see } = createFleet().add(tools)
+    const principal = { subject: 'ada', issuer: 'https://a.example', client: 'one' }
+    const taskId = await start('ask', {}, { principal })
+    const others = [{ ...principal, subject: 'eve' }, { ...principal, issuer: 'https://b.example' }, { subject: 'ada' }]
+    const refusals = [await error(method, { taskId, ...answers })]
+    for (const other of others) refusals.push(await error(method, { taskId, ...answers }, { principal: other }))
+    const { message, code } = await error(method, { taskId: 'nobody', ...answers }, { principal })
+    expect(refusals).toEqual(Array.from(refusals, () => ({ code, message: message.replace('nobody', taskId) })))
+    expect((await see(taskId, { principal: { ...principal, scopes: ['more'] } })).taskId).toBe(taskId)
+  })
+
+  test('answers for a task that has expired as for one that never was', async () => {
+    const fleet = createFleet()
+    const { start, reach, error } = fleet.add(tools, { ttlMs: 60_000 })
+    const taskId = await start('ask')
+    await reach(taskId, 'input_required')
+    fleet.pass(59_999)
+    await reach(taskId, 'input_required')
+    fleet.pass(1)
+    expect((await error(method, { taskId, ...answers })).code).toBe(errorCodes.invalidParams)
+  })
+
+  test.each<[string, string | undefined, boolean]>([
+    ['the same', undefined, true],
+    ['the same in Base64', 'base64', true],
+    ['another', 'other', false],
+    ['none', '', false],
+    ['one that cannot be read', '=?base64?!?=', false],
+  ])('takes an Mcp-Name that is %s: %s %s [TSK-049]', async (_title, given, fits) => {
+    const { start, ask } = createFleet().add(tools)
+    const taskId = await start('ask')
+    const encoded = `=?base64?${btoa(taskId)}?=`
+    const header = given === undefined ? taskId : given === 'base64' ? encoded : given === '' ? undefined : given
+    const get = (name: string) => (name.toLowerCase() === 'mcp-name' ? header : undefined)
+    const response = await ask(method, { taskId, ...answers }, { headers: () => ({ get, forEach() {} }) })
+    if (fits) expect(response).toHaveProperty('result')
+    else expect(response).toMatchObject({ error: { code: errorCodes.headerMismatch } })
+  })
+
+  test('says only that it failed when the engine is away [TSK-052]', async () => {
+    const away = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7'))
+    const fleet = createFleet((engine) => ({ ...engine, get: away, cancel: away, answer: away }))
+    const { error, errors } = fleet.add(tools)
+    expect(await error(method, { taskId: 'a', ...answers })).toEqual({
+      code: errorCodes.internal,
+      message: 'Internal error',
+    })
+    expect(errors).toEqual([new Error('connect ECONNREFUSED 10.0.0.7')])
+  })
+
+  test('is not served in an earlier revision [TSK-059]', async () => {
+    const { error } = createFleet().add(tools)
+    const meta = { 'io.modelcontextprotocol/protocolVersion': '2025-11-25' }
+    expect(await error(method, { taskId: 'a', ...answers }, { meta })).toMatchObject({
+      code: errorCodes.unsupportedProtocolVersion,
+      data: { requested: '2025-11-25', supported: ['2026-07-28'] },
+    })
+  })
+})
+
+test.each([['tasks/result'], ['tasks/list'], ['tasks/input_response']])(
+  '%s is no method here [TSK-062 TSK-063]',
+  async (method) => {
+    const { start, error } = createFleet().add(tools)
+    const taskId = await start('ask')
+    expect((await error(method, { taskId, ...answers }, { capabilities: capable })).code).toBe(
+      errorCodes.methodNotFound,
+    )
+  },
+)
+
+test('a task is kept for its time after its status last changed, and not for less [TSK-027]', async () => {
+  const fleet = createFleet()
+  const { start, reach, result, see, error } = fleet.add(tools, { ttlMs: 60_000 })
+  const taskId = await start('ask')
+  fleet.pass(0)
+  expect((await reach(taskId, 'input_required')).ttlMs).toBe(60_000)
+  fleet.pass(50_000)
+  await result('tasks/update', {
+    taskId,
+    inputResponses: { one: accept({ name: 'Ada' }), two: accept({ name: 'Grace' }) },
+  })
+  expect((await reach(taskId, 'completed')).ttlMs).toBe(110_000)
+  fleet.pass(59_999)
+  expect((await see(taskId)).status).toBe('completed')
+  fleet.pass(1)
+  expect((await error('tasks/get', { taskId })).code).toBe(errorCodes.invalidParams)
+})

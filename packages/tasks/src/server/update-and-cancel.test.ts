@@ -1,0 +1,133 @@
+import { errorCodes } from '@x/schema'
+import { tool } from '@x/server'
+import { taskAcknowledgement } from '@x/tasks/zod'
+import { describe, expect, test } from 'vitest'
+import { accept, createFleet, gate, textOf } from '../testing/fleet.ts'
+import { tools } from '../testing/tools.ts'
+
+describe('tasks/update brings answers', () => {
+  const one = { one: accept({ name: 'Ada' }) }
+  const two = { two: accept({ name: 'Grace' }) }
+
+  test('all at once, or some, of which the next look knows [TSK-034 TSK-035 TSK-039]', async () => {
+    const { start, reach, result, see } = createFleet().add(tools)
+    const taskId = await start('ask')
+    await reach(taskId, 'input_required')
+    const acknowledged = await result('tasks/update', { taskId, inputResponses: one })
+    expect(taskAcknowledgement.parse(acknowledged)).toEqual(acknowledged)
+    expect(Object.keys(acknowledged).toSorted()).toEqual(['_meta', 'resultType'])
+    expect(acknowledged.resultType).toBe('complete')
+    const between = await see(taskId)
+    expect([between.status, Object.keys(between.inputRequests ?? {})]).toEqual(['input_required', ['two']])
+    await result('tasks/update', { taskId, inputResponses: two })
+    expect(textOf((await reach(taskId, 'completed')).result)).toBe('Ada and Grace')
+  })
+
+  test.each<[string, object]>([
+    ['keys that nobody asked for', { three: accept({ name: 'Eve' }), ['__proto__']: accept({ name: 'Eve' }) }],
+    ['keys that nobody asked for, whatever stands there', { three: 'nonsense', four: {} }],
+    ['keys that were answered before', { one: accept({ name: 'Eve' }) }],
+  ])('and %s are ignored [TSK-038]', async (_title, inputResponses) => {
+    const { start, reach, result } = createFleet().add(tools)
+    const taskId = await start('ask')
+    await reach(taskId, 'input_required')
+    await result('tasks/update', { taskId, inputResponses: one })
+    const before = await reach(taskId, 'input_required')
+    expect((await result('tasks/update', { taskId, inputResponses: { ...inputResponses } })).resultType).toBe(
+      'complete',
+    )
+    expect(await reach(taskId, 'input_required')).toEqual(before)
+    await result('tasks/update', { taskId, inputResponses: { ...inputResponses, ...two } })
+    expect(textOf((await reach(taskId, 'completed')).result)).toBe('Ada and Grace')
+  })
+
+  test.each<[string, unknown, string]>([
+    ['none', undefined, 'params.inputResponses must be an object of answers, got nothing'],
+    ['a list', [], 'params.inputResponses must be an object of answers, got an array'],
+    ['one that is no answer', { one: { action: 'maybe' } }, 'params.inputResponses.one.action must be one of'],
+  ])('but not %s', async (_title, inputResponses, message) => {
+    const { start, reach, error } = createFleet().add(tools)
+    const taskId = await start('ask')
+    await reach(taskId, 'input_required')
+    const params = JSON.parse(JSON.stringify({ taskId, inputResponses }))
+    expect(await error('tasks/update', params)).toMatchObject({
+      code: errorCodes.invalidParams,
+      message: expect.stringContaining(message),
+    })
+  })
+})
+
+describe('tasks/cancel', () => {
+  test('is acknowledged, and aborts the signal of the handler [TSK-041 TSK-043]', async () => {
+    const { start, reach, result } = createFleet().add(tools)
+    const taskId = await start('work')
+    const acknowledged = await result('tasks/cancel', { taskId })
+    expect(taskAcknowledgement.parse(acknowledged)).toEqual(acknowledged)
+    expect(Object.keys(acknowledged).toSorted()).toEqual(['_meta', 'resultType'])
+    expect((await reach(taskId, 'cancelled')).resultType).toBe('complete')
+  })
+
+  test.each(['ask', 'greet'])(
+    'is acknowledged when the task (%s) waits or has ended, and leaves one that has as it is',
+    async (name) => {
+      const { start, reach, result } = createFleet().add(tools)
+      const taskId = await start(name)
+      const { status } = await reach(taskId, ({ status }) => status !== 'working')
+      await result('tasks/cancel', { taskId })
+      const after = await reach(taskId, ({ status }) => status !== 'working')
+      expect([status, after.status]).toEqual(
+        name === 'ask' ? ['input_required', 'cancelled'] : ['completed', 'completed'],
+      )
+      expect(after).not.toHaveProperty('inputRequests')
+      expect((await result('tasks/cancel', { taskId })).resultType).toBe('complete')
+    },
+  )
+
+  test('reaches the handler in whichever process it runs', async () => {
+    const fleet = createFleet()
+    const worker = fleet.add(tools)
+    const other = fleet.add(tools, { works: false })
+    const taskId = await other.start('work')
+    expect(worker.server.runningTasks).toBe(1)
+    await other.result('tasks/cancel', { taskId })
+    expect((await other.reach(taskId, 'cancelled')).status).toBe('cancelled')
+  })
+
+  test('ends a task whose handler does not listen after a while, and what that handler does then changes nothing', async () => {
+    const shut = gate()
+    const deaf = tool('deaf', {
+      description: 'Does not listen',
+      task: 'allowed',
+      run: async (_, ctx) => {
+        await shut.pass()
+        return ctx.step('late', () => 'Done after all')
+      },
+    })
+    const { start, reach, result, see, clock } = createFleet().add([deaf], { cancelGraceMs: 2000 })
+    const taskId = await start('deaf')
+    await shut.reached
+    await result('tasks/cancel', { taskId })
+    clock.advance(1999)
+    expect((await see(taskId)).status).toBe('working')
+    clock.advance(1)
+    const cancelled = await reach(taskId, 'cancelled')
+    shut.open()
+    await new Promise(setImmediate)
+    expect(await see(taskId)).toEqual(cancelled)
+  })
+
+  test('does not take away the result of a handler that was faster', async () => {
+    const shut = gate()
+    const deaf = tool('deaf', {
+      description: 'x',
+      task: 'allowed',
+      run: () => shut.pass().then(() => 'Done after all'),
+    })
+    const { start, reach, result } = createFleet().add([deaf])
+    const taskId = await start('deaf')
+    await shut.reached
+    await result('tasks/cancel', { taskId })
+    shut.open()
+    expect(textOf((await reach(taskId, 'completed')).result)).toBe('Done after all')
+  })
+})

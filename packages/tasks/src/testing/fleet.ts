@@ -1,0 +1,193 @@
+import {
+  type Call,
+  type ClientCapabilities,
+  isJsonObject,
+  type JsonObject,
+  metaKeys,
+  type Principal,
+  protocolVersion,
+  type RpcNotification,
+  type RpcResponse,
+  type WireError,
+} from '@x/schema'
+import { createServer, memoryBus, sealedState, type Server, type ServerDefinition, type Tool } from '@x/server'
+import { type ManualClock, manualClock } from '@tooling/vitest/manual-clock'
+import type { TaskEngine } from '../engines/engine.ts'
+import { memoryEngine } from '../engines/memory-engine.ts'
+import { tasksCapability } from '../schema/extension.ts'
+import type { TaskOptions } from '../server/options.ts'
+import { type TaskServer, withTasks } from '../server/with-tasks.ts'
+
+/** A client that takes tasks and can be asked. */
+export const capable = { elicitation: { form: {}, url: {} }, ...tasksCapability } as const satisfies ClientCapabilities
+
+/** One that does not take tasks. */
+export const plain = { elicitation: { form: {}, url: {} } } as const satisfies ClientCapabilities
+
+const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
+
+/** What a test may say beside a request's params. */
+export interface AskOptions {
+  readonly principal?: Principal | undefined
+  readonly capabilities?: ClientCapabilities | undefined
+  readonly meta?: JsonObject | undefined
+  readonly headers?: NonNullable<Call['headers']>
+  readonly signal?: AbortSignal | undefined
+  readonly notify?: (message: RpcNotification) => void
+}
+
+/** One instance: it has a clock of its own, which stands still until the test moves it. */
+export interface Instance {
+  readonly server: Server & TaskServer
+  readonly clock: ManualClock
+  readonly errors: unknown[]
+  ask(method: string, params?: JsonObject, options?: AskOptions): Promise<RpcResponse>
+  /** The result of a request, which must have one. */
+  result(method: string, params?: JsonObject, options?: AskOptions): Promise<JsonObject>
+  /** The error of a request, which must be one. */
+  error(method: string, params?: JsonObject, options?: AskOptions): Promise<WireError>
+  /** Calls a tool that becomes a task; gives the task's id. */
+  start(name: string, args?: JsonObject, options?: AskOptions): Promise<string>
+  see(taskId: string, options?: AskOptions): Promise<JsonObject>
+  /** Waits until a task has a status, or for what a test wants to see of it. */
+  reach(taskId: string, wanted: string | ((task: JsonObject) => boolean)): Promise<JsonObject>
+}
+
+/** Instances that share an engine and a bus. */
+export interface Fleet {
+  readonly engine: TaskEngine
+  /** Moves the engine's clock alone. */
+  pass(ms: number): void
+  add(tools: readonly Tool[], options?: Partial<TaskOptions>, definition?: Partial<ServerDefinition>): Instance
+}
+
+/** Makes a fleet without instances. */
+export function createFleet(around: (engine: TaskEngine) => TaskEngine = (engine) => engine): Fleet {
+  let time = Date.UTC(2026, 6, 28)
+  const engine = around(memoryEngine({ wallClock: () => time }))
+  const bus = memoryBus()
+  return {
+    engine,
+    pass: (ms) => void (time += ms),
+    add(tools, options = {}, definition = {}) {
+      const clock = manualClock()
+      const errors: unknown[] = []
+      const onError = (error: unknown): void => void errors.push(error)
+      const inner = createServer({
+        name: 'demo',
+        version: '1',
+        tools,
+        state: sealedState({ keys }),
+        onError,
+        onWarning: onError,
+        ...definition,
+      })
+      const server = withTasks(inner, { engine, bus, clock, onError, ...options })
+      return { server, clock, errors, ...askers(server, bus) }
+    },
+  }
+}
+
+function askers(server: Server, bus: ReturnType<typeof memoryBus>): Omit<Instance, 'server' | 'clock' | 'errors'> {
+  let id = 0
+  const ask: Instance['ask'] = (method, params = {}, options = {}) => {
+    const { capabilities = capable, meta, notify = () => {}, signal = new AbortController().signal, ...call } = options
+    const _meta = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: capabilities, ...meta }
+    id += 1
+    return server({ jsonrpc: '2.0', id, method, params: { ...params, _meta } }, { ...call, signal, notify })
+  }
+  const result: Instance['result'] = async (...asked) => {
+    const response = await ask(...asked)
+    if ('error' in response) throw new Error(`${asked[0]} was answered with ${JSON.stringify(response.error)}`)
+    return response.result
+  }
+  const error: Instance['error'] = async (...asked) => {
+    const response = await ask(...asked)
+    if ('error' in response) return response.error
+    throw new Error(`${asked[0]} was answered with ${JSON.stringify(response.result)}`)
+  }
+  const see: Instance['see'] = (taskId, options) => result('tasks/get', { taskId }, options)
+  return {
+    ask,
+    result,
+    error,
+    see,
+    start: async (name, args = {}, options = {}) => {
+      const { resultType, taskId } = await result('tools/call', { name, arguments: args }, options)
+      if (resultType !== 'task' || typeof taskId !== 'string') throw new Error(`${name} was not answered with a task`)
+      return taskId
+    },
+    reach: async (taskId, wanted) => {
+      const isIt = typeof wanted === 'function' ? wanted : ({ status }: JsonObject) => status === wanted
+      let changed = bell()
+      const stop = await bus.listen({ onChange: () => changed.ring(), onGap: () => {} })
+      try {
+        for (;;) {
+          const task = await see(taskId)
+          if (isIt(task)) return task
+          await changed.rung
+          changed = bell()
+        }
+      } finally {
+        stop()
+      }
+    },
+  }
+}
+
+function bell(): { readonly ring: () => void; readonly rung: Promise<void> } {
+  let ring = (): void => {}
+  const rung = new Promise<void>((resolve) => {
+    ring = resolve
+  })
+  return { ring: () => ring(), rung }
+}
+
+/** Something that a test holds shut: a handler waits at it, and the test waits until it is there. */
+export interface Gate {
+  /** Waits for the gate to be opened. */
+  pass(): Promise<void>
+  /** Resolves when somebody waits. */
+  readonly reached: Promise<void>
+  open(): void
+}
+
+/** Makes a gate that is shut. */
+export function gate(): Gate {
+  const opened = bell()
+  const reached = bell()
+  return {
+    pass: () => {
+      reached.ring()
+      return opened.rung
+    },
+    reached: reached.rung,
+    open: () => opened.ring(),
+  }
+}
+
+/** The text of a tool's result, also of one that stands in a task. */
+export function textOf(value: unknown): unknown {
+  const content = isJsonObject(value) ? value['content'] : undefined
+  const [first] = Array.isArray(content) ? content : []
+  return isJsonObject(first) ? first['text'] : undefined
+}
+
+/** The answer of a user who filled in a form. */
+export function accept(content: JsonObject): JsonObject {
+  return { action: 'accept', content }
+}
+
+/** Both ways in which handlers run: once per run, and again from the top at every await. */
+export const modes = [{ strictReplay: false }, { strictReplay: true }] as const
+
+/** What the steps of a test's tools did, whichever instance did it. */
+export function recorder(): { readonly done: string[]; readonly work: (what: string) => string } {
+  const done: string[] = []
+  return { done, work: (what) => (done.push(what), what) }
+}
+
+/** Brings answers to a task. */
+export function answer(instance: Instance, taskId: string, inputResponses: JsonObject): Promise<JsonObject> {
+  return instance.result('tasks/update', { taskId, inputResponses })
+}

@@ -1,0 +1,145 @@
+import { manualClock, type ManualClock } from '@tooling/vitest/manual-clock'
+import { type Client, type ClientOptions, createClient } from '@x/client'
+import { type Call, type Exchange, isJsonObject, type JsonObject, type WireError } from '@x/schema'
+import type { TasksClientOptions } from '../client/settings.ts'
+import { type TaskCalls, withTasks } from '../client/with-tasks.ts'
+
+/** A request as it came. */
+export interface Received {
+  readonly method: string
+  /** The params without `_meta`. */
+  readonly params: JsonObject
+  readonly meta: JsonObject
+  readonly id: string | number
+  readonly call: Call
+  /** When it came, by the test's clock. */
+  readonly at: number
+}
+
+/** What a script answers: a result, an error of the protocol, or whatever a promise comes to. */
+export type Answer = JsonObject | { readonly error: WireError } | Promise<JsonObject>
+
+/** Answers the requests of one method: each in turn, and the last of them ever after. */
+export type Script = readonly (Answer | ((received: Received) => Answer))[]
+
+/** A server that does as the test says, and a client that follows its tasks by the test's clock. */
+export interface ScriptedTasks {
+  readonly clock: ManualClock
+  readonly received: Received[]
+  readonly exchange: Exchange & { readonly url: string }
+  readonly client: Client & TaskCalls
+  /** The requests of one method. */
+  of(method: string): Received[]
+  /** Lets time pass, a step after the other, and everything happen that happens by itself. */
+  pass(ms: number, steps?: number): Promise<void>
+}
+
+const taskId = 'task-1'
+const times = { createdAt: '2026-07-28T10:00:00Z', lastUpdatedAt: '2026-07-28T10:00:00Z', ttlMs: 60_000 }
+
+/** A state of the task of these tests. */
+export function state(status: string, more: JsonObject = {}): JsonObject {
+  return { taskId, status, ...times, pollIntervalMs: 1000, ...more }
+}
+
+/** What `tasks/get` answers. */
+export function got(status: string, more: JsonObject = {}): JsonObject {
+  return { resultType: 'complete', ...state(status, more) }
+}
+
+/** What a call is answered with that becomes the task. */
+export function created(more: JsonObject = {}): JsonObject {
+  return { resultType: 'task', ...state('working'), ...more }
+}
+
+/** A result of a tool. */
+export function said(text: string): JsonObject {
+  return { resultType: 'complete', content: [{ type: 'text', text }] }
+}
+
+/** The end of the task with a result. */
+export const completed = got('completed', { result: said('done') })
+
+/** A task that asks for a name. */
+export function asking(...keys: readonly string[]): JsonObject {
+  return got('input_required', { inputRequests: Object.fromEntries(keys.map((key) => [key, question(key)])) })
+}
+
+/** A question for a name. */
+export function question(message: string): JsonObject {
+  const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } }
+  return { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } }
+}
+
+/** An answer that never comes. */
+export const never = new Promise<JsonObject>(() => {})
+
+export const acknowledged: JsonObject = { resultType: 'complete' }
+
+/** Who calls in these tests. */
+export const host = { name: 'host', version: '1.0.0' } as const
+
+/** Makes {@link ScriptedTasks}. What the script does not say is as for a task that works on and acknowledges everything. */
+export function scriptedTasks(
+  script: Readonly<Record<string, Script>>,
+  options: { readonly tasks?: TasksClientOptions; readonly client?: Partial<ClientOptions> } = {},
+): ScriptedTasks {
+  const clock = manualClock()
+  const received: Received[] = []
+  const rows = new Map(Object.entries({ ...usual, ...script }))
+  const counts = new Map<string, number>()
+
+  const answer = (one: Received): Answer => {
+    const answers = rows.get(one.method) ?? []
+    const count = counts.get(one.method) ?? 0
+    counts.set(one.method, count + 1)
+    const found = answers[Math.min(count, answers.length - 1)]
+    if (found === undefined) return { error: { code: -32601, message: `no ${one.method} here` } }
+    return typeof found === 'function' ? found(one) : found
+  }
+  const exchange: Exchange = async ({ id, method, params = {} }, call) => {
+    const { _meta, ...others } = params
+    const one = { id, method, params: others, meta: isJsonObject(_meta) ? _meta : {}, call, at: clock.now() }
+    received.push(one)
+    const answered = await answer(one)
+    if (isRefusal(answered)) return { jsonrpc: '2.0', id, error: answered.error }
+    return { jsonrpc: '2.0', id, result: answered }
+  }
+  const connection = Object.assign(exchange, { url: 'https://example.com/mcp' })
+  const tasks: TasksClientOptions = { clock, random: () => 0, user: 'ada', ...options.tasks }
+  return {
+    clock,
+    received,
+    exchange: connection,
+    client: withTasks(createClient(connection, { ...host, clock, ...options.client }), tasks),
+    of: (method) => received.filter((one) => one.method === method),
+    pass: async (ms, steps = 1) => {
+      await settled()
+      for (let step = 0; step < steps; step += 1) {
+        clock.advance(ms)
+        await settled()
+      }
+    },
+  }
+}
+
+const usual = {
+  'tools/call': [created()],
+  'tasks/get': [got('working')],
+  'tasks/update': [acknowledged],
+  'tasks/cancel': [acknowledged],
+}
+
+function isRefusal(answer: JsonObject | { readonly error: WireError }): answer is { readonly error: WireError } {
+  return !('resultType' in answer) && isJsonObject(answer.error)
+}
+
+/** Lets everything run that waits for nothing but promises. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
+}
+
+/** What came of a promise, kept so that a rejection is never unhandled. */
+export function outcome<T>(promise: Promise<T>): Promise<T | { readonly error: unknown }> {
+  return promise.catch((error: unknown) => ({ error }))
+}

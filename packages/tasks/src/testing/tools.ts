@@ -1,0 +1,53 @@
+import { errorCodes, McpError } from '@x/schema'
+import { tool, toolResult } from '@x/server'
+import { z } from 'zod'
+
+const named = z.object({ name: z.string() })
+const ask = (key: string) => ({ message: `What is the ${key}?`, schema: named })
+
+/** Tools that become tasks, one for each way in which a task may go. */
+export const tools = [
+  tool('tell', {
+    description: 'Tells of its progress',
+    task: 'allowed',
+    run: async (_, ctx) => {
+      ctx.progress(1, 2, 'Half')
+      ctx.log('error', 'for nobody')
+      return ctx.step('one', () => 'told')
+    },
+  }),
+  tool('work', {
+    description: 'Works',
+    task: 'allowed',
+    run: (_, ctx) =>
+      new Promise<string>((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(new Error('x')))),
+  }),
+  tool('greet', { description: 'Greets', task: 'allowed', run: () => 'Hello!' }),
+  tool('fail', {
+    description: 'Fails',
+    task: 'allowed',
+    run: () => toolResult({ isError: true, content: [{ type: 'text', text: 'Sold out' }] }),
+  }),
+  tool('throw', {
+    description: 'Throws',
+    task: 'allowed',
+    run: () => {
+      throw new Error('Sold out')
+    },
+  }),
+  tool('break', {
+    description: 'Breaks',
+    task: 'allowed',
+    run: () => {
+      throw new McpError(errorCodes.internal, 'API rate limit exceeded', { data: { after: 3 } })
+    },
+  }),
+  tool('ask', {
+    description: 'Asks',
+    task: 'allowed',
+    run: async (_, ctx) => {
+      const { one, two } = await ctx.elicitAll({ one: ask('one'), two: ask('two') })
+      return `${one.name} and ${two.name}`
+    },
+  }),
+]
