@@ -4,12 +4,13 @@ import { exitCode, pnpm, root } from './pnpm.mjs'
 
 /** The oldest Node that everything here runs on. */
 const oldestNode = [20, 19]
-const app = '@apps/ado-work-items'
+const apps = ['ado-work-items', 'load-shedding']
 
-process.exitCode = await start(process.argv.slice(2))
+const [first, ...rest] = process.argv.slice(2)
+process.exitCode = await (apps.includes(first) ? start(first, rest) : start(apps[0], process.argv.slice(2)))
 
-/** Installs, builds and runs the reference server; resolves to the exit code. */
-async function start(args) {
+/** Installs, builds and runs a reference server; resolves to the exit code. */
+async function start(app, args) {
   if (!nodeIsNewEnough()) {
     console.error(
       `This needs Node ${oldestNode.join('.')} or newer; this is ${process.versions.node}. Get a newer one from https://nodejs.org`,
@@ -18,14 +19,14 @@ async function start(args) {
   }
   const steps = [
     ['install', ['install', '--frozen-lockfile', '--prefer-offline', '--config.confirm-modules-purge=false']],
-    ['build', ['exec', 'turbo', 'run', 'build', `--filter=${app}...`, '--output-logs=errors-only', '--no-color']],
+    ['build', ['exec', 'turbo', 'run', 'build', `--filter=@apps/${app}...`, '--output-logs=errors-only', '--no-color']],
   ]
   for (const [name, command] of steps) {
     if ((await step(name, command)) === 0) continue
     console.error(`\nCould not ${name}; the output above says why. The command was: pnpm ${command.join(' ')}`)
     return 1
   }
-  return run(args)
+  return run(app, args)
 }
 
 function nodeIsNewEnough() {
@@ -46,8 +47,8 @@ async function step(name, command) {
 }
 
 /** Runs the application as it was built. It ends by itself when the channel to this process closes. */
-async function run(args) {
-  const main = join(root, 'apps', 'ado-work-items', 'dist', 'main.js')
+async function run(app, args) {
+  const main = join(root, 'apps', app, 'dist', 'main.js')
   const child = spawn(process.execPath, ['--conditions=dist', main, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     windowsHide: true,

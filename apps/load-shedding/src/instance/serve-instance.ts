@@ -28,7 +28,7 @@ export async function serveInstance({ port, stateKey, sheds, report }: InstanceO
   const state = sealedState({ keys: [stateKey], audience: 'load-shedding' })
   const about = { name: 'load-shedding', version: '0.1.0', state, tools: [countPrimes(report)] }
   // Everything is ten times as quick as in a deployment: calls of seconds instead of minutes.
-  const limits = { maxRunning: 4, maxEventLoopDelayMs: 60, minWorkMs: 150 }
+  const limits = { maxRunning: 6, maxEventLoopDelayMs: 80, minWorkMs: 150 }
   const shedding = createServer({ ...about, shedding: limits })
   const staying = createServer({ ...about, shedding: false })
   let current = sheds ? shedding : staying
