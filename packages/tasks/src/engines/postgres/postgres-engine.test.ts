@@ -1,38 +1,220 @@
-import { engineContract } from '../../testing.ts'
 import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
-import { afterAll, beforeAll, describe, test } from 'vitest'
-import type { EngineUnderTest } from '../../contract/engine-under-test.ts'
+import type { Pool } from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  accepted,
+  claimedTask,
+  claimOne,
+  life,
+  newTask,
+  owner,
+  progress,
+  result,
+  suspendedTask,
+} from '../../contract/samples.ts'
 import type { TaskEngine } from '../engine.ts'
-import { passTime } from '../../../test/pass-time.ts'
-import { postgresEngine } from './postgres-engine.ts'
+import { type PostgresEngineOptions, postgresEngine } from './postgres-engine.ts'
 
 let server: RealPostgres
+let pool: Pool
+let opened: TaskEngine[]
+
 beforeAll(async () => {
   server = await startPostgres()
 }, 60_000)
 afterAll(() => server.close())
+beforeEach(() => {
+  pool = server.pool()
+  opened = []
+})
+afterEach(async () => {
+  await Promise.all(opened.map((engine) => engine.close()))
+  await pool.query('DROP SCHEMA IF EXISTS mcp_tasks CASCADE')
+  await pool.query('DROP SCHEMA IF EXISTS mcp_tasks_jobs CASCADE')
+  await pool.end()
+})
 
-/** The engines of some instances, each with a pool of its own, over tables that are empty. */
-async function instances(): Promise<EngineUnderTest> {
-  const pool = server.pool()
-  const engines: TaskEngine[] = []
-  await pool.query(
-    'DO $$ BEGIN IF to_regclass($q$mcp_tasks.task$q$) IS NOT NULL THEN DELETE FROM mcp_tasks.task; END IF; END $$',
-  )
-  return {
-    open: async () => {
-      const engine = postgresEngine(server.url)
-      engines.push(engine)
-      return engine
-    },
-    pass: (ms) => passTime((text, values) => pool.query(text, [...(values ?? [])]).then(({ rows }) => rows), ms),
-    close: async () => {
-      await Promise.all(engines.map((engine) => engine.close()))
-      await pool.end()
-    },
-  }
+function open(options?: PostgresEngineOptions, url = server.url): TaskEngine {
+  const engine = postgresEngine(url, options)
+  opened.push(engine)
+  return engine
 }
 
-describe('the engine over PostgreSQL keeps the contract', () => {
-  for (const { title, run } of engineContract(instances)) test(title, run)
+async function count(table: string): Promise<number> {
+  const { rows } = await pool.query<{ count: string }>(`SELECT count(*) FROM ${table}`)
+  return Number(rows[0]?.count)
+}
+
+describe('the tables', () => {
+  test('are made once when many instances begin at the same time', async () => {
+    const engines = Array.from({ length: 5 }, () => open())
+    const made = engines.map((engine, index) => engine.create(newTask(`task-${index}`)))
+    expect(await Promise.all(made)).toHaveLength(5)
+    expect(await count('mcp_tasks.version')).toBe(1)
+    expect(await open().claim(10)).toHaveLength(5)
+  })
+
+  test('are used by a role that may not make any', async () => {
+    await open().create(newTask('a'))
+    await pool.query(`CREATE ROLE worker LOGIN PASSWORD 'worker'`)
+    for (const schema of ['mcp_tasks', 'mcp_tasks_jobs']) {
+      await pool.query(`GRANT USAGE ON SCHEMA ${schema} TO worker`)
+      await pool.query(`GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO worker`)
+    }
+    const engine = open({}, server.url.replace('postgres:password', 'worker:worker'))
+    const task = await claimOne(engine)
+    expect(await engine.finish(task, { outcome: { status: 'completed', result }, lifeMs: life })).toBe(true)
+    await engine.close()
+    await pool.query('DROP OWNED BY worker')
+    await pool.query('DROP ROLE worker')
+  })
+
+  test('of a later version are left alone', async () => {
+    await open().create(newTask('a'))
+    await pool.query('UPDATE mcp_tasks.version SET number = 99')
+    await expect(open().get('a', owner)).rejects.toThrow('are of version 99, and this knows 1 at most')
+  })
+
+  test('of two schemas know nothing of each other', async () => {
+    const [one, other] = [open({ schema: 'one' }), open({ schema: 'other' })]
+    await one.create(newTask('a'))
+    expect(await other.get('a', owner)).toBeUndefined()
+    expect(await other.claim(1)).toEqual([])
+    expect(await one.claim(1)).toHaveLength(1)
+    for (const schema of ['one', 'one_jobs', 'other', 'other_jobs']) await pool.query(`DROP SCHEMA ${schema} CASCADE`)
+  })
+
+  test.each(['mcp tasks', 'tasks"; DROP', 'Tasks', '', 'x'.repeat(41)])('are not made in a schema %j', (schema) => {
+    expect(() => postgresEngine(server.url, { schema })).toThrow(RangeError)
+  })
+
+  test.each([
+    [{ leaseMs: 0 }, 'leaseMs is 0'],
+    [{ leaseMs: 1.5 }, 'leaseMs is 1.5'],
+    [{ timeoutMs: Number.NaN }, 'timeoutMs is NaN'],
+  ])('are not opened with %j', (options, message) => {
+    expect(() => postgresEngine(server.url, options)).toThrow(message)
+  })
+})
+
+describe('a task and its job', () => {
+  test('are made together or not at all', async () => {
+    const engine = open()
+    await engine.create(newTask('a'))
+    expect(await count('mcp_tasks_jobs.job')).toBe(1)
+    await expect(engine.create(newTask('a'))).rejects.toThrow('duplicate key')
+    expect(await engine.create(newTask('b', { ownerLimit: 1 }))).toBe('full')
+    expect([await count('mcp_tasks.task'), await count('mcp_tasks_jobs.job')]).toEqual([1, 1])
+    await pool.query('ALTER TABLE mcp_tasks_jobs.job_common RENAME TO elsewhere')
+    await expect(engine.create(newTask('c'))).rejects.toThrow()
+    await pool.query('ALTER TABLE mcp_tasks_jobs.elsewhere RENAME TO job_common')
+    expect(await engine.get('c', owner)).toBeUndefined()
+  })
+
+  test('leave nothing behind when the task is over, cancelled, expired or deleted', async () => {
+    const engine = open()
+    for (const id of ['done', 'cancelled', 'expired'])
+      await engine.create(newTask(id, { lifeMs: id === 'expired' ? 1 : life }))
+    await engine.cancel('cancelled', owner)
+    const task = await claimOne(engine)
+    await engine.suspend(task, {
+      ...progress({ entries: [{ part: 'steps', key: 'a', value: 1 }] }),
+      requests: { a: {} },
+      lifeMs: life,
+    })
+    await engine.answer({ id: 'done', owner, responses: { a: accepted('yes') }, lifeMs: life })
+    const again = await claimOne(engine)
+    expect([await count('mcp_tasks.journal'), await count('mcp_tasks.answer')]).toEqual([1, 1])
+    await engine.finish(again, { outcome: { status: 'completed', result }, lifeMs: life })
+    expect([await count('mcp_tasks.journal'), await count('mcp_tasks.answer')]).toEqual([0, 0])
+    expect(await count('mcp_tasks_jobs.job')).toBe(0)
+    expect(await engine.sweep()).toBe(1)
+    await claimedTask(engine, 'left')
+    await suspendedTask(engine, 'waiting')
+    await pool.query(`UPDATE mcp_tasks.task SET expires_at = now()`)
+    expect(await engine.sweep()).toBe(4)
+    expect([await count('mcp_tasks.task'), await count('mcp_tasks_jobs.job')]).toEqual([0, 0])
+  })
+
+  test('are as many as the limit of their owner says, however many are made at the same time', async () => {
+    const [here, there] = [open(), open()]
+    await here.get('a', owner)
+    const making = Array.from({ length: 30 }, (_, index) =>
+      (index % 2 ? here : there).create(newTask(`task-${index}`, { ownerLimit: 7 })),
+    )
+    const made = (await Promise.all(making)).filter((row) => row !== 'full')
+    expect([made.length, await count('mcp_tasks.task'), await count('mcp_tasks_jobs.job')]).toEqual([7, 7, 7])
+  })
+
+  test.each([
+    ['the zero character', 'a\0'],
+    ['half a surrogate pair', 'a\ud800'],
+    ['quotation marks', '"a"'],
+    ['a wildcard', '%'],
+    ['a mebibyte', 'a'.repeat(1_048_576)],
+  ])('are not found by an id with %s', async (_, id) => {
+    const engine = open()
+    await engine.create(newTask('a'))
+    expect(await engine.get(id, owner)).toBeUndefined()
+    expect(await engine.cancel(id, owner)).toBe('unknown')
+    expect(await engine.get('a', id)).toBeUndefined()
+  })
+
+  test('of owners whose names PostgreSQL could not tell apart stay apart', async () => {
+    const engine = open()
+    await engine.create(newTask('a', { owner: 'x\ud800' }))
+    expect(await engine.get('a', 'x\udbff')).toBeUndefined()
+    expect(await engine.get('a', 'x\ufffd')).toBeUndefined()
+    expect(await engine.get('a', '"x\\ud800"')).toBeUndefined()
+    expect((await engine.get('a', 'x\ud800'))?.id).toBe('a')
+  })
+
+  test('live as long as any number of milliseconds says', async () => {
+    const engine = open()
+    await engine.create(newTask('a', { lifeMs: Number.MAX_SAFE_INTEGER }))
+    expect((await engine.get('a', owner))?.ttlMs).toBe(Number.MAX_SAFE_INTEGER)
+  })
+
+  test('have steps with names of any length', async () => {
+    const engine = open({ leaseMs: 1 })
+    const task = await claimedTask(engine)
+    const key = 'step/'.repeat(10_000)
+    await engine.record(
+      task,
+      progress({
+        entries: [
+          { part: 'steps', key, value: 1 },
+          { part: 'steps', key, value: 2 },
+        ],
+      }),
+    )
+    await expect.poll(() => engine.claim(1)).toMatchObject([{ entries: [{ part: 'steps', key, value: 2 }] }])
+  })
+})
+
+describe('a pool of the application', () => {
+  test('is used and not closed', async () => {
+    const engine = postgresEngine(pool)
+    await engine.create(newTask('a'))
+    const stop = await engine.listen({ onWork: () => {}, onCancel: () => {} })
+    stop()
+    await engine.close()
+    expect(await count('mcp_tasks.task')).toBe(1)
+    await expect(engine.get('a', owner)).rejects.toThrow('The engine was closed')
+  })
+
+  test('of two connections is enough for everything at the same time', async () => {
+    const small = server.pool({ max: 2 })
+    const engine = postgresEngine(small)
+    const stop = await engine.listen({ onWork: () => {}, onCancel: () => {} })
+    await Promise.all(Array.from({ length: 10 }, (_, index) => engine.create(newTask(`task-${index}`))))
+    const claims = await Promise.all(Array.from({ length: 5 }, () => engine.claim(3)))
+    const ends = claims
+      .flat()
+      .map((task) => engine.finish(task, { outcome: { status: 'completed', result }, lifeMs: life }))
+    expect(await Promise.all(ends)).toEqual(Array.from({ length: ends.length }, () => true))
+    stop()
+    await engine.close()
+    await small.end()
+  })
 })

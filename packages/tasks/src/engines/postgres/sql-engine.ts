@@ -24,10 +24,12 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
   const tables = tablesIn(options.schema ?? 'mcp_tasks')
   const settings = { leaseMs, tables, onError: options.onError ?? (() => {}) }
   let opening: Promise<SqlStore> | undefined
-  let isClosed = false
+  const listening = new Set<() => void>()
+  let closing: Promise<void> | undefined
 
   const open = (): Promise<SqlStore> => {
-    if (isClosed) return Promise.reject(new Error('The engine was closed: nothing is asked of it after that'))
+    if (closing !== undefined)
+      return Promise.reject(new Error('The engine was closed: nothing is asked of it after that'))
     opening ??= openStore(openDatabase, settings).catch((error: unknown) => {
       opening = undefined
       throw error
@@ -47,14 +49,25 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
     release: async (lease, progress) => releaseTask(await open(), lease, progress),
     finish: async (lease, end) => finishTask(await open(), lease, end),
     sweep: async () => sweep(await open()),
-    listen: async (listener) => listen(await open(), listener),
-    close: async () => {
-      isClosed = true
-      const opened = await opening?.catch(() => undefined)
-      await opened?.queue.close()
-      await opened?.database.close()
+    listen: async (listener) => {
+      const stop = await listen(await open(), listener)
+      const stopOnce = (): void => void (listening.delete(stopOnce) && stop())
+      listening.add(stopOnce)
+      return stopOnce
+    },
+    close: () => {
+      closing ??= closeStore(opening, listening)
+      return closing
     },
   }
+}
+
+/** Ends what goes on in the background, then lets go of the database: a pool waits for what is in use. */
+async function closeStore(opening: Promise<SqlStore> | undefined, listening: ReadonlySet<() => void>): Promise<void> {
+  const store = await opening?.catch(() => undefined)
+  for (const stop of listening) stop()
+  await store?.queue.close()
+  await store?.database.close()
 }
 
 type StoreSettings = Pick<SqlStore, 'leaseMs' | 'tables'> & { readonly onError: (error: unknown) => void }

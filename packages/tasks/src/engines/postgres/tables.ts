@@ -66,10 +66,10 @@ CREATE TABLE ${answer} (
  * tables can use what another has made. Rejects when they are of a later version.
  */
 export async function migrate({ query, transaction }: SqlDatabase, tables: Tables): Promise<void> {
-  const found = `SELECT to_regclass('${tables.version}') IS NOT NULL AS present`
+  // A catalog that is read as a table is seen as it is: what a session remembers of names is old after it has waited for a lock.
+  const found = "SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'version'"
   const versionWith = async (ask: typeof query): Promise<number> => {
-    const [row] = await ask(found)
-    if (row?.['present'] !== true) return 0
+    if ((await ask(found, [tables.schema])).length === 0) return 0
     const [kept] = await ask(`SELECT number FROM ${tables.version}`)
     return Number(kept?.['number'])
   }

@@ -1,0 +1,124 @@
+import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { claimedTask, claimOne, life, newTask, owner, progress, result } from '../../contract/samples.ts'
+import { postgresEngine } from './postgres-engine.ts'
+
+let server: RealPostgres
+beforeAll(async () => {
+  server = await startPostgres()
+}, 60_000)
+afterAll(() => server.close())
+beforeEach(async () => {
+  const pool = server.pool()
+  await pool.query('DROP SCHEMA IF EXISTS mcp_tasks CASCADE')
+  await pool.query('DROP SCHEMA IF EXISTS mcp_tasks_jobs CASCADE')
+  await pool.end()
+})
+
+const done = { outcome: { status: 'completed', result }, lifeMs: life } as const
+
+test('an engine whose database is away rejects, and works when it is there', async () => {
+  const engine = postgresEngine(server.url)
+  await server.kill()
+  await expect(engine.create(newTask('a'))).rejects.toThrow()
+  await expect(engine.listen({ onWork: () => {}, onCancel: () => {} })).rejects.toThrow()
+  await server.restart()
+  expect(await engine.create(newTask('a'))).toMatchObject({ status: 'working' })
+  await engine.close()
+})
+
+test('a database that is restarted in the middle costs a task nothing', async () => {
+  const engine = postgresEngine(server.url, { leaseMs: 60_000 })
+  const task = await claimedTask(engine)
+  await engine.record(task, progress({ entries: [{ part: 'steps', key: 'one', value: 1 }] }))
+  await server.kill()
+  await expect(engine.record(task, progress({ statusMessage: 'Half' }))).rejects.toThrow()
+  await expect(engine.heartbeat([task])).rejects.toThrow()
+  await expect(engine.finish(task, done)).rejects.toThrow()
+  await server.restart()
+  expect(await engine.heartbeat([task])).toEqual(['held'])
+  expect(await engine.claim(10)).toEqual([])
+  expect(await engine.finish(task, done)).toBe(true)
+  expect(await engine.get('a', owner)).toMatchObject({ status: 'completed', result })
+  await engine.close()
+})
+
+test('who listens is told of work again after the database was restarted', async () => {
+  const [here, there] = [postgresEngine(server.url), postgresEngine(server.url)]
+  let heard = 0
+  const cancelled: string[] = []
+  await there.listen({ onWork: () => heard++, onCancel: (id) => cancelled.push(id) })
+  await server.kill()
+  await server.restart()
+  // What was lost meanwhile is made good by one word that there may be work.
+  await expect.poll(() => heard, { timeout: 10_000 }).toBe(1)
+  await here.create(newTask('a'))
+  await expect.poll(() => heard).toBe(2)
+  await claimOne(there)
+  await here.cancel('a', owner)
+  await expect.poll(() => cancelled).toEqual(['a'])
+  await Promise.all([here.close(), there.close()])
+})
+
+test('an instance that stands still in the middle of a transaction does not keep others from its task', async () => {
+  const engine = postgresEngine(server.url, { leaseMs: 50, timeoutMs: 500 })
+  await claimedTask(engine)
+  const pool = server.pool()
+  const frozen = await pool.connect()
+  frozen.on('error', () => {})
+  // What the engine sends first of all in a transaction of such an instance.
+  await frozen.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 500; SET LOCAL statement_timeout = 500')
+  await frozen.query('SELECT FROM mcp_tasks.task FOR UPDATE')
+  expect(await engine.claim(1)).toEqual([])
+  await expect.poll(() => engine.claim(1), { timeout: 10_000 }).toMatchObject([{ attempt: 2 }])
+  frozen.release(true)
+  await pool.end()
+  await engine.close()
+})
+
+test('a database that does not answer is waited for no longer than was said', async () => {
+  const engine = postgresEngine(server.url, { timeoutMs: 300 })
+  const task = await claimedTask(engine)
+  const pool = server.pool()
+  const busy = await pool.connect()
+  await busy.query('BEGIN')
+  await busy.query('SELECT FROM mcp_tasks.task FOR UPDATE')
+  await expect(engine.record(task, progress({ statusMessage: 'Half' }))).rejects.toThrow(/timeout/i)
+  await expect(engine.cancel('a', owner)).rejects.toThrow(/timeout/i)
+  await busy.query('ROLLBACK')
+  busy.release()
+  expect(await engine.record(task, progress({ statusMessage: 'Half' }))).toBe('held')
+  await pool.end()
+  await engine.close()
+})
+
+test('instances that claim, answer and end at the same time do not lock each other out', async () => {
+  const engines = Array.from({ length: 3 }, () => postgresEngine(server.url, { leaseMs: 60_000 }))
+  const [first] = engines
+  if (first === undefined) throw new Error('There is an engine')
+  const ids = Array.from({ length: 60 }, (_, index) => `task-${index}`)
+  await Promise.all(ids.map((id) => first.create(newTask(id))))
+  const ended: string[] = []
+  const work = async (engine: typeof first): Promise<void> => {
+    while (ended.length < ids.length) {
+      const tasks = await engine.claim(5)
+      await engine.heartbeat(tasks)
+      await Promise.all(
+        tasks.map(async (task) => {
+          if (task.attempt > 1) {
+            if (await engine.finish(task, done)) ended.push(task.id)
+            return
+          }
+          await engine.suspend(task, { ...progress(), requests: { ask: {} }, lifeMs: life })
+          const answering = engines.map((each) =>
+            each.answer({ id: task.id, owner, responses: { ask: {} }, lifeMs: life }),
+          )
+          await Promise.all([...answering, engine.sweep()])
+        }),
+      )
+    }
+  }
+  await Promise.all(engines.map(work))
+  expect(ended.toSorted()).toEqual(ids.toSorted())
+  await Promise.all(engines.map((engine) => engine.close()))
+})
