@@ -8,6 +8,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<{ readonly run: (options: { 
     ['http', () => import('./http/run.ts')],
     ['list', () => import('./list/run.ts')],
     ['parse', () => import('./parse.ts')],
+    ['sessions', () => import('./sessions.ts')],
     ['shedding', () => import('./shedding.ts')],
     ['stdio', () => import('./stdio.ts')],
     ['stream', () => import('./stream/run.ts')],
