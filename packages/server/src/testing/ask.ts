@@ -36,9 +36,17 @@ export function requestOf(...[method, params = {}, { id = 1, meta = {} } = {}]: 
 /** A call that nobody cancels, and whose messages are collected. */
 export function callOf(options: AskOptions = {}): Call & { readonly messages: RpcNotification[] } {
   const messages: RpcNotification[] = []
-  const { signal = new AbortController().signal, principal, mirrored, movable, extensions } = options
+  const {
+    signal = new AbortController().signal,
+    principal,
+    mirrored,
+    movable,
+    extensions,
+    journal,
+    background,
+  } = options
   const notify = options.notify ?? ((message) => void messages.push(message))
-  return { signal, principal, mirrored, movable, extensions, notify, messages }
+  return { signal, principal, mirrored, movable, extensions, journal, background, notify, messages }
 }
 
 /** Sends a request, and holds what comes back against the published types. */

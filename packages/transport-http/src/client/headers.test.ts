@@ -69,6 +69,19 @@ describe('The headers of a request', () => {
   })
 })
 
+describe('Mcp-Name', () => {
+  const given = { ...callWith(), headers: () => new Map([['Mcp-Name', 'task-1']]) }
+
+  test('is written by an exchange for a method of an extension [TSK-048]', () => {
+    const headers = requestHeaders(rpcRequest('tasks/get', {}), given, [])
+    expect(headers[headers.indexOf('mcp-name') + 1]).toBe('task-1')
+  })
+
+  test('cannot be written by one for a method of the protocol', () => {
+    expect(() => requestHeaders(rpcRequest('tools/call', { name: 'greet' }), given, [])).toThrow(TypeError)
+  })
+})
+
 describe('Headers of the user', () => {
   test.each([
     'Accept',
