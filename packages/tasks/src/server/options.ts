@@ -1,11 +1,17 @@
 import { type Clock, platformClock } from '@x/schema'
 import { type ChangeBus, memoryBus, type StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
+import { storeEngine, type TaskStore } from '../engines/store-engine.ts'
 
 /** How a server takes calls on as tasks. */
 export interface TaskOptions {
-  /** Keeps the tasks, such as `memoryEngine()`; shared by all instances that are to carry on each other's tasks. */
-  readonly engine: TaskEngine
+  /** Keeps the tasks; shared by all instances that are to carry on each other's tasks. Goes before `store`. */
+  readonly engine?: TaskEngine | undefined
+  /**
+   * Where tasks are kept, when no engine is given: `memory:` when absent, which loses them with the process; `pglite:./.mcp-tasks` for
+   * one process that is to find them again; `postgres://…` for a fleet.
+   */
+  readonly store?: TaskStore | undefined
   /** Whether this instance takes tasks on; true when absent. One that does not answers about tasks nonetheless. */
   readonly accepts?: boolean | undefined
   /** Whether this instance works on tasks, its own and others'; true when absent. */
@@ -45,8 +51,8 @@ export interface TaskOptions {
 }
 
 /** {@link TaskOptions} with what is absent filled in. */
-export interface TaskSettings
-  extends Omit<Required<TaskOptions>, 'credentials' | 'ttlMs' | 'bus' | 'clock' | 'onError'> {
+export interface TaskSettings {
+  readonly engine: TaskEngine
   readonly accepts: boolean
   readonly works: boolean
   readonly concurrency: number
@@ -64,15 +70,16 @@ export interface TaskSettings
   readonly clock: Clock
 }
 
-/** Fills in what is absent. Throws `RangeError` for a number that makes no sense. */
+/** Fills in what is absent. Throws `RangeError` for a number that makes no sense, and for a store that there is no engine of. */
 export function taskSettings(options: TaskOptions): TaskSettings {
+  const onError = quietly(options.onError)
   return {
-    engine: options.engine,
+    engine: options.engine ?? storeEngine(options.store ?? 'memory:', onError),
     credentials: options.credentials,
     ...switchesOf(options),
     ...numbersOf(options),
     bus: options.bus ?? memoryBus(),
-    onError: quietly(options.onError),
+    onError,
     clock: options.clock ?? platformClock,
   }
 }

@@ -26,12 +26,13 @@ export interface TaskServer {
  * Takes calls of a server on as tasks, as its tools say with `task`, and works on them: what a handler was answered and has
  * recorded is kept step by step, and any instance with the same engine goes on with it (seps/2663-tasks-extension).
  *
- * Put it straight around the server; what else goes around goes outside. Throws `RangeError` for a number that makes no sense.
+ * Put it straight around the server; what else goes around goes outside. Throws `RangeError` for an option that makes no
+ * sense.
  *
  * @example
- * const tasks = withTasks(createServer(definition), { engine: memoryEngine() })
+ * const server = withTasks(createServer(definition), { store: 'pglite:./.mcp-tasks' })
  */
-export function withTasks<E extends Exchange>(exchange: E, options: TaskOptions): E & TaskServer {
+export function withTasks<E extends Exchange>(exchange: E, options: TaskOptions = {}): E & TaskServer {
   const settings = taskSettings(options)
   const watch = createTaskWatch(settings.bus, settings.onError)
   const context: TaskContext = { exchange, settings, watch }

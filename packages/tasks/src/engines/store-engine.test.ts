@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { newTask, owner } from '../contract/samples.ts'
+import { storeEngine, type TaskStore } from './store-engine.ts'
+
+test('"memory:" keeps tasks in this process', async () => {
+  const engine = storeEngine('memory:', () => {})
+  await engine.create(newTask('a'))
+  expect((await engine.get('a', owner))?.status).toBe('working')
+})
+
+test.each(['postgres://127.0.0.1:1/none', 'postgresql://127.0.0.1:1/none'] as const)(
+  'a URL such as %s is that of a PostgreSQL, which is not connected to before it is used',
+  async (store) => {
+    const engine = storeEngine(store, () => {})
+    expect(engine.leaseMs).toBe(10_000)
+    await expect(engine.get('a', owner)).rejects.toThrow()
+    await engine.close()
+  },
+)
+
+test('an engine that was never used is closed at once', async () => {
+  await expect(storeEngine('pglite:./nowhere', () => {}).close()).resolves.toBeUndefined()
+})
+
+test.each<[unknown, string]>([
+  ['mysql://root:topsecret@db', 'store has the scheme mysql:; write "memory:", "pglite:" and a folder, or a URL'],
+  ['pglite:', 'store has the scheme pglite:; write'],
+  ['', 'store has the scheme none; write'],
+])('%s is no store, and what stands in it is not shown', (store, message) => {
+  // What a program written in JavaScript may give.
+  const open = () => storeEngine(store as TaskStore, () => {})
+  expect(open).toThrow(message)
+  expect(open).not.toThrow('topsecret')
+})

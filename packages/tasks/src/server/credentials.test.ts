@@ -1,0 +1,92 @@
+import { errorCodes, type JsonObject } from '@x/schema'
+import { sealedState, tool } from '@x/server'
+import { expect, test } from 'vitest'
+import { createFleet, textOf } from '../testing/fleet.ts'
+
+const keys = ['6f0e6d2f5bb4a8fd1d1a6b07a9a3b6c4a1bd0c9d8e7f60514233241506f7e8d9']
+const principal = {
+  subject: 'ada',
+  issuer: 'https://a.example',
+  client: 'host',
+  scopes: ['work'],
+  expiresAt: 1,
+  claims: { token: 'topsecret' },
+}
+const whoAmI = tool('who', {
+  description: 'Says who asks',
+  task: 'required',
+  run: (_, ctx) => JSON.stringify(ctx.principal ?? null),
+})
+
+/** A fleet that shows what its engine is given to keep. */
+function watched() {
+  const payloads: JsonObject[] = []
+  const fleet = createFleet((engine) => ({
+    ...engine,
+    create: (task) => {
+      payloads.push(task.payload)
+      return engine.create(task)
+    },
+  }))
+  return { fleet, payloads }
+}
+
+const as = (instance: ReturnType<ReturnType<typeof createFleet>['add']>, taskId: string) =>
+  instance.see(taskId, { principal })
+
+test('who asks is kept with a task, and nothing that proves it', async () => {
+  const { fleet, payloads } = watched()
+  const instance = fleet.add([whoAmI])
+  const taskId = await instance.start('who', {}, { principal })
+  while (instance.server.runningTasks > 0) await new Promise(setImmediate)
+  const { result } = await as(instance, taskId)
+  const { claims: _claims, expiresAt: _expiresAt, ...named } = principal
+  expect(JSON.parse(String(textOf(result)))).toEqual(named)
+  expect(JSON.stringify(payloads)).not.toContain('topsecret')
+})
+
+test('with a codec it is kept sealed, and the handler has it', async () => {
+  const { fleet, payloads } = watched()
+  const instance = fleet.add([whoAmI], { credentials: sealedState({ keys }) })
+  const taskId = await instance.start('who', {}, { principal })
+  while (instance.server.runningTasks > 0) await new Promise(setImmediate)
+  const { result } = await as(instance, taskId)
+  expect(JSON.parse(String(textOf(result)))).toMatchObject({ subject: 'ada', claims: { token: 'topsecret' } })
+  expect(JSON.stringify(payloads)).not.toContain('topsecret')
+})
+
+test.each([
+  ['the codec is gone', undefined],
+  ['the keys are others', sealedState({ keys: [keys[0]?.replace('6f', '7f') ?? ''] })],
+])(
+  'nothing is done in the name of a caller whose credentials cannot be opened, as when %s',
+  async (_title, credentials) => {
+    const { fleet } = watched()
+    const accepting = fleet.add([whoAmI], { credentials: sealedState({ keys }), works: false })
+    const taskId = await accepting.start('who', {}, { principal })
+    const worker = fleet.add([whoAmI], { credentials })
+    while (worker.errors.length === 0 || worker.server.runningTasks > 0) await new Promise(setImmediate)
+    expect(await as(worker, taskId)).toMatchObject({
+      status: 'failed',
+      error: { code: errorCodes.internal, message: 'Internal error' },
+    })
+  },
+)
+
+test('sealed credentials of one task are of no use with another', async () => {
+  const { fleet, payloads } = watched()
+  const accepting = fleet.add([whoAmI], { credentials: sealedState({ keys }), works: false })
+  await accepting.start('who', {}, { principal })
+  const [stolen] = payloads
+  const thief = createFleet((engine) => ({
+    ...engine,
+    create: (task) => engine.create({ ...task, payload: { ...task.payload, credentials: stolen?.['credentials'] } }),
+  })).add([whoAmI], { credentials: sealedState({ keys }) })
+  const taskId = await thief.start('who')
+  expect((await thief.reach(taskId, 'failed')).status).toBe('failed')
+})
+
+test('a caller without a name has none in the task', async () => {
+  const instance = createFleet().add([whoAmI])
+  expect(textOf((await instance.reach(await instance.start('who'), 'completed')).result)).toBe('null')
+})
