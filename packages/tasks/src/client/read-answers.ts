@@ -43,10 +43,9 @@ function about<T extends DetailedTask>(taskId: string, read: Read<T>): Read<T> {
   return { issue: 'taskId: it is another task than the one that was asked for' }
 }
 
-interface Validator<T> {
+interface Validator {
   safeParse(value: unknown): {
     readonly success: boolean
-    readonly data?: T
     readonly error?: { readonly issues: readonly Issue[] } | undefined
   }
 }
@@ -56,9 +55,10 @@ interface Issue {
   readonly message: string
 }
 
-function check<T>(validator: Validator<T>, value: unknown): Read<T> {
-  const { data, error } = validator.safeParse(value)
-  if (data !== undefined) return { value: data }
+function check<T>(validator: Validator, value: unknown): Read<T> {
+  const { success, error } = validator.safeParse(value)
+  // The validator of this very type has accepted it; the original is kept, because a copy would lose some members.
+  if (success) return { value: value as T }
   const [issue] = error?.issues ?? []
   const path = issue?.path.map(String).join('.').slice(0, 200)
   return { issue: `${path || 'result'}: ${issue?.message ?? 'not a result'}` }

@@ -17,7 +17,7 @@ function serve() {
     task: 'allowed',
     run: async (_, ctx) => {
       const { name } = await ctx.elicit('name', { message: 'Who?', schema: z.object({ name: z.string() }) })
-      await ctx.progress({ progress: 1, message: 'half way' })
+      await ctx.progress(1, 2, 'half way')
       const sum = await ctx.step('sum', () => 40 + 2)
       return `${name} ${sum}`
     },

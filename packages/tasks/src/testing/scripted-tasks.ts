@@ -2,7 +2,8 @@ import { manualClock, type ManualClock } from '@tooling/vitest/manual-clock'
 import { type Client, type ClientOptions, createClient } from '@x/client'
 import { type Call, type Exchange, isJsonObject, type JsonObject, type WireError } from '@x/schema'
 import type { TasksClientOptions } from '../client/settings.ts'
-import { type TaskCalls, withTasks } from '../client/with-tasks.ts'
+import type { TaskHandle } from '../client/task-handle.ts'
+import { type TaskCallOptions, type TaskCalls, withTasks } from '../client/with-tasks.ts'
 
 /** A request as it came. */
 export interface Received {
@@ -95,7 +96,7 @@ export function scriptedTasks(
     counts.set(one.method, count + 1)
     const found = answers[Math.min(count, answers.length - 1)]
     if (found === undefined) return { error: { code: -32601, message: `no ${one.method} here` } }
-    return typeof found === 'function' ? found(one) : found
+    return isFunction(found) ? found(one) : found
   }
   const exchange: Exchange = async ({ id, method, params = {} }, call) => {
     const { _meta, ...others } = params
@@ -123,6 +124,10 @@ export function scriptedTasks(
   }
 }
 
+function isFunction(found: Script[number]): found is (received: Received) => Answer {
+  return typeof found === 'function'
+}
+
 const usual = {
   'tools/call': [created()],
   'tasks/get': [got('working')],
@@ -137,6 +142,13 @@ function isRefusal(answer: JsonObject | { readonly error: WireError }): answer i
 /** Lets everything run that waits for nothing but promises. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
+}
+
+/** The task that a call became. */
+export async function begunTask(client: TaskCalls, options: TaskCallOptions = {}): Promise<TaskHandle> {
+  const started = await client.startTask('work', {}, options)
+  if (started.status === 'task') return started.task
+  throw new Error('the call was to become a task')
 }
 
 /** What came of a promise, kept so that a rejection is never unhandled. */

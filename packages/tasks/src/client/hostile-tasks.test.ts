@@ -1,0 +1,204 @@
+import type { Client } from '@x/client'
+import type { JsonObject } from '@x/schema'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  asking,
+  completed,
+  created,
+  got,
+  never,
+  outcome,
+  question,
+  said,
+  scriptedTasks,
+  settled,
+} from '../testing/scripted-tasks.ts'
+
+const named = (name: string) => ({ action: 'accept', content: { name } }) as const
+
+describe('A server that does not keep the rules', () => {
+  test('and asks another thing under a key that was answered is not followed', async () => {
+    const other = got('input_required', { inputRequests: { one: question('your password') } })
+    const { client, of, pass } = scriptedTasks(
+      { 'tasks/get': [asking('one'), other] },
+      { client: { elicit: () => named('x') } },
+    )
+    const result = outcome(client.callTool('work'))
+    await pass(1000, 2)
+    expect(await result).toMatchObject({
+      error: { code: 'invalid_result', message: expect.stringContaining('"one" again with another request') },
+    })
+    expect(of('tasks/update')).toHaveLength(1)
+  })
+
+  test('but writes the members of a question in another order does', async () => {
+    const { method, params } = question('one')
+    const members = Object.entries(Object(params)).reverse()
+    const turned = JSON.parse(JSON.stringify({ params: Object.fromEntries(members), method }))
+    const { client, pass } = scriptedTasks(
+      { 'tasks/get': [asking('one'), got('input_required', { inputRequests: { one: turned } }), completed] },
+      { client: { elicit: () => named('x') } },
+    )
+    const result = client.callTool('work')
+    await pass(1000, 3)
+    expect(await result).toEqual(said('done'))
+  })
+
+  test.each([
+    ['asks nothing at all', got('input_required', { inputRequests: {} })],
+    ['never ends', got('working', { ttlMs: -1 })],
+  ])('and %s is followed for a time, and then told to end', async (_title, last) => {
+    const { client, clock, of, pass } = scriptedTasks({ 'tasks/get': [last] }, { tasks: { maxTaskMs: 10_000 } })
+    const result = outcome(client.callTool('work'))
+    await pass(1000, 10)
+    expect(await result).toMatchObject({ error: { code: 'timeout', tool: 'work' } })
+    await settled()
+    expect(of('tasks/cancel')).toHaveLength(1)
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('and names keys like members of every object is answered as any', async () => {
+    const requests = JSON.parse('{"__proto__": null, "constructor": null}')
+    const inputRequests = Object.fromEntries(Object.keys(requests).map((key) => [key, question(key)]))
+    const { client, of, pass } = scriptedTasks(
+      { 'tasks/get': [got('input_required', { inputRequests }), completed] },
+      { client: { elicit: ({ message }) => named(message) } },
+    )
+    const result = client.callTool('work')
+    await pass(1000, 2)
+    await result
+    expect(JSON.stringify(of('tasks/update')[0]?.params['inputResponses'])).toBe(
+      JSON.stringify(Object.fromEntries(Object.keys(requests).map((key) => [key, named(key)]))),
+    )
+  })
+
+  test('and takes no answers for good fails the call', async () => {
+    const { client, pass } = scriptedTasks(
+      { 'tasks/get': [asking('one')], 'tasks/update': [{ error: { code: -32602, message: 'not like that' } }] },
+      { client: { elicit: () => named('x') } },
+    )
+    const result = outcome(client.callTool('work'))
+    await pass(1000)
+    expect(await result).toMatchObject({ error: { code: 'rpc', method: 'tasks/update', rpc: { code: -32602 } } })
+  })
+
+  test('and never takes the answers lets the call be cancelled meanwhile', async () => {
+    const { client, clock, pass } = scriptedTasks(
+      { 'tasks/get': [asking('one')], 'tasks/update': [never] },
+      { client: { elicit: () => named('x') } },
+    )
+    const controller = new AbortController()
+    const result = outcome(client.callTool('work', {}, { signal: controller.signal }))
+    await pass(1000)
+    controller.abort('enough')
+    expect(await result).toEqual({ error: 'enough' })
+    await settled()
+    expect(clock.waiting).toBe(0)
+  })
+
+  test.each<[string, JsonObject]>([
+    ['has no id', created({ taskId: '' })],
+    ['has an endless id', created({ taskId: 'x'.repeat(1025) })],
+    ['has an id that no header can carry', created({ taskId: '\uD800' })],
+    ['has no times', { resultType: 'task', taskId: 'x', status: 'working', ttlMs: null }],
+    ['has a status of its own', created({ status: 'dreaming' })],
+    ['lives for half a millisecond', created({ ttlMs: 0.5 })],
+  ])('and makes a task that %s has answered the call with no result', async (_title, answer) => {
+    const { client, received } = scriptedTasks({ 'tools/call': [answer] })
+    await expect(client.callTool('work')).rejects.toMatchObject({ code: 'invalid_result', target: 'work' })
+    expect(received).toHaveLength(1)
+  })
+
+  test.each<[string, JsonObject]>([
+    ['is another task', got('working', { taskId: 'task-2' })],
+    ['is no complete result', { ...got('working'), resultType: 'task' }],
+    ['is completed without a result', got('completed')],
+    ['is failed without an error', got('failed')],
+    ['asks what no client can be asked', got('input_required', { inputRequests: { one: { method: 'tools/call' } } })],
+    ['has a result that is none', got('completed', { result: { content: 5 } })],
+    ['has a result that asks', got('completed', { result: { resultType: 'input_required', requestState: 'x' } })],
+    ['has a result that is a task', got('completed', { result: created() })],
+  ])('and tells of a task that %s is not followed', async (_title, answer) => {
+    const { client, clock, pass } = scriptedTasks({ 'tasks/get': [answer] })
+    const result = outcome(client.callTool('work'))
+    await pass(1000)
+    expect(await result).toMatchObject({ error: { code: 'invalid_result', method: 'tools/call', target: 'work' } })
+    expect(clock.waiting).toBe(0)
+  })
+
+  test.each<[string, (client: Client) => Promise<unknown>]>([
+    ['a prompt', (client) => client.getPrompt('p')],
+    ['a resource', (client) => client.readResource('a:b')],
+    ['a list', (client) => client.listTools()],
+    ['a call by hand, which does not declare the extension', (client) => client.manual.callTool('work')],
+  ])('and answers with a task for %s has answered with no result [TSK-003]', async (_title, ask) => {
+    const methods = ['prompts/get', 'resources/read', 'tools/list', 'tools/call']
+    const { client, received } = scriptedTasks(Object.fromEntries(methods.map((method) => [method, [created()]])))
+    await expect(ask(client)).rejects.toMatchObject({ code: 'invalid_result' })
+    expect(received).toHaveLength(1)
+  })
+
+  test('and answers with a task for the list that a call needs has answered with no result [TSK-003]', async () => {
+    const { client, of } = scriptedTasks(
+      { 'tools/list': [created()], 'tools/call': [said('x')] },
+      { client: { validateOutput: () => () => [] } },
+    )
+    await expect(client.callTool('work')).rejects.toMatchObject({ code: 'invalid_result', method: 'tools/list' })
+    expect(of('tasks/get')).toHaveLength(0)
+  })
+
+  test.each<[string, JsonObject]>([
+    ['headers were wrong', { code: -32020, message: 'HeaderMismatch' }],
+    ['the state was refused', { code: -32602, message: 'Invalid or expired requestState' }],
+    ['the version is another', { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } }],
+  ])('and lets a task fail as if %s does not have the call made again', async (_title, error) => {
+    const { client, of, pass } = scriptedTasks(
+      { 'tasks/get': [got('failed', { error })] },
+      { client: { rounds: { restart: true } } },
+    )
+    const result = outcome(client.callTool('work'))
+    await pass(1000)
+    expect(await result).toMatchObject({ error: { code: 'rpc', rpc: error } })
+    expect(of('tools/call')).toHaveLength(1)
+  })
+
+  test('whatever it tells, the call ends with a result, a ClientError or a TaskFailure, and leaves nothing behind', async () => {
+    const states = fc.array(fc.oneof(shapes(), fc.jsonValue().map(objectOf)), { minLength: 1, maxLength: 5 })
+    await fc.assert(
+      fc.asyncProperty(states, async (answers) => {
+        const { client, clock, pass } = scriptedTasks(
+          { 'tasks/get': answers },
+          { client: { elicit: () => named('x') }, tasks: { maxTaskMs: 20_000, polling: { mostMs: 2000 } } },
+        )
+        const result = outcome(client.callTool('work'))
+        await pass(1000, 25)
+        const ended = await result
+        if ('error' in ended) expect(['ClientError', 'TaskFailure']).toContain(Object(ended.error).name)
+        else expect(ended.content).toBeInstanceOf(Array)
+        expect(clock.waiting).toBe(0)
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+function shapes(): fc.Arbitrary<JsonObject> {
+  const status = fc.constantFrom('working', 'input_required', 'completed', 'failed', 'cancelled', 'odd')
+  const more = fc.record(
+    {
+      ttlMs: fc.option(fc.integer()),
+      pollIntervalMs: fc.integer(),
+      statusMessage: fc.string(),
+      result: fc.constantFrom<JsonObject>(said('done'), {}, { content: 5 }),
+      error: fc.constantFrom<JsonObject>({ code: -32603, message: 'no' }, {}),
+      inputRequests: fc.dictionary(fc.string(), fc.constantFrom(question('a'), question('b'), {})),
+    },
+    { requiredKeys: [] },
+  )
+  return fc.tuple(status, more).map(([name, members]) => got(name, members as JsonObject))
+}
+
+function objectOf(value: unknown): JsonObject {
+  return { resultType: 'complete', value: JSON.parse(JSON.stringify(value)) }
+}

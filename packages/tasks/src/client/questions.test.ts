@@ -1,0 +1,243 @@
+import type { InputContext } from '@x/client'
+import { describe, expect, test } from 'vitest'
+import {
+  acknowledged,
+  asking,
+  begunTask,
+  completed,
+  created,
+  got,
+  outcome,
+  question,
+  said,
+  scriptedTasks,
+} from '../testing/scripted-tasks.ts'
+
+const named = (name: string) => ({ action: 'accept', content: { name } }) as const
+
+describe('What a task asks', () => {
+  test('is answered by the handlers, and the task is watched on [TSK-009 TSK-010 TSK-028 TSK-029]', async () => {
+    const contexts: InputContext[] = []
+    const { client, of, pass } = scriptedTasks(
+      { 'tasks/get': [asking('one', 'two'), got('working'), completed] },
+      {
+        client: {
+          elicit: ({ message }, context) => {
+            contexts.push(context)
+            return named(message)
+          },
+        },
+      },
+    )
+    const result = client.callTool('work')
+    await pass(1000, 3)
+    expect(await result).toEqual(said('done'))
+    expect(contexts.map(({ key, method, target, round }) => [key, method, target, round])).toEqual([
+      ['one', 'tools/call', 'work', 1],
+      ['two', 'tools/call', 'work', 1],
+    ])
+    expect(of('tasks/update').map(({ params }) => params)).toEqual([
+      { taskId: 'task-1', inputResponses: { one: named('one'), two: named('two') } },
+    ])
+  })
+
+  test('is asked once, however often it is seen again, and each key for itself [TSK-030 TSK-037]', async () => {
+    const asked: string[] = []
+    const states = [asking('one'), asking('one'), asking('two', 'one'), asking('two'), completed]
+    const { client, of, pass } = scriptedTasks(
+      { 'tasks/get': states },
+      {
+        client: {
+          elicit: ({ message }) => {
+            asked.push(message)
+            return named(message)
+          },
+        },
+      },
+    )
+    const result = client.callTool('work')
+    await pass(1000, 5)
+    await result
+    expect(asked).toEqual(['one', 'two'])
+    expect(of('tasks/update').map(({ params }) => Object.keys(Object(params['inputResponses'])))).toEqual([
+      ['one'],
+      ['two'],
+    ])
+  })
+
+  test('is not asked again where another follower of the same handle asks it [TSK-030]', async () => {
+    let asked = 0
+    const { client, pass } = scriptedTasks(
+      { 'tasks/get': [asking('one'), asking('one'), completed] },
+      {
+        client: {
+          elicit: () => {
+            asked += 1
+            return named('x')
+          },
+        },
+      },
+    )
+    const task = await begunTask(client)
+    const results = [task.result(), task.result()]
+    await pass(1000, 3)
+    expect(await Promise.all(results)).toEqual([said('done'), said('done')])
+    expect(asked).toBe(1)
+  })
+
+  test('goes away when the task does not ask it any more, and its answer is not sent [TSK-034]', async () => {
+    const signals: AbortSignal[] = []
+    const { client, of, pass } = scriptedTasks(
+      { 'tasks/get': [asking('one'), got('working'), completed] },
+      {
+        client: {
+          elicit: (_question, { signal }) => {
+            signals.push(signal)
+            return new Promise(() => {})
+          },
+        },
+      },
+    )
+    const result = client.callTool('work')
+    await pass(1000)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+    await pass(1000)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+    await pass(1000)
+    expect(await result).toEqual(said('done'))
+    expect(of('tasks/update')).toHaveLength(0)
+  })
+
+  test('is answered in part where somebody else has answered the other part [TSK-034]', async () => {
+    let answer = (): void => {}
+    const slow = new Promise<ReturnType<typeof named>>((resolve) => {
+      answer = () => resolve(named('Ada'))
+    })
+    const { client, of, pass } = scriptedTasks(
+      { 'tasks/get': [asking('one', 'two'), asking('two'), completed] },
+      { client: { elicit: () => slow } },
+    )
+    const result = client.callTool('work')
+    await pass(1000, 2)
+    answer()
+    await pass(1000)
+    await result
+    expect(of('tasks/update').map(({ params }) => params['inputResponses'])).toEqual([{ two: named('Ada') }])
+  })
+
+  test('is asked in vain when its handler fails: the call rejects with that, and the task is cancelled [PWF-005]', async () => {
+    const refusal = new Error('the user refuses')
+    const { client, of, pass } = scriptedTasks(
+      { 'tasks/get': [asking('one')] },
+      {
+        client: {
+          elicit: () => {
+            throw refusal
+          },
+        },
+      },
+    )
+    const result = outcome(client.callTool('work'))
+    await pass(1000)
+    expect(await result).toEqual({ error: refusal })
+    expect([of('tasks/update').length, of('tasks/cancel').length]).toEqual([0, 1])
+  })
+
+  test('is refused where it was not declared, as in the rounds of a call [TSK-029 TSK-070]', async () => {
+    const { client, of, pass } = scriptedTasks({ 'tasks/get': [asking('one')] })
+    const result = outcome(client.callTool('work'))
+    await pass(1000)
+    expect(await result).toMatchObject({ error: { code: 'input_required', target: 'work' } })
+    expect(of('tasks/update')).toHaveLength(0)
+  })
+
+  test('is not answered with what was not asked for', async () => {
+    const { client, of, pass } = scriptedTasks(
+      { 'tasks/get': [asking('one')] },
+      { client: { elicit: () => ({ action: 'accept', content: { name: 5 } }) } },
+    )
+    const result = outcome(client.callTool('work'))
+    await pass(1000)
+    expect(await result).toMatchObject({ error: { code: 'invalid_answer' } })
+    expect(of('tasks/update')).toHaveLength(0)
+  })
+
+  test('is asked no more often than a call may be', async () => {
+    const endless = Array.from({ length: 20 }, (_, index) => asking(`key-${index}`))
+    const { client, of, pass } = scriptedTasks(
+      { 'tasks/get': endless },
+      { client: { elicit: () => named('x'), rounds: { limit: 3 } } },
+    )
+    const result = outcome(client.callTool('work'))
+    await pass(1000, 10)
+    expect(await result).toMatchObject({ error: { code: 'too_many_rounds' } })
+    expect(of('tasks/update')).toHaveLength(3)
+  })
+
+  test('is brought again when that failed, and not asked again', async () => {
+    const down = { error: { code: -32603, message: 'Internal error' } }
+    let asked = 0
+    const { client, of, pass } = scriptedTasks(
+      {
+        'tasks/get': [asking('one'), asking('one'), asking('one'), asking('one'), completed],
+        'tasks/update': [down, down, acknowledged],
+      },
+      {
+        client: {
+          elicit: () => {
+            asked += 1
+            return named('x')
+          },
+        },
+      },
+    )
+    const result = client.callTool('work')
+    await pass(1000, 5)
+    expect(await result).toEqual(said('done'))
+    expect([asked, of('tasks/update').length]).toEqual([1, 3])
+  })
+
+  test('is answered by round trips before the call becomes a task, whatever keys that took', async () => {
+    const before = { resultType: 'input_required', inputRequests: { one: question('before') }, requestState: 's' }
+    const asked: string[] = []
+    const { client, of, pass } = scriptedTasks(
+      { 'tools/call': [before, created()], 'tasks/get': [asking('one'), completed] },
+      {
+        client: {
+          elicit: ({ message }) => {
+            asked.push(message)
+            return named('x')
+          },
+        },
+      },
+    )
+    const result = client.callTool('work')
+    await pass(1000, 2)
+    expect(await result).toEqual(said('done'))
+    expect(asked).toEqual(['before', 'one'])
+    expect(of('tools/call')[1]?.params).toMatchObject({ requestState: 's', inputResponses: { one: named('x') } })
+  })
+})
+
+describe('Who watches only', () => {
+  test('asks nobody, and may answer by hand what is asked then [TSK-034]', async () => {
+    const { client, of, pass } = scriptedTasks(
+      { 'tasks/get': [asking('one', 'two')] },
+      { client: { capabilities: { elicitation: {} } } },
+    )
+    const task = await begunTask(client)
+    const states = task[Symbol.asyncIterator]()
+    const first = states.next()
+    await pass(1000)
+    expect(await first).toMatchObject({ value: { status: 'input_required' } })
+    await task.answer({ one: named('Ada') })
+    expect(of('tasks/update').map(({ params }) => params)).toEqual([
+      { taskId: 'task-1', inputResponses: { one: named('Ada') } },
+    ])
+    await expect(task.answer({ one: named('Eve') })).rejects.toMatchObject({ code: 'not_asked' })
+    await expect(task.answer({ three: named('Eve') })).rejects.toMatchObject({ code: 'not_asked' })
+    await expect(task.answer({})).rejects.toMatchObject({ code: 'not_asked' })
+    expect(of('tasks/update')).toHaveLength(1)
+    await states.return?.(undefined)
+  })
+})

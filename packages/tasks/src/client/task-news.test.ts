@@ -1,0 +1,207 @@
+import type { JsonObject, RpcNotification } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import {
+  asking,
+  begunTask,
+  completed,
+  got,
+  outcome,
+  type Received,
+  said,
+  type Script,
+  scriptedTasks,
+  type ScriptedTasks,
+  settled,
+  state,
+} from '../testing/scripted-tasks.ts'
+
+const listening = { tasks: { follow: 'listen' } } as const
+
+/** A stream in the test's hand. */
+interface Stream {
+  tell(method: string, params?: JsonObject): void
+  acknowledge(taskIds?: readonly string[]): void
+  changed(task: JsonObject): void
+  end(): void
+  refuse(code: number): void
+}
+
+function streams(): { readonly script: Script; readonly opened: Stream[] } {
+  const opened: Stream[] = []
+  const open = ({ call, id }: Received): Promise<JsonObject> =>
+    new Promise((resolve, reject) => {
+      call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true })
+      const tell = (method: string, params: JsonObject = {}): void => {
+        const message: RpcNotification = {
+          jsonrpc: '2.0',
+          method,
+          params: { _meta: { 'io.modelcontextprotocol/subscriptionId': id }, ...params },
+        }
+        call.notify(message)
+      }
+      opened.push({
+        tell,
+        acknowledge: (taskIds = ['task-1']) =>
+          tell('notifications/subscriptions/acknowledged', { notifications: { taskIds: [...taskIds] } }),
+        changed: (task) => tell('notifications/tasks', task),
+        end: () => resolve({ resultType: 'complete' }),
+        refuse: (code) => reject(Object.assign(new Error('refused'), { code })),
+      })
+    })
+  return { script: [open], opened }
+}
+
+function last(opened: readonly Stream[]): Stream {
+  const stream = opened.at(-1)
+  if (stream) return stream
+  throw new Error('no stream was opened')
+}
+
+const looks = ({ of }: ScriptedTasks): number[] => of('tasks/get').map(({ at }) => at)
+
+describe('A client that listens', () => {
+  test('asks for the one task, and takes what it is told for an answer', async () => {
+    const { script, opened } = streams()
+    const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)
+    const { client, clock, of, pass } = scripted
+    const result = client.callTool('work')
+    await settled()
+    last(opened).acknowledge()
+    await pass(500)
+    const before = looks(scripted).length
+    last(opened).changed(state('working', { statusMessage: 'reading' }))
+    await settled()
+    last(opened).changed(state('completed', { result: said('told') }))
+    expect(await result).toEqual(said('told'))
+    expect(of('subscriptions/listen').map(({ params }) => params)).toEqual([{ notifications: { taskIds: ['task-1'] } }])
+    expect(looks(scripted)).toHaveLength(before)
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('answers what it is told of [TSK-028]', async () => {
+    const { script, opened } = streams()
+    const { client, of, pass } = scriptedTasks(
+      { 'subscriptions/listen': script },
+      { ...listening, client: { elicit: () => ({ action: 'decline' }) } },
+    )
+    const result = client.callTool('work')
+    await settled()
+    last(opened).acknowledge()
+    await pass(10)
+    const { resultType: _, ...asked } = asking('one')
+    last(opened).changed(asked)
+    await settled()
+    expect(of('tasks/update').map(({ params }) => params['inputResponses'])).toEqual([{ one: { action: 'decline' } }])
+    last(opened).changed(state('completed', { result: said('told') }))
+    expect(await result).toEqual(said('told'))
+  })
+
+  test('looks now and then behind an open stream, in case that something is lost', async () => {
+    const { script, opened } = streams()
+    const scripted = scriptedTasks(
+      { 'subscriptions/listen': script, 'tasks/get': [got('working'), completed] },
+      listening,
+    )
+    const result = scripted.client.callTool('work')
+    await settled()
+    last(opened).acknowledge()
+    await scripted.pass(1000, 30)
+    expect(await result).toEqual(said('done'))
+    expect(looks(scripted)).toEqual([0, 30_000])
+  })
+
+  test('looks as often as always where the stream is gone, and opens it again after a pause that grows', async () => {
+    const { script, opened } = streams()
+    const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)
+    const result = scripted.client.callTool('work')
+    for (let round = 0; round < 3; round += 1) {
+      await settled()
+      last(opened).acknowledge()
+      await settled()
+      last(opened).end()
+      await scripted.pass(1000, 2 ** round)
+    }
+    await settled()
+    expect(scripted.of('subscriptions/listen').map(({ at }) => at)).toEqual([0, 1000, 3000, 7000])
+    expect(looks(scripted).filter((at) => at > 3000)).toEqual([4000, 5000, 6000, 7000])
+    last(opened).acknowledge()
+    await settled()
+    last(opened).changed(state('completed', { result: said('told') }))
+    expect(await result).toEqual(said('told'))
+  })
+
+  test.each<[string, (opened: Stream) => void]>([
+    ['tells of other tasks only', (stream) => stream.acknowledge(['task-2'])],
+    ['tells of none', (stream) => stream.tell('notifications/subscriptions/acknowledged', { notifications: {} })],
+  ])('is content to look where the server %s', async (_title, answer) => {
+    const { script, opened } = streams()
+    const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)
+    const result = outcome(scripted.client.callTool('work', {}, { timeoutMs: 500_000 }))
+    await settled()
+    answer(last(opened))
+    await scripted.pass(1000, 60)
+    expect(scripted.of('subscriptions/listen')).toHaveLength(1)
+    expect(looks(scripted)).toHaveLength(60)
+    void result
+  })
+
+  test('is content to look where the server knows no subscriptions', async () => {
+    const scripted = scriptedTasks({ 'tasks/get': [got('working'), completed] }, listening)
+    const result = scripted.client.callTool('work')
+    await scripted.pass(1000, 2)
+    expect(await result).toEqual(said('done'))
+    expect(scripted.of('subscriptions/listen')).toHaveLength(1)
+  })
+
+  test.each<[string, (stream: Stream) => void]>([
+    ['is about another task', (stream) => stream.changed({ ...state('cancelled'), taskId: 'task-2' })],
+    ['is no state', (stream) => stream.changed({ taskId: 'task-1', status: 'cancelled' })],
+    ['is of another kind', (stream) => stream.tell('notifications/tasks/other', state('cancelled'))],
+    ['has another subscription', (stream) => stream.changed({ ...state('cancelled'), _meta: {} })],
+    ['is older than what is known', (stream) => stream.changed(state('working', old))],
+  ])('passes over what %s', async (_title, tell) => {
+    const { script, opened } = streams()
+    const { client, pass } = scriptedTasks({ 'subscriptions/listen': script }, listening)
+    const seen: string[] = []
+    const task = await begunTask(client)
+    const iterating = (async () => {
+      for await (const { status, statusMessage = '' } of task) seen.push(`${status} ${statusMessage}`.trim())
+    })()
+    await settled()
+    last(opened).acknowledge()
+    await pass(100)
+    tell(last(opened))
+    await pass(100)
+    last(opened).changed(state('completed', { result: said('told') }))
+    await iterating
+    expect(seen).toEqual(['working', 'completed'])
+  })
+
+  test('takes nothing for told before the stream was acknowledged', async () => {
+    const { script, opened } = streams()
+    const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)
+    const result = scripted.client.callTool('work')
+    await settled()
+    last(opened).changed(state('cancelled'))
+    await scripted.pass(10)
+    last(opened).acknowledge()
+    await settled()
+    last(opened).changed(state('completed', { result: said('told') }))
+    expect(await result).toEqual(said('told'))
+  })
+
+  test('closes its stream when it is not waited for any more', async () => {
+    const { script } = streams()
+    const { client, clock, of, pass } = scriptedTasks({ 'subscriptions/listen': script }, listening)
+    const controller = new AbortController()
+    const result = outcome(client.callTool('work', {}, { signal: controller.signal }))
+    await pass(10)
+    controller.abort('enough')
+    expect(await result).toEqual({ error: 'enough' })
+    await settled()
+    expect(of('subscriptions/listen')[0]?.call.signal.aborted).toBe(true)
+    expect(clock.waiting).toBe(0)
+  })
+})
+
+const old = { lastUpdatedAt: '2026-07-28T09:00:00Z', statusMessage: 'long ago' }
