@@ -1,0 +1,76 @@
+import { appendFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import type { JsonObject } from '@x/schema'
+import { createServer, tool } from '@x/server'
+import { pgliteEngine } from '../../src/pglite.ts'
+import { withTasks } from '../../src/server.ts'
+
+/**
+ * A server with tasks in a folder. Told to `begin` it makes a task and stands still in its second step; told an id it carries the tasks of
+ * the folder on until that one has ended. It prints a JSON value a line.
+ */
+const [folder = '', effects = '', order = ''] = process.argv.slice(2)
+
+const work = tool('work', {
+  description: 'Works in steps, each of which leaves a line in a file',
+  task: 'required',
+  run: async (_, ctx) => {
+    const one = await ctx.step('one', () => effect('one'))
+    const two = await ctx.step('two', async () => {
+      effect('two')
+      if (order !== 'begin') return effect('two, done')
+      print({ standing: true })
+      return new Promise<string>(() => {})
+    })
+    return `${one} and ${two}`
+  },
+})
+
+function effect(line: string): string {
+  appendFileSync(effects, `${line}\n`)
+  return line
+}
+
+function print(value: JsonObject): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`)
+}
+
+const server = withTasks(createServer({ name: 'pglite', version: '1.0.0', tools: [work] }), {
+  engine: pgliteEngine(folder, { leaseMs: 1000 }),
+  lookForWorkMs: 50,
+})
+
+async function ask(method: string, params: JsonObject): Promise<JsonObject> {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+  }
+  const call = { signal: AbortSignal.timeout(60_000), notify: () => {} }
+  const response = await server({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }, call)
+  return 'result' in response ? response.result : { error: response.error.message }
+}
+
+async function goOn(taskId: string): Promise<void> {
+  for (;;) {
+    const task = await ask('tasks/get', { taskId })
+    if (task['status'] !== 'working') {
+      print(task)
+      break
+    }
+    await setTimeout(50)
+  }
+  await server.closeTasks()
+}
+
+// Whoever has begun is killed.
+setInterval(() => {}, 1000)
+try {
+  if (order === 'begin') print(await ask('tools/call', { name: 'work' }))
+  else {
+    await goOn(order)
+    process.exit(0)
+  }
+} catch (error) {
+  print({ error: String(error) })
+  process.exit(1)
+}
