@@ -1,0 +1,36 @@
+import { createClient } from '@x/client'
+import { createServer, tool } from '@x/server'
+import { withTasks as followTasks } from '@x/tasks/client'
+import { withTasks } from '@x/tasks/server'
+import { z } from 'zod'
+
+const publish = tool('publish', {
+  description: 'Publishes every page of the site',
+  task: 'allowed',
+  async run(_, ctx) {
+    const pages = await ctx.step('pages', () => ['home', 'about', 'contact'])
+    const { sure } = await ctx.elicit('sure', {
+      message: `Publish ${pages.length} pages?`,
+      schema: z.object({ sure: z.boolean() }),
+    })
+    if (!sure) return 'Nothing was published.'
+    for (const [done, page] of pages.entries()) {
+      await ctx.step(`publish/${page}`, () => console.log(`publishing ${page}`))
+      ctx.progress(done + 1, pages.length, `${page} is published`)
+    }
+    return `Published ${pages.length} pages.`
+  },
+})
+
+// 'pglite:./.mcp-tasks' would find its tasks again after a crash, and 'postgres://…' is for a fleet.
+const server = withTasks(createServer({ name: 'site', version: '1.0.0', tools: [publish] }), { store: 'memory:' })
+
+const host = createClient(server, {
+  name: 'host',
+  version: '1.0.0',
+  elicit: () => ({ action: 'accept', content: { sure: true } }),
+})
+const client = followTasks(host)
+const { content } = await client.callTool('publish')
+console.log(content)
+await server.closeTasks()

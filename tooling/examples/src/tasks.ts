@@ -1,0 +1,105 @@
+import { createServer, type Server, type StateCodec, sealedState, type Tool, tool } from '@x/server'
+import { type PostgresPool, postgresBus } from '@x/server/postgres'
+import { type TaskServer, withTasks } from '@x/tasks/server'
+import { engineContract, type EngineUnderTest } from '@x/tasks/testing'
+import { type HttpServer, serveHttp } from '@x/transport-http/node'
+import { z } from 'zod'
+
+/** What the programs of the guide work on. */
+export interface Shop {
+  readonly orders: (day: string) => Promise<string[]>
+  readonly ship: (order: string, idempotencyKey: string) => Promise<string>
+}
+
+// #region tool
+export const shipOrders = (shop: Shop): Tool =>
+  tool('ship_orders', {
+    description: 'Ships every order of a day',
+    input: z.object({ day: z.string() }),
+    task: 'allowed',
+    async run({ day }, ctx) {
+      const orders = await ctx.step('orders', () => shop.orders(day))
+      for (const [done, order] of orders.entries()) {
+        await ctx.step(`ship/${order}`, ({ idempotencyKey }) => shop.ship(order, idempotencyKey))
+        ctx.progress(done + 1, orders.length, `${order} is on its way`)
+      }
+      return `Shipped ${orders.length} orders.`
+    },
+  })
+// #endregion tool
+
+// #region decide
+export const shipSome = (shop: Shop): Tool =>
+  tool('ship_some', {
+    description: 'Ships orders',
+    input: z.object({ orders: z.array(z.string()) }),
+    task: ({ orders }) => (orders.length > 10 ? 'required' : 'never'),
+    async run({ orders }, ctx) {
+      for (const order of orders)
+        await ctx.step(`ship/${order}`, ({ idempotencyKey }) => shop.ship(order, idempotencyKey))
+      return `Shipped ${orders.length} orders.`
+    },
+  })
+// #endregion decide
+
+// #region first
+const carriers = z.object({ carrier: z.enum(['bike', 'truck']) })
+
+export const shipWith = (shop: Shop): Tool =>
+  tool('ship_with', {
+    description: 'Ships every order of a day with a carrier of the user’s choice',
+    input: z.object({ day: z.string() }),
+    async run({ day }, ctx) {
+      const { carrier } = await ctx.elicit('carrier', { message: 'Which carrier?', schema: carriers })
+      await ctx.task()
+      const orders = await ctx.step('orders', () => shop.orders(day))
+      for (const order of orders)
+        await ctx.step(`ship/${order}`, ({ idempotencyKey }) => shop.ship(order, idempotencyKey))
+      return `Shipped ${orders.length} orders by ${carrier}.`
+    },
+  })
+// #endregion first
+
+// #region one
+export const oneProcess = (tools: readonly Tool[]): Server & TaskServer =>
+  withTasks(createServer({ name: 'shop', version: '1.0.0', tools }), { store: 'pglite:./.mcp-tasks' })
+// #endregion one
+
+// #region fleet
+export async function instance(
+  tools: readonly Tool[],
+  pool: PostgresPool,
+  keys: readonly string[],
+): Promise<HttpServer> {
+  const bus = postgresBus(pool)
+  const state = sealedState({ keys: [...keys] })
+  const server = withTasks(createServer({ name: 'shop', version: '1.0.0', tools, state, subscriptions: { bus } }), {
+    store: 'postgres://localhost/shop',
+    bus,
+  })
+  process.once('SIGTERM', () => void server.closeTasks({ graceMs: 20_000 }))
+  return serveHttp(server, { port: 8080, stopOnSignals: { noticeMs: 5000, graceMs: 20_000 } })
+}
+// #endregion fleet
+
+// #region roles
+export const accepting = (server: Server): Server =>
+  withTasks(server, { store: 'postgres://localhost/shop', works: false })
+
+export const working = (server: Server): Server & TaskServer =>
+  withTasks(server, { store: 'postgres://localhost/shop', accepts: false, concurrency: 64 })
+// #endregion roles
+
+// #region credentials
+export const withCredentials = (server: Server, credentials: StateCodec): Server & TaskServer =>
+  withTasks(server, { store: 'memory:', credentials })
+// #endregion credentials
+
+// #region contract
+export function checkEngine(
+  setUp: () => Promise<EngineUnderTest>,
+  test: (title: string, run: () => Promise<void>) => void,
+): void {
+  for (const { title, run } of engineContract(setUp)) test(title, run)
+}
+// #endregion contract

@@ -1,0 +1,65 @@
+import { createClient } from '@x/client'
+import { createServer, sealedState, type Tool } from '@x/server'
+import { memoryEngine } from '@x/tasks/memory'
+import { withTasks as followTasks } from '@x/tasks/client'
+import { withTasks } from '@x/tasks/server'
+import { describe, expect, test } from 'vitest'
+import * as programs from '../src/tasks.ts'
+
+const keys = ['00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff']
+
+/** A shop with twelve orders, and what was shipped. */
+function createShop(): programs.Shop & { readonly shipped: string[] } {
+  const shipped: string[] = []
+  const orders = Array.from({ length: 12 }, (_, index) => `order-${index + 1}`)
+  return { shipped, orders: async () => orders, ship: async (order) => (shipped.push(order), 'sent') }
+}
+
+/** Calls a tool, and tells whether it became a task. */
+async function call(tool: Tool, args: Record<string, string | string[]>, credentials = false) {
+  const inner = createServer({ name: 'shop', version: '1', tools: [tool], state: sealedState({ keys }) })
+  const server = credentials ? programs.withCredentials(inner, sealedState({ keys })) : withTasks(inner)
+  const answering = {
+    name: 'test',
+    version: '1',
+    elicit: () => ({ action: 'accept', content: { carrier: 'bike' } }) as const,
+  }
+  const tasks: string[] = []
+  const client = followTasks(createClient(server, answering), { onTask: ({ taskId }) => void tasks.push(taskId) })
+  const { content } = await client.callTool(tool.name, args)
+  await server.closeTasks()
+  return { content, tasks: tasks.length }
+}
+
+test('orders are shipped once each by a task', async () => {
+  const shop = createShop()
+  const { content, tasks } = await call(programs.shipOrders(shop), { day: 'today' }, true)
+  expect([content, tasks]).toEqual([[{ type: 'text', text: 'Shipped 12 orders.' }], 1])
+  expect(shop.shipped).toEqual(await shop.orders('today'))
+})
+
+test.each([
+  [2, 0],
+  [11, 1],
+])('%i orders take %i tasks', async (count, tasks) => {
+  const orders = Array.from({ length: count }, (_, index) => `${index}`)
+  const shop = createShop()
+  expect((await call(programs.shipSome(shop), { orders })).tasks).toBe(tasks)
+  expect(shop.shipped).toEqual(orders)
+})
+
+test('a carrier is asked for before the task', async () => {
+  const shop = createShop()
+  const { content, tasks } = await call(programs.shipWith(shop), { day: 'today' })
+  expect([content, tasks, shop.shipped.length]).toEqual([[{ type: 'text', text: 'Shipped 12 orders by bike.' }], 1, 12])
+})
+
+describe('an engine of one’s own', () => {
+  let time = 0
+  const setUp = async () => {
+    const engine = memoryEngine({ wallClock: () => time })
+    return { open: async () => engine, pass: async (ms: number) => void (time += ms), close: () => engine.close() }
+  }
+  time = Date.UTC(2026, 0)
+  programs.checkEngine(setUp, test)
+})
