@@ -11,7 +11,7 @@ export type Tally = {
 export const emptyTally: Tally = { next: 2, primes: 0, checksum: 0x811c9dc5 }
 
 /** How many numbers are looked at between two checkpoints: a few milliseconds of work. */
-export const chunk = 50_000
+const chunk = 50_000
 
 /** The tally after the chunk that it stands before, and never beyond the limit. */
 export function countChunk(tally: Tally, limit: number): Tally {
