@@ -1,5 +1,4 @@
 import { clearScreenDown, moveCursor } from 'node:readline'
-import type { WriteStream } from 'node:tty'
 import { stripVTControlCharacters } from 'node:util'
 import { formatLine, formatTable, type TerminalView } from './format-snapshot.ts'
 
@@ -15,8 +14,13 @@ export interface LiveView {
 const tableMs = 250
 const linesMs = 2_000
 
+/** A terminal, as far as a table needs it. */
+export interface TableOutput extends NodeJS.WritableStream {
+  readonly columns: number
+}
+
 /** A table that is drawn over itself. */
-export function liveTable(output: WriteStream): LiveView {
+export function liveTable(output: TableOutput): LiveView {
   let look: (() => TerminalView) | undefined
   let drawn = 0
   const erase = (): void => {

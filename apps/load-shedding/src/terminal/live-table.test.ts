@@ -1,0 +1,60 @@
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { stillStage } from '../testing/still-stage.ts'
+import { liveLines, liveTable } from './live-table.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+function openOutput(columns: number) {
+  const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { columns })
+  return { stream, written: () => String(stream.read() ?? '') }
+}
+
+test('a table is drawn over the one before, and what is printed stands above it', () => {
+  const { stream, written } = openOutput(120)
+  const stage = stillStage()
+  const table = liveTable(stream)
+  table.watch(stage.snapshot)
+  const first = written()
+  const lines = first.split('\n').length - 1
+  expect(first).toContain('instance')
+  vi.advanceTimersByTime(250)
+  expect(written().startsWith(`\u001b[${lines}A\u001b[0J`)).toBe(true)
+  table.print('something happened')
+  const printed = written()
+  expect(printed.indexOf('something happened\n')).toBeLessThan(printed.lastIndexOf('instance'))
+  table.stop()
+  vi.advanceTimersByTime(1000)
+  expect(written()).toBe('')
+})
+
+test('no line is wider than the terminal', () => {
+  const { stream, written } = openOutput(30)
+  const table = liveTable(stream)
+  table.watch(stillStage().snapshot)
+  table.stop()
+  expect(
+    Math.max(
+      ...written()
+        .split('\n')
+        .map((line) => line.length),
+    ),
+  ).toBeLessThan(30)
+})
+
+test('where there is no terminal, a line comes every two seconds', () => {
+  const { stream, written } = openOutput(80)
+  const lines = liveLines(stream)
+  lines.watch(stillStage().snapshot)
+  vi.advanceTimersByTime(4000)
+  lines.stop()
+  const [first, second, ...others] = written().split('\n')
+  expect(first).toContain('1:ready 2:ready  0 completed')
+  expect(second).toBe(first)
+  expect(others).toEqual([''])
+})

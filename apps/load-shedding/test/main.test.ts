@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { afterEach, beforeAll, expect, test } from 'vitest'
+
+// The application runs as it was built, in processes of its own.
+const main = join(import.meta.dirname, '../dist/main.js')
+const started: ChildProcess[] = []
+
+beforeAll(() => {
+  if (!existsSync(main))
+    throw new Error('dist/main.js is missing: run "pnpm turbo run build --filter=@apps/load-shedding..."')
+})
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL')
+})
+
+test('a trial overloads an instance, restarts every one, loses nothing, and ends with 0', async () => {
+  const { code, output } = await start(['--once']).ended
+  for (const landmark of [
+    '3 instances behind cluster, shedding on',
+    'instance 1 is overloaded',
+    'every instance is restarted in turn',
+    '0 calls lost, 0 of them in restarts',
+    'Nothing was lost, and nothing done twice.',
+  ]) {
+    expect(output).toContain(landmark)
+  }
+  expect(output).toMatch(/[1-9]\d* calls completed, 0 came to a wrong result; they moved [1-9]\d* times/)
+  expect(output).toMatch(/^0 of \d+ chunks of work done twice$/m)
+  expect(output).toBe(stripVTControlCharacters(output))
+  expect(code).toBe(0)
+}, 180_000)
+
+test('it serves until it is told to stop, and leaves no process behind', async () => {
+  const run = start(['--port', '0', '--mcp-port', '0', '--instances', '2'])
+  const [, page = ''] = await run.greeting
+  expect(await (await fetch(page)).text()).toContain('<title>Work that moves</title>')
+  const events = await fetch(new URL('api/events', page))
+  let text = ''
+  for await (const bytes of events.body ?? []) {
+    text += Buffer.from(bytes).toString('utf8')
+    if (/"pid":[1-9]\d*.*"pid":[1-9]\d*/.test(text)) break
+  }
+  const instances = Array.from(text.matchAll(/"pid":([1-9]\d*)/g), ([, pid]) => Number(pid))
+  expect(new Set(instances).size).toBe(2)
+  run.child.kill('SIGTERM')
+  expect((await run.ended).code).toBe(0)
+  for (const pid of instances) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+}, 60_000)
+
+test.each([
+  [['--help'], 0, 'Usage: npm run start:shedding'],
+  [['--instances', '9'], 1, 'Cannot start: --instances is "9"; it should be a whole number from 2 to 8'],
+])('%j ends with %i and says what there is to know', async (args, code, words) => {
+  const ended = await start(args).ended
+  expect([ended.code, ended.output]).toEqual([code, expect.stringContaining(words)])
+})
+
+test('a port that somebody listens on is refused with what to do', async () => {
+  const run = start(['--port', '0', '--mcp-port', '0', '--instances', '2'])
+  const [, page = ''] = await run.greeting
+  const { port } = new URL(page)
+  const { code, output } = await start(['--port', port, '--mcp-port', '0', '--instances', '2']).ended
+  expect(output).toContain(`Cannot start: port ${port} is taken by another program`)
+  expect(code).toBe(1)
+}, 60_000)
+
+function start(args: readonly string[]) {
+  const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, VITEST: undefined }
+  const child = spawn(process.execPath, ['--conditions=dist', main, ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  started.push(child)
+  let output = ''
+  const greeting = new Promise<RegExpExecArray>((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+        const found = /disturb them at (\S+?),/.exec(output)
+        if (found !== null) resolve(found)
+      })
+    }
+  })
+  const ended = once(child, 'close').then(([code]) => ({ code, output }))
+  return { child, greeting, ended }
+}
