@@ -20,7 +20,7 @@ import { withSessions } from '../server/with-sessions.ts'
 export type Notes = { readonly notes: readonly string[] }
 
 /** Notes, as a schema. */
-export const notesState = {
+const notesState = {
   schema: z.object({ notes: z.array(z.string()) }),
   initial: { notes: [] } as Notes,
 }
@@ -76,7 +76,7 @@ export function serverWith(definition: Partial<ServerDefinition>): Server {
 }
 
 /** A tool that does without a session. */
-export const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
+const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
 
 /** A server with sessions, and the one inside of it. */
 export interface Serving extends ReturnType<typeof notesSessions> {
