@@ -55,17 +55,17 @@ export type CancelledTask = Task & { readonly status: 'cancelled' }
 /** A task with what belongs to its status. */
 export type DetailedTask = WorkingTask | InputRequiredTask | CompletedTask | FailedTask | CancelledTask
 
-/** What every result of the extension may carry besides. */
-type ResultFields = { readonly _meta?: ResultMetaObject | undefined }
-
 /** The request was taken on as a task: look for its result there (seps/2663-tasks-extension, task creation). */
-export type CreateTaskResult = ResultFields & Task & { readonly resultType: 'task' }
+export type CreateTaskResult = Task & { readonly _meta?: ResultMetaObject | undefined; readonly resultType: 'task' }
 
 /** The state of a task (seps/2663-tasks-extension, task polling). */
-export type GetTaskResult = ResultFields & DetailedTask & { readonly resultType: 'complete' }
+export type GetTaskResult = DetailedTask & {
+  readonly _meta?: ResultMetaObject | undefined
+  readonly resultType: 'complete'
+}
 
 /** Says that answers, or the wish to cancel, have arrived; it says nothing of the task. */
-export type TaskAcknowledgement = ResultFields & { readonly resultType: 'complete' }
+export type TaskAcknowledgement = { readonly _meta?: ResultMetaObject | undefined; readonly resultType: 'complete' }
 
 /** The params of requests about one task: `tasks/get` and `tasks/cancel`. */
 export type TaskRequestParams = {
