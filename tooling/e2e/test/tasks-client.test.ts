@@ -1,0 +1,197 @@
+import type { InputHandlers } from '@x/client'
+import { errorCodes, McpError } from '@x/schema'
+import { type Tool, tool } from '@x/server'
+import { type TaskCalls, type TasksClientOptions, withTasks as followTasks } from '@x/tasks/client'
+import { memoryEngine } from '@x/tasks/memory'
+import { type TaskServer, withTasks } from '@x/tasks/server'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { duplicateOf17, forms, keys, stateWith, textOf, type Work } from './asking.ts'
+import { createGate, type Gate } from './gate.ts'
+import { overEveryTransport, type Peer, type PeerOptions, type Serve } from './over-every-transport.ts'
+
+const quick: TasksClientOptions = { polling: { usualMs: 20, leastMs: 5 }, target: 'the server', user: 'ada' }
+const state = stateWith(keys.first)
+const newWork = (): Work => ({ saved: [], runs: [] })
+
+interface Tasks extends AsyncDisposable {
+  connect(
+    options?: PeerOptions & { readonly tasks?: TasksClientOptions },
+  ): Peer & { readonly tasks: Peer['client'] & TaskCalls }
+}
+
+/** A server whose tools may become tasks, and clients that follow them. */
+async function serveTasks(serve: Serve, tools: readonly Tool[]): Promise<Tasks> {
+  const around: TaskServer[] = []
+  const served = await serve(
+    { tools, state },
+    {
+      around: (server) => {
+        const tasks = withTasks(server, { engine: memoryEngine(), pollIntervalMs: 20, cancelGraceMs: 50 })
+        around.push(tasks)
+        return tasks
+      },
+    },
+  )
+  return {
+    connect: ({ tasks, ...options } = {}) => {
+      const peer = served.connect(options)
+      return { ...peer, tasks: followTasks(peer.client, { ...quick, ...tasks }) }
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const one of around) await one.closeTasks({ graceMs: 0 })
+      await served[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Two questions, then one piece of work, in the background where the client takes that. */
+const resolveTask = ({ saved }: Work): Tool =>
+  tool('resolve', {
+    description: 'Resolves a work item',
+    input: z.object({ id: z.int() }),
+    task: 'allowed',
+    run: async ({ id }, ctx) => {
+      const { resolution } = await ctx.elicit('resolution', { message: 'How?', schema: forms.resolution })
+      const { original } = await ctx.elicit('original', { message: 'Of which item?', schema: forms.original })
+      const count = await ctx.step('save', () => saved.push(`#${id}: ${resolution} of #${original}`))
+      return `#${id}: ${resolution} of #${original} (save ${count})`
+    },
+  })
+
+/** Works until the gate opens or it is told to stop. */
+function waiting(gate: Gate, stopped: Gate): Tool {
+  return tool('wait', {
+    description: 'Waits',
+    task: 'allowed',
+    run: async (_, ctx) => {
+      ctx.signal.addEventListener('abort', () => stopped.open(), { once: true })
+      await Promise.race([gate.opened, stopped.opened])
+      ctx.signal.throwIfAborted()
+      return 'waited'
+    },
+  })
+}
+
+const asksFirst = tool('asks_first', {
+  description: 'Asks, goes on as a task, and asks again',
+  input: z.object({}),
+  run: async (_, ctx) => {
+    const { resolution } = await ctx.elicit('resolution', { message: 'How?', schema: forms.resolution })
+    const isTask = await ctx.task()
+    const { original } = await ctx.elicit('original', { message: 'Of which?', schema: forms.original })
+    return `${resolution} of ${original}, ${isTask ? 'as a task' : 'at once'}`
+  },
+})
+
+overEveryTransport('a call that becomes a task', (serve) => {
+  test.each<['poll' | 'listen']>([['poll'], ['listen']])(
+    'is followed to its result with %s, and what it asks is answered once [TSK-002 TSK-028 TSK-030 TSK-048 TSK-067]',
+    async (follow) => {
+      const work = newWork()
+      await using served = await serveTasks(serve, [resolveTask(work)])
+      const asked: string[] = []
+      const elicit: InputHandlers['elicit'] = (question, context) => {
+        asked.push(context.key)
+        return duplicateOf17.elicit?.(question, context) ?? { action: 'cancel' }
+      }
+      const { tasks } = served.connect({ elicit, tasks: { follow } })
+      const begun: string[] = []
+      const result = await tasks.callTool(
+        'resolve',
+        { id: 4522 },
+        { onTask: ({ tool: name }) => void begun.push(name) },
+      )
+      expect(textOf(result)).toBe('#4522: Duplicate of #17 (save 1)')
+      expect([begun, asked, work.saved]).toEqual([['resolve'], ['resolution', 'original'], ['#4522: Duplicate of #17']])
+    },
+  )
+
+  test('after it asked by round trips gives the same, and the questions of both are answered', async () => {
+    await using served = await serveTasks(serve, [asksFirst])
+    const { tasks, client } = served.connect(duplicateOf17)
+    expect(textOf(await tasks.callTool('asks_first'))).toBe('Duplicate of 17, as a task')
+    expect(textOf(await client.callTool('asks_first'))).toBe('Duplicate of 17, at once')
+  })
+
+  test('runs by round trips for a client that does not declare tasks, to the same result', async () => {
+    await using served = await serveTasks(serve, [resolveTask(newWork())])
+    const { client } = served.connect(duplicateOf17)
+    expect(textOf(await client.callTool('resolve', { id: 1 }))).toBe('#1: Duplicate of #17 (save 1)')
+  })
+
+  test('fails as the call would have', async () => {
+    const failing = tool('fail', {
+      description: 'Fails by the protocol',
+      task: 'required',
+      run: () => {
+        throw new McpError(errorCodes.invalidParams, 'not like that', { data: { why: 'because' } })
+      },
+    })
+    await using served = await serveTasks(serve, [failing])
+    const { tasks, client } = served.connect()
+    await expect(tasks.callTool('fail')).rejects.toMatchObject({
+      name: 'ClientError',
+      code: 'rpc',
+      target: 'fail',
+      rpc: { code: errorCodes.invalidParams, message: 'not like that', data: { why: 'because' } },
+    })
+    await expect(client.callTool('fail')).rejects.toMatchObject({
+      rpc: { code: errorCodes.missingRequiredClientCapability },
+    })
+  })
+
+  test('and is cancelled stops its handler, by its handle or by the signal of the call [TSK-040]', async () => {
+    const [one, two] = [createGate(), createGate()]
+    const stops = [one, two]
+    const stopping: Tool = tool('wait', {
+      description: 'Waits to be stopped',
+      task: 'allowed',
+      run: async (_, ctx) => {
+        const stop = stops.shift()
+        if (stop) ctx.signal.addEventListener('abort', () => stop.open(), { once: true })
+        await stop?.opened
+        ctx.signal.throwIfAborted()
+        return 'never'
+      },
+    })
+    await using served = await serveTasks(serve, [stopping])
+    const { tasks } = served.connect()
+    const started = await tasks.startTask('wait')
+    if (started.status !== 'task') throw new Error('it was to become a task')
+    const working = started.task[Symbol.asyncIterator]()
+    await working.next()
+    await started.task.cancel()
+    await one.opened
+    await expect(started.task.result()).rejects.toMatchObject({ name: 'TaskFailure', code: 'cancelled', tool: 'wait' })
+    await working.return?.(undefined)
+
+    const controller = new AbortController()
+    const reason = new Error('the user left')
+    const begun = createGate()
+    const onTask = (): void => begun.open()
+    void begun.opened.then(() => controller.abort(reason))
+    await expect(tasks.callTool('wait', {}, { signal: controller.signal, onTask })).rejects.toBe(reason)
+    await two.opened
+  })
+
+  test('and is kept is taken up by another client of the same user, and by nobody else [TSK-018]', async () => {
+    const gate = createGate()
+    await using served = await serveTasks(serve, [waiting(gate, createGate())])
+    const first = served.connect({ subject: 'ada' })
+    const started = await first.tasks.startTask('wait')
+    if (started.status !== 'task') throw new Error('it was to become a task')
+    const kept: unknown = JSON.parse(JSON.stringify(started.task.keep()))
+
+    const eve = served.connect({ subject: 'eve' }).tasks.resumeTask(kept)
+    for (const ask of [eve.status, eve.result, eve.cancel]) {
+      await expect(ask()).rejects.toMatchObject({ name: 'TaskFailure', code: 'expired' })
+    }
+    const { tasks } = served.connect({ subject: 'ada', tasks: { user: 'eve' } })
+    expect(() => tasks.resumeTask(kept)).toThrow(expect.objectContaining({ code: 'foreign' }))
+
+    const result = served.connect({ subject: 'ada' }).tasks.resumeTask(kept).result()
+    gate.open()
+    expect(textOf(await result)).toBe('waited')
+  })
+})

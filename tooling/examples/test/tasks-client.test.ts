@@ -1,0 +1,66 @@
+import { createServer, tool } from '@x/server'
+import { memoryEngine } from '@x/tasks/memory'
+import { withTasks } from '@x/tasks/server'
+import { afterAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { lookAgain, type Notebook, shipAll, startShipping } from '../src/tasks-client.ts'
+
+const text = (said: string) => [{ type: 'text', text: said }]
+
+const shipOrders = tool('ship_orders', {
+  description: 'Ships every order of a day',
+  input: z.object({ day: z.string() }),
+  task: 'allowed',
+  run: async ({ day }, ctx) => {
+    const { carrier } = ctx.client?.capabilities?.elicitation
+      ? await ctx.elicit('carrier', { message: 'Which carrier?', schema: z.object({ carrier: z.string() }) })
+      : { carrier: 'truck' }
+    ctx.progress(1, 2, 'one is on its way')
+    return `Shipped the orders of ${day} by ${carrier}.`
+  },
+})
+
+const server = withTasks(createServer({ name: 'shop', version: '1.0.0', tools: [shipOrders] }), {
+  engine: memoryEngine(),
+  pollIntervalMs: 50,
+})
+const connection = Object.assign((...call: Parameters<typeof server>) => server(...call), {
+  url: 'https://example.com/mcp',
+})
+
+function notebook(): Notebook {
+  let page = ''
+  return {
+    read: async () => page,
+    write: async (words) => {
+      page = words
+    },
+  }
+}
+
+afterAll(() => server.closeTasks())
+
+test('a call is followed to its result, and the user is asked on the way', async () => {
+  const result = await shipAll(
+    connection,
+    () => ({ action: 'accept', content: { carrier: 'bike' } }),
+    () => {},
+  )
+  expect(result.content).toEqual(text('Shipped the orders of monday by bike.'))
+})
+
+test('a task that was started is taken up from the notes', async () => {
+  const notes = notebook()
+  expect(await startShipping(connection, notes)).toBe('the orders are being shipped')
+  const seen: string[] = []
+  const result = await lookAgain(connection, notes, (line) => void seen.push(line))
+  expect(result).toMatchObject({ content: text('Shipped the orders of monday by truck.') })
+  expect(seen.at(-1)).toMatch(/^completed/)
+})
+
+test('a task that is gone is nothing', async () => {
+  const notes = notebook()
+  await startShipping(connection, notes)
+  await notes.write((await notes.read()).replace(/"taskId":"[^"]+"/, '"taskId":"lost"'))
+  await expect(lookAgain(connection, notes, () => {})).rejects.toMatchObject({ code: 'expired' })
+})
