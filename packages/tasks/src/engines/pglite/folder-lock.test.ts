@@ -25,7 +25,7 @@ test('a folder is taken, and given back', async () => {
   expect(JSON.parse(await readFile(`${folder}.lock`, 'utf8'))).toMatchObject({ pid: process.pid, host: hostname() })
   await expect(lockFolder(folder)).rejects.toThrow('is open in this process already')
   await unlock()
-  await expect(access(`${folder}.lock`)).rejects.toThrow()
+  await expect(access(`${folder}.lock`)).rejects.toThrow('ENOENT')
   await (await lockFolder(folder))()
 })
 

@@ -106,7 +106,7 @@ describe('a task and its job', () => {
     expect(await engine.create(newTask('b', { ownerLimit: 1 }))).toBe('full')
     expect([await count('mcp_tasks.task'), await count('mcp_tasks_jobs.job')]).toEqual([1, 1])
     await pool.query('ALTER TABLE mcp_tasks_jobs.job_common RENAME TO elsewhere')
-    await expect(engine.create(newTask('c'))).rejects.toThrow()
+    await expect(engine.create(newTask('c'))).rejects.toThrow('job_common')
     await pool.query('ALTER TABLE mcp_tasks_jobs.elsewhere RENAME TO job_common')
     expect(await engine.get('c', owner)).toBeUndefined()
   })

@@ -1,0 +1,58 @@
+import { setTimeout } from 'node:timers/promises'
+import { createServer, tool } from '@x/server'
+import { postgresEngine } from '@x/tasks/postgres'
+import { withTasks } from '@x/tasks/server'
+import { serveHttp } from '@x/transport-http/node'
+import { Pool } from 'pg'
+import { z } from 'zod'
+
+const { DATABASE_URL = '', LEASE_MS = '' } = process.env
+
+const effects = new Pool({ connectionString: DATABASE_URL, max: 4, connectionTimeoutMillis: 2000, query_timeout: 2000 })
+effects.on('error', () => {})
+
+/** An effect on the world that stands once for each key, as a payment does: whoever has it done again is told what it was. */
+async function haveEffect(key: string, made: string): Promise<string> {
+  for (;;) {
+    try {
+      const { rows } = await effects.query<{ nonce: string }>(
+        `INSERT INTO effects AS kept (key, made) VALUES ($1, $2)
+        ON CONFLICT (key) DO UPDATE SET runs = kept.runs + 1 RETURNING nonce::text AS nonce`,
+        [key, made],
+      )
+      return `${rows[0]?.nonce}`
+    } catch {
+      // The database is restarted in the middle; the step is what waits for it.
+      await setTimeout(50)
+    }
+  }
+}
+
+const color = z.object({ color: z.string() })
+
+const paint = tool('paint', {
+  description: 'Works, asks and works on',
+  input: z.object({ name: z.string() }),
+  task: 'required',
+  run: async ({ name }, ctx) => {
+    const effect = (step: string) =>
+      ctx.step(step, async ({ idempotencyKey }) => {
+        await setTimeout(30)
+        return haveEffect(idempotencyKey, `${name}/${step}`)
+      })
+    const before = [await effect('one'), await effect('two')]
+    const answer = await ctx.elicit('color', { message: `Which color has ${name}?`, schema: color })
+    return [name, ...before, answer.color, await effect('three')].join(' ')
+  },
+})
+
+const server = withTasks(createServer({ name: 'instance', version: '1.0.0', tools: [paint] }), {
+  engine: postgresEngine(DATABASE_URL, { leaseMs: Number(LEASE_MS), timeoutMs: 3000 }),
+  concurrency: 8,
+  lookForWorkMs: 250,
+  maxFailures: 1000,
+  // One principal alone makes them all.
+  maxTasksPerPrincipal: 10_000,
+})
+
+void serveHttp(server).then(({ port }) => process.stdout.write(`${port}\n`))
