@@ -29,7 +29,8 @@ export interface LoadOptions {
 /** What does not fit is not sent, as at a provider that limits how much it asks at once. */
 const mostCalls = 60
 const mostAttempts = 10
-const timeoutMs = 60_000
+/** Node's cluster leaves a connection open that was on its way to an instance when this was killed: its client waits for so long. */
+const timeoutMs = 30_000
 const pauseMs = 250
 
 /** Makes clients that are quiet until they are given a rate. */
