@@ -77,7 +77,7 @@ function joined(client: ClientCapabilities, call: ClientCapabilities = {}): Clie
 }
 
 /** What is declared: what was said by hand, and what follows from the handlers. */
-export function capabilitiesOf(said: ClientCapabilities, handlers: InputHandlers): ClientCapabilities {
+function capabilitiesOf(said: ClientCapabilities, handlers: InputHandlers): ClientCapabilities {
   const { elicit, openUrl, sample, roots } = handlers
   return {
     ...said,
