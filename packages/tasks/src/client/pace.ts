@@ -11,12 +11,14 @@ export function pollPause(asked: number | undefined, polling: Polling, random: (
 }
 
 const firstMs = 1000
-const longestMs = 30_000
+
+/** The longest pause after failures, in milliseconds. */
+export const longestPauseMs = 30_000
 
 /**
  * How long to wait after failures, in milliseconds: twice as long each time in a row, up to a bound, less a random half. `earlier` is how
  * many failures there were before the last one.
  */
 export function failurePause(earlier: number, random: () => number): number {
-  return Math.min(firstMs * 2 ** earlier, longestMs) * (1 - random() / 2)
+  return Math.min(firstMs * 2 ** earlier, longestPauseMs) * (1 - random() / 2)
 }

@@ -130,6 +130,31 @@ describe('A client that listens', () => {
     expect(await result).toEqual(said('told'))
   })
 
+  test('opens a stream that stood for a while again after a short pause, whatever was before', async () => {
+    const { script, opened } = streams()
+    const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)
+    const result = scripted.client.callTool('work')
+    for (const [openMs, pauseMs] of [
+      [0, 1000],
+      [0, 2000],
+      [30_000, 1000],
+      [29_999, 2000],
+    ] as const) {
+      await settled()
+      last(opened).acknowledge()
+      await scripted.pass(openMs)
+      last(opened).end()
+      await scripted.pass(pauseMs - 1)
+      const before = opened.length
+      await scripted.pass(1)
+      expect(opened).toHaveLength(before + 1)
+    }
+    last(opened).acknowledge()
+    await settled()
+    last(opened).changed(state('completed', { result: said('told') }))
+    expect(await result).toEqual(said('told'))
+  })
+
   test.each<[string, (opened: Stream) => void]>([
     ['tells of other tasks only', (stream) => stream.acknowledge(['task-2'])],
     ['tells of none', (stream) => stream.tell('notifications/subscriptions/acknowledged', { notifications: {} })],

@@ -1,7 +1,7 @@
 import { type Client, isClientError, isHopeless } from '@x/client'
 import { isJsonObject, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
-import { failurePause } from './pace.ts'
+import { failurePause, longestPauseMs } from './pace.ts'
 import { readNews } from './read-answers.ts'
 import { rest } from './rest.ts'
 import type { TasksClientSettings } from './settings.ts'
@@ -35,12 +35,14 @@ export function openNews({ client, taskId, settings, meta }: Listening): TaskNew
   const { signal } = controller
   const { clock, random } = settings
   let isOpen = false
+  let openedAt = 0
   let latest: DetailedTask | undefined
   let wake = (): void => {}
 
   const onNotification = hearing(taskId, {
     opened: () => {
       isOpen = true
+      openedAt = clock.now()
       wake()
     },
     changed: (state) => {
@@ -56,6 +58,8 @@ export function openNews({ client, taskId, settings, meta }: Listening): TaskNew
       } catch (error) {
         if (!isClientError(error) || isHopeless(error)) return
       } finally {
+        // A stream that stood for a while is none of a row of failures.
+        if (isOpen && clock.now() - openedAt >= longestPauseMs) ends = 0
         if (isOpen) wake()
         isOpen = false
       }
