@@ -13,6 +13,8 @@ export interface ProcessFleet extends AsyncDisposable {
   replace(place: number): Promise<void>
   /** Makes a process stand still, with its connections open, for so many milliseconds. */
   freeze(place: number, ms: number): Promise<void>
+  /** How many processes ended by themselves. */
+  readonly crashes: number
 }
 
 interface Instance {
@@ -39,6 +41,9 @@ export async function startProcessFleet(
   }
   const instances = await Promise.all(Array.from({ length: size }, start))
   let turn = 0
+  let crashes = 0
+  const watch = ({ child }: Instance): void => void child.once('exit', (code) => (crashes += code === null ? 0 : 1))
+  instances.forEach(watch)
 
   const send = async (method: string, params: JsonObject): Promise<JsonObject | undefined> => {
     const ready = instances.filter(({ port }) => port !== undefined)
@@ -50,9 +55,14 @@ export async function startProcessFleet(
     if (old === undefined) return
     old.port = undefined
     await end(old)
-    instances[place] = await start()
+    const next = await start()
+    watch(next)
+    instances[place] = next
   }
   return {
+    get crashes() {
+      return crashes
+    },
     send,
     ask: async (method, params) => {
       for (let tries = 0; tries < mostTries; tries++) {

@@ -1,0 +1,2 @@
+/** Where the program is. */
+export declare const node24: string
