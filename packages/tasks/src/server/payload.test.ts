@@ -5,13 +5,22 @@ import { readPayload, writePayload } from './payload.ts'
 
 const request = (params: JsonObject) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }) as const
 const claimed = (payload: JsonObject, entries: readonly JournalEntry[] = []) => ({
-  ...{ id: 'a', attempt: 1, failures: 0, responses: {}, cancelling: false },
+  id: 'a',
+  attempt: 1,
+  failures: 0,
+  responses: {},
+  cancelling: false,
   payload,
   entries,
 })
 
 test('what belongs to one request is left behind', async () => {
-  const meta = { 'io.modelcontextprotocol/logLevel': 'debug', progressToken: 1, 'com.example/kept': true }
+  const meta = {
+    'io.modelcontextprotocol/logLevel': 'debug',
+    'io.modelcontextprotocol/session': { token: 'topsecret' },
+    progressToken: 1,
+    'com.example/kept': true,
+  }
   const params = { name: 'do', arguments: { a: 1 }, requestState: 'token', inputResponses: {}, _meta: meta }
   const payload = await writePayload(
     { id: 'a', request: request(params), principal: undefined, journal: {} },

@@ -73,13 +73,23 @@ function principalOf(named: unknown, claims: JsonObject | undefined): Principal 
   }
 }
 
-/** The params without what belongs to the one request alone: whom to tell of progress, and what the rounds before it brought. */
+/**
+ * The params without what belongs to the one request alone: whom to tell of progress, and what the rounds before it brought. The
+ * token of a session is as good as a credential, and is not kept either.
+ */
 function lasting({ _meta, requestState, inputResponses, ...params }: JsonObject): JsonObject {
-  const { [metaKeys.progressToken]: _token, [metaKeys.logLevel]: _level, ...meta } = isJsonObject(_meta) ? _meta : {}
+  const {
+    [metaKeys.progressToken]: _token,
+    [metaKeys.logLevel]: _level,
+    [sessionKey]: _session,
+    ...meta
+  } = isJsonObject(_meta) ? _meta : {}
   // Answers that came with a state stand in the journal already.
   const isFirst = requestState === undefined && inputResponses !== undefined
   return { ...params, ...(isFirst && { inputResponses }), _meta: meta }
 }
+
+const sessionKey = 'io.modelcontextprotocol/session'
 
 /** A journal as it is after all of its entries. */
 function withEntries(journal: JsonObject, entries: readonly JournalEntry[]): JsonObject {

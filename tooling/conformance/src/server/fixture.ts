@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type Server, sealedState } from '@x/server'
-import { memoryEngine } from '@x/tasks/memory'
 import { type TaskServer, withTasks } from '@x/tasks/server'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { askingPrompts, askingTools } from './asking-tools.ts'
@@ -32,5 +31,5 @@ export function createFixture(): Server & TaskServer {
     state: sealedState({ keys: [randomBytes(32)] }),
     compileSchema: compileJsonSchema,
   })
-  return withTasks(server, { engine: memoryEngine(), pollIntervalMs: 200 })
+  return withTasks(server, { pollIntervalMs: 200 })
 }

@@ -83,7 +83,7 @@ async function commit(attempt: Attempt, context: TaskContext): Promise<void> {
 }
 
 /** Keeps what was noted by now. It stops the attempt when the task is not to go on here. */
-export function write(attempt: Attempt, context: TaskContext): Promise<void> {
+function write(attempt: Attempt, context: TaskContext): Promise<void> {
   attempt.writes = attempt.writes.then(async () => {
     const progress = takeProgress(attempt)
     if (attempt.over || (progress.entries.length === 0 && progress.statusMessage === undefined)) return
