@@ -40,7 +40,7 @@ describe('the walk-through', { timeout }, () => {
       'Bug #4522 resolved as Duplicate of Bug #4301. State set to Resolved and duplicate link created.',
       'Bug #4301 was not changed: the user declined',
       'Bug #4517 was not changed. Somebody else changed the work item',
-      '4522, 4533, 4544, 4540',
+      '4533, 4517, 4522, 4544, 4540',
       'All 13 steps went as expected.',
     ]) {
       expect(output.replace(/\s+/g, ' ')).toContain(landmark)
@@ -114,7 +114,7 @@ describe('the service', { timeout }, () => {
     const { headers, body } = exampleRequest(url)
     const response = await fetch(url, { method: 'POST', headers, body })
     expect(await response.json()).toMatchObject({
-      result: { structuredContent: { workItems: [{ id: 4544 }, { id: 4301 }, { id: 4401 }] } },
+      result: { structuredContent: { workItems: [{ id: 4533 }, { id: 4517 }, { id: 4544 }] } },
     })
 
     app.child.kill('SIGINT')

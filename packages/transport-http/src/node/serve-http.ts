@@ -78,7 +78,8 @@ export async function serveHttp(exchange: ServedExchange, options: ServeHttpOpti
   )
   const server = createServer(serverOptions, (request, response) => {
     keepOpen(open, response)
-    if (stopping.phase === 'refusing') response.shouldKeepAlive = false
+    // A client that is told so early has its next call at another instance, and not refused here.
+    if (stopping.phase !== 'open') response.shouldKeepAlive = false
     if (isHealthCheck(request, response)) return
     if (stopping.phase === 'refusing') refuseRest(response)
     else if (isAt(path, request.url)) handle(request, response)
