@@ -52,7 +52,7 @@ export const layers = new Map([
     '@x/tasks',
     {
       imports: ['@x/schema', '@x/server', '@x/client'],
-      dependencies: ['zod'],
+      dependencies: ['@electric-sql/pglite', 'pg', 'pg-boss', 'zod'],
       portable: ['.', './zod', './memory', './client'],
       without: { '.': ['zod', '@x/server'], './memory': ['zod', '@x/server'], './client': ['@x/server'] },
     },

@@ -12,7 +12,8 @@ import { workspaceRoot } from './workspace.mjs'
 const check = (file) => ['node', `tooling/checks/src/${file}.mjs`]
 
 // tooling/run holds programs and no package; a private package lists everything in one place.
-const sherifExceptions = ['-r', 'packages-without-package-json', '-r', 'types-in-dependencies']
+// What has to run on several versions of Node has several of them.
+const sherifExceptions = ['-i', 'node', '-r', 'packages-without-package-json', '-r', 'types-in-dependencies']
 
 /** @type {readonly Step[]} */
 const steps = [
