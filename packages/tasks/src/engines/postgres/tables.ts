@@ -26,6 +26,7 @@ export function tablesIn(schema: string): Tables {
 const steps: readonly ((tables: Tables) => string)[] = [
   ({ schema, task, journal, answer, version }) => `
 CREATE SCHEMA IF NOT EXISTS "${schema}";
+CREATE SCHEMA IF NOT EXISTS "${schema}_jobs";
 CREATE TABLE ${version} (number integer NOT NULL);
 INSERT INTO ${version} VALUES (0);
 CREATE TABLE ${task} (
