@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { createServer, sealedState, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 
-const { STATE_KEY, EFFECTS = '', SHEDS = '' } = process.env
+const { STATE_KEY, EFFECTS = '', SHEDS = '', ALWAYS } = process.env
 
 const work = tool('work', {
   description: 'Works in steps, each of which leaves a line in a file',
@@ -18,12 +18,30 @@ const work = tool('work', {
   },
 })
 
+const render = tool('render', {
+  description: 'Makes a text in steps, each of which leaves the process that did it in a file',
+  run: async (_, ctx) => {
+    const lines: string[] = []
+    for (let index = 0; index < 10; index++) {
+      const line = await ctx.step(`line/${index}`, () => {
+        appendFileSync(EFFECTS, `${process.pid} ${index}\n`)
+        return `${index}: ${'é"\\'.repeat(index)} ${lines.at(-1)?.length ?? 0}`
+      })
+      lines.push(line)
+    }
+    return lines.join('\n')
+  },
+})
+
 const server = createServer({
   name: 'instance',
   version: '1.0.0',
   state: sealedState({ keys: [STATE_KEY] }),
-  tools: [work],
-  shedding: { onShed: ({ reason }) => appendFileSync(SHEDS, `${reason}\n`) },
+  tools: [work, render],
+  shedding: {
+    ...(ALWAYS !== undefined && { policy: () => true, minWorkMs: 0 }),
+    onShed: ({ reason }) => appendFileSync(SHEDS, `${reason}\n`),
+  },
 })
 
 void serveHttp(server, { stopOnSignals: { noticeMs: 300 } }).then(({ port }) => console.log(port))

@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request as sendRequest, type Server, type ServerResponse } from 'node:http'
+import { keys } from './asking.ts'
+
+/** A server in a process of its own. */
+export interface Instance {
+  readonly child: ChildProcess
+  readonly port: number
+  readonly exited: Promise<unknown>
+  /** Whether the last health check was answered with 200. */
+  isReady: boolean
+}
+
+/** Starts a bundled program that prints its port. */
+export async function startInstance(path: string, files: NodeJS.ProcessEnv): Promise<Instance> {
+  const env = { ...process.env, STATE_KEY: keys.first, ...files, VITEST: undefined }
+  const child = spawn(process.execPath, [path], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  const [line] = await once(child.stdout, 'data')
+  return { child, port: Number(String(line)), exited, isReady: true }
+}
+
+/** A balancer in front of instances. */
+export interface Balancer {
+  /** The endpoint behind it. */
+  readonly url: string
+  stop(): void
+}
+
+/** A plain balancer: each request goes to the next instance that was ready when it was last checked, and is sent once. */
+export async function startBalancer(instances: readonly Instance[]): Promise<Balancer> {
+  let turn = 0
+  const server = createServer((request, response) => {
+    const ready = instances.filter(({ isReady }) => isReady)
+    const chosen = ready[turn++ % ready.length]
+    if (chosen === undefined) response.writeHead(502).end()
+    else passOn(request, response, chosen.port)
+  })
+  const checks = setInterval(() => {
+    for (const instance of instances) void checkHealth(instance)
+  }, 25)
+  const stop = (): void => {
+    clearInterval(checks)
+    server.closeAllConnections()
+    server.close()
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { url: `http://127.0.0.1:${portOf(server)}/mcp`, stop }
+}
+
+async function checkHealth(instance: Instance): Promise<void> {
+  const checked = fetch(`http://127.0.0.1:${instance.port}/readyz`, { headers: { connection: 'close' } })
+  instance.isReady = await checked.then(({ ok }) => ok).catch(() => false)
+}
+
+function passOn(request: IncomingMessage, response: ServerResponse, port: number): void {
+  const { method, url, headers } = request
+  const forwarded = sendRequest({ port, host: '127.0.0.1', method, path: url, headers, agent: false }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers)
+    answer.pipe(response)
+  })
+  forwarded.on('error', () => response.destroy())
+  request.pipe(forwarded)
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  if (typeof address === 'object' && address !== null) return address.port
+  throw new Error('the balancer listens on no port')
+}
+
+/** Tells instances to stop, and waits until they have. */
+export async function stopInstances(instances: readonly Instance[]): Promise<void> {
+  for (const { child, exited } of instances) {
+    child.kill('SIGTERM')
+    await exited
+  }
+}

@@ -1,0 +1,35 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '@x/client'
+import { connectHttp } from '@x/transport-http/client'
+import { expect, test } from 'vitest'
+import { startBalancer, startInstance, stopInstances } from './balanced-processes.ts'
+import { childProgram } from './child-program.ts'
+
+test('a call that is shed five times over three processes gives the same bytes as one that never moved', async () => {
+  await using program = await childProgram(new URL('./programs/shedding-instance.ts', import.meta.url))
+  const folder = await mkdtemp(join(tmpdir(), 'shed-'))
+  const linesOf = async (name: string) => (await readFile(join(folder, name), 'utf8')).trim().split('\n')
+  const callOver = async (count: number, files: NodeJS.ProcessEnv): Promise<string> => {
+    const instances = await Promise.all(Array.from({ length: count }, () => startInstance(program.path, files)))
+    const balancer = await startBalancer(instances)
+    await using connection = connectHttp(balancer.url)
+    try {
+      const client = createClient(connection, { name: 'e2e-client', version: '1.0.0' })
+      return JSON.stringify(await client.callTool('render'))
+    } finally {
+      balancer.stop()
+      await stopInstances(instances)
+    }
+  }
+  const still = await callOver(1, { EFFECTS: join(folder, 'still'), SHEDS: join(folder, 'none') })
+  const moved = await callOver(3, { EFFECTS: join(folder, 'moved'), SHEDS: join(folder, 'sheds'), ALWAYS: 'yes' })
+  expect(moved).toBe(still)
+  expect(await linesOf('sheds')).toEqual(Array.from({ length: 5 }, () => 'policy'))
+  const steps = (await linesOf('moved')).map((line) => line.split(' '))
+  expect(steps.map(([, step]) => step)).toEqual(Array.from({ length: 10 }, (_, step) => String(step)))
+  expect(new Set(steps.map(([pid]) => pid)).size).toBe(3)
+  expect((await linesOf('still')).map((line) => line.split(' ')[1])).toEqual(steps.map(([, step]) => step))
+  await rm(folder, { recursive: true })
+}, 60_000)
