@@ -24,3 +24,9 @@ test('a share is taken within a round, so that a slow round of the machine does 
 test('a round without the floor is refused', () => {
   expect(() => reportLines(1, [[at('ours', 1)]])).toThrow('no measurement of floor')
 })
+
+test('calls that took less than the load can tell have no share of the slowest', () => {
+  const quick = (name: string) => ({ ...at(name, 1000), p99Milliseconds: 0 })
+  const [, ours] = reportLines(1, [[quick('floor'), quick('ours')]])
+  expect(ours).toContain('p99 under 1 ms')
+})

@@ -28,7 +28,7 @@ export function reportLines(connections: number, rounds: readonly (readonly Meas
       `${median(own.map(({ cpuPerRequest }) => cpuPerRequest)).toFixed(1)} us CPU/call`.padStart(18),
       `${(median(shares) * 100).toFixed(1)} % of the floor`.padStart(22),
       `${median(costs).toFixed(2)} x its CPU`.padStart(14),
-      `${median(tails).toFixed(2)} x its p99`.padStart(14),
+      tailOf(median(tails)).padStart(14),
       `(${(Math.min(...shares) * 100).toFixed(1)} to ${(Math.max(...shares) * 100).toFixed(1)} %)`,
     ]
     return columns.join('  ')
@@ -39,4 +39,9 @@ function find(round: readonly Measurement[], name: string): Measurement {
   const found = round.find((measurement) => measurement.name === name)
   if (found === undefined) throw new Error(`a round has no measurement of ${name}: every round measures every target`)
   return found
+}
+
+// The load counts in whole milliseconds, so that a call of less has no share.
+function tailOf(share: number): string {
+  return Number.isFinite(share) ? `${share.toFixed(2)} x its p99` : 'p99 under 1 ms'
 }
