@@ -192,7 +192,7 @@ export type {
 export { admitSchema, dialectOf, type SchemaDialect, schemaDialects } from './json-schema/admit-schema.ts'
 export { defaultBounds, type ParseBounds } from './messages/bounds.ts'
 export type { ParamsCheck } from './methods/check-params.ts'
-export { type Clock, platformClock } from './basic/clock.ts'
+export { type Clock, platformClock, quieten } from './basic/clock.ts'
 export {
   cancel,
   cancelledBy,
@@ -202,6 +202,7 @@ export {
   offCancel,
   onCancel,
   signalOf,
+  unlessCancelled,
 } from './basic/cancellation.ts'
 export type { Cancellable, Cancellation } from './basic/cancellation.ts'
 export { deferSignal } from './basic/defer-signal.ts'
@@ -228,6 +229,7 @@ export {
 export { requestMeta } from './methods/request-meta.ts'
 export { defaultSchemaBounds, type SchemaBounds } from './json-schema/subschemas.ts'
 export { supports } from './basic/supports.ts'
+export { principalIdentity } from './basic/principal-identity.ts'
 export { wrapExchange } from './basic/wrap-exchange.ts'
 export { withCapabilities } from './server/with-capabilities.ts'
 export { type TraceContext, traceContext } from './basic/trace-context.ts'

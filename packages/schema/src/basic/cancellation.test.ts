@@ -8,6 +8,7 @@ import {
   offCancel,
   onCancel,
   signalOf,
+  unlessCancelled,
 } from './cancellation.ts'
 
 test('a signal is the same at each look, and keeps the first reason', () => {
@@ -96,3 +97,16 @@ test('no signal is made for those who only listen', () => {
   isCancelled(call)
   expect(cancellation.controller).toBeUndefined()
 })
+
+test.each(makers)(
+  'a wait for a call %s ends with its promise, or with the reason when that comes first',
+  async (_title, make) => {
+    const kept = make()
+    await expect(unlessCancelled(Promise.resolve('done'), kept.call)).resolves.toBe('done')
+    await expect(unlessCancelled(Promise.reject(new Error('failed')), kept.call)).rejects.toThrow('failed')
+    const waiting = unlessCancelled(new Promise(() => {}), kept.call)
+    kept.stop('gone')
+    await expect(waiting).rejects.toBe('gone')
+    await expect(unlessCancelled(Promise.resolve('late'), kept.call)).rejects.toBe('gone')
+  },
+)

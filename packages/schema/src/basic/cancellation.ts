@@ -96,6 +96,16 @@ export function offCancel(target: Cancellable, listener: () => void): void {
   if (at !== -1) listeners.splice(at, 1)
 }
 
+/** What a promise brings, or the reason for which something is cancelled before; the promise goes on for others. */
+export function unlessCancelled<T>(promise: Promise<T>, target: Cancellable): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(cancelReason(target))
+    if (isCancelled(target)) return stop()
+    onCancel(target, stop)
+    promise.then(resolve, reject).finally(() => offCancel(target, stop))
+  })
+}
+
 function cancellationOf(target: Cancellable & Partial<Cancelled>): Cancellation | undefined {
   return target[cancellationKey]
 }

@@ -6,6 +6,12 @@ export interface Clock {
   clearTimeout(timer: unknown): void
 }
 
+/** Keeps a timer from keeping the process alive, where the platform can: on Node a timer is an object, elsewhere a number. */
+export function quieten(timer: unknown): void {
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
+    timer.unref()
+}
+
 /** The platform's clock. */
 export const platformClock: Clock = {
   now: () => performance.now(),

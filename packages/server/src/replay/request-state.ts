@@ -6,6 +6,7 @@ import {
   type JsonValue,
   McpError,
   type JournalKeeper,
+  principalIdentity,
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
 import { report, type Scope } from '../request/scope.ts'
@@ -85,8 +86,7 @@ function refusal(): McpError {
 /** A state is good for one caller and one request alone: method, target and arguments. */
 function bindingOf({ method, params, call }: Scope): JsonValue {
   const { _meta, inputResponses: _responses, requestState: _state, ...asked } = params
-  const { issuer = null, subject = null, client = null } = call.principal ?? {}
-  return [method, asked, call.principal === undefined ? null : [issuer, subject, client]]
+  return [method, asked, principalIdentity(call.principal)]
 }
 
 /** Puts the answers beside their questions; what was not asked is ignored (basic/patterns/mrtr, error handling). */

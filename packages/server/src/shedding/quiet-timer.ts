@@ -1,10 +1,9 @@
+import { quieten } from '@x/schema'
+
 // Taken when the module loads, so that a test's fake timers do not keep a server from measuring.
 const { setTimeout } = globalThis
 
 /** Runs a function once after so many milliseconds. Where the platform can, the timer does not keep the process alive. */
 export function quietTimer(run: () => void, ms: number): void {
-  // On Node a timer is an object, elsewhere a number.
-  const timer: unknown = setTimeout(run, ms)
-  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
-    timer.unref()
+  quieten(setTimeout(run, ms))
 }

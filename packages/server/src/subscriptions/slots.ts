@@ -1,4 +1,4 @@
-import { errorCodes, McpError, type Principal } from '@x/schema'
+import { errorCodes, McpError, type Principal, principalIdentity } from '@x/schema'
 import type { SubscriptionSettings } from './options.ts'
 
 /** Takes a place for a stream, which the function that is returned gives back. Throws McpError when there is none. */
@@ -11,7 +11,7 @@ export function createSlots(limits: Pick<SubscriptionSettings, 'maxStreams' | 'm
   let open = 0
   return (principal) => {
     if (open >= maxStreams) throw refusal('This server has as many subscriptions open as it may: try again later')
-    const key = principal && keyOf(principal)
+    const key = principal && JSON.stringify(principalIdentity(principal))
     const own = key === undefined ? 0 : (byPrincipal.get(key) ?? 0)
     if (own >= maxStreamsPerPrincipal) {
       throw refusal(`You have ${own} subscriptions open, which is as many as you may: end one of them first`)
@@ -23,11 +23,6 @@ export function createSlots(limits: Pick<SubscriptionSettings, 'maxStreams' | 'm
       if (key !== undefined) giveBack(byPrincipal, key)
     }
   }
-}
-
-/** Two principals are the same when all three are; JSON keeps one's end from being taken for another's beginning. */
-function keyOf({ issuer, subject, client }: Principal): string {
-  return JSON.stringify([issuer, subject, client])
 }
 
 function giveBack(byPrincipal: Map<string, number>, key: string): void {

@@ -1,10 +1,9 @@
-import { cancelReason, errorCodes, isCancelled, McpError } from '@x/schema'
+import { cancelReason, errorCodes, isCancelled, McpError, unlessCancelled } from '@x/schema'
 import { createBusUse } from './bus-use.ts'
 import { type SubscriptionOptions, subscriptionSettings } from './options.ts'
 import { createSlots } from './slots.ts'
 import { type Hub, openStream, type Subscription, type Topic } from './stream.ts'
 import { tell } from './tell.ts'
-import { unlessCancelled } from './unless-cancelled.ts'
 
 /** The streams of one server, and the bus that their changes come over. */
 export interface Subscriptions {

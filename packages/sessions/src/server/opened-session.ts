@@ -1,4 +1,4 @@
-import type { ExtensionView, JsonValue, Principal } from '@x/schema'
+import { type ExtensionView, type JsonValue, type Principal, principalIdentity } from '@x/schema'
 import { isStateError } from '@x/state-codec'
 import { sessionKey, type SessionMetadata } from '../session-metadata.ts'
 import { SessionNotFound } from './refusal.ts'
@@ -63,7 +63,8 @@ export async function sealId(request: SessionRequest): Promise<OpenedSession> {
   const expiresAt = createdAt + rules.ttlMs
   const id = await rules.codec.seal([createdAt, expiresAt, rules.randomUuid()], {
     purpose: purposes.id,
-    binding: bindingOf(principal),
+    // A session is one caller's alone; without authentication it is whoever has the id.
+    binding: principalIdentity(principal),
     ttlMs: rules.ttlMs,
   })
   return { ...request, id, createdAt, expiresAt, ...beginning, run: undefined, open: true, claim: undefined }
@@ -80,7 +81,7 @@ export async function openSession(
   const { rules, principal } = request
   try {
     const [createdAt, expiresAt] = timesIn(
-      await rules.codec.open(id, { purpose: purposes.id, binding: bindingOf(principal) }),
+      await rules.codec.open(id, { purpose: purposes.id, binding: principalIdentity(principal) }),
     )
     if (!(rules.now() < expiresAt)) throw new Error('The session has expired')
     if (!(await rules.ledger.isLive(id))) throw new Error('The session was deleted or revoked')
@@ -98,7 +99,7 @@ export function sealState(session: OpenedSession, value: JsonValue, revision: nu
   const { id, principal, createdAt, expiresAt, rules } = session
   return rules.stateCodec.seal([revision, value], {
     purpose: purposes.state,
-    binding: [id, bindingOf(principal)],
+    binding: [id, principalIdentity(principal)],
     since: createdAt,
     ttlMs: Math.max(1, expiresAt - rules.now()),
   })
@@ -111,7 +112,7 @@ async function openState(
   token: string,
   { principal, rules }: SessionRequest,
 ): Promise<Pick<OpenedSession, 'value' | 'revision'>> {
-  const binding = [id, bindingOf(principal)]
+  const binding = [id, principalIdentity(principal)]
   const content = await rules.stateCodec.open(token, { purpose: purposes.state, binding })
   const [revision, value] = Array.isArray(content) ? content : []
   if (typeof revision !== 'number' || value === undefined)
@@ -123,11 +124,4 @@ function timesIn(content: JsonValue): [createdAt: number, expiresAt: number] {
   const [createdAt, expiresAt] = Array.isArray(content) ? content : []
   if (typeof createdAt === 'number' && typeof expiresAt === 'number') return [createdAt, expiresAt]
   throw new Error('The id has a form that is not known here')
-}
-
-/** A session is one caller's alone; without authentication it is whoever has the id. */
-function bindingOf(principal: Principal | undefined): JsonValue {
-  if (principal === undefined) return null
-  const { issuer = null, subject, client = null } = principal
-  return [issuer, subject, client]
 }

@@ -1,4 +1,4 @@
-import { type Clock, platformClock } from '@x/schema'
+import { type Clock, platformClock, quieten } from '@x/schema'
 import { SessionUsageError } from './session-usage-error.ts'
 import type { Awaitable } from './session-options.ts'
 
@@ -60,7 +60,8 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
     const left = expiresAt - now()
     const look = (): void => (expiresAt > now() ? awaitExpiry(one, id, expiresAt) : void end(id))
     one.timer = clock.setTimeout(look, Math.min(Math.max(left, 0), maxTimer))
-    unref(one.timer)
+    // A session that is still open must not keep a process alive.
+    quieten(one.timer)
   }
 
   function open(session: { readonly id: string; readonly expiresAt: number }): Promise<Resource> {
@@ -89,10 +90,4 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
     close,
     [Symbol.asyncDispose]: close,
   }
-}
-
-/** A session that is still open must not keep a process alive; only Node's timers do. */
-function unref(timer: unknown): void {
-  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
-    timer.unref()
 }

@@ -1,10 +1,8 @@
-import type { JsonObject, Principal } from '@x/schema'
+import { type JsonObject, type Principal, principalIdentity } from '@x/schema'
 
-/** Whose a task is: two principals are the same when all three are; JSON keeps one's end from being another's beginning. */
+/** Whose a task is. */
 export function ownerOf(principal: Principal | undefined): string {
-  if (principal === undefined) return ''
-  const { issuer = null, subject, client = null } = principal
-  return JSON.stringify([issuer, subject, client])
+  return principal === undefined ? '' : JSON.stringify(principalIdentity(principal))
 }
 
 /** What is kept of a principal with a task: who it is and what it may do, and nothing that proves it. */

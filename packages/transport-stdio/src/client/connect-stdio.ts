@@ -1,8 +1,15 @@
 import { basename } from 'node:path'
-import type { Call, Exchange, RpcRequest, RpcResponse } from '@x/schema'
+import {
+  type Call,
+  cancelReason,
+  type Exchange,
+  isCancelled,
+  type RpcRequest,
+  type RpcResponse,
+  unlessCancelled,
+} from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
 import { linkSettings, type StdioConnectOptions } from './options.ts'
-import { unlessAborted } from './pause.ts'
 import { type ProcessView, type Supervisor, supervise } from './supervise.ts'
 
 /** An exchange with a server in a process of its own, which runs until the connection is closed. */
@@ -54,7 +61,7 @@ export function connectStdio(options: StdioConnectOptions): StdioConnection {
 }
 
 async function sendWhenOpen(supervisor: Supervisor, request: RpcRequest, call: Call): Promise<RpcResponse> {
-  call.signal.throwIfAborted()
-  const link = await unlessAborted(supervisor.open(), call.signal)
+  if (isCancelled(call)) throw cancelReason(call)
+  const link = await unlessCancelled(supervisor.open(), call)
   return link.send(request, call)
 }

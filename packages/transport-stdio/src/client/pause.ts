@@ -16,13 +16,3 @@ export function pause(ms: number, signal: AbortSignal, clock: Clock): Promise<vo
     else onAbort(signal, cut)
   })
 }
-
-/** What a promise brings, or the reason of a signal that aborts before; the promise goes on for others. */
-export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason)
-    const cut = (): void => reject(signal.reason)
-    onAbort(signal, cut)
-    promise.then(resolve, reject).finally(() => offAbort(signal, cut))
-  })
-}
