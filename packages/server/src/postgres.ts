@@ -1,6 +1,7 @@
 import { createBatches, maxWaiting } from './bus/batches.ts'
 import { BusError } from './bus/bus-error.ts'
 import type { Connect } from './bus/connection.ts'
+import { hearConnections } from './bus/hear-connections.ts'
 import { defaultTimeoutMs, wireBus, type WireOptions } from './bus/wire-bus.ts'
 import type { ChangeBus } from './subscriptions/change-bus.ts'
 
@@ -19,6 +20,11 @@ export interface PostgresQuery {
 export interface PostgresPool {
   query(query: PostgresQuery): Promise<unknown>
   connect(): Promise<PostgresConnection>
+  /**
+   * Tells of each connection that the pool opens, before anybody gets it, so that it is heard from its beginning. Without this an error of a
+   * connection that nobody has yet is the application's to hear.
+   */
+  on?(event: 'connect', listener: (connection: PostgresConnection) => void): unknown
 }
 
 /** What is used of a connection of the pool. */
@@ -62,6 +68,8 @@ const maxBytes = 7_999
 export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}): ChangeBus {
   const { timeoutMs = defaultTimeoutMs, listenPool = pool } = options
   const channel = checkedChannel(options.channel ?? 'mcp_changes')
+  hearConnections(pool)
+  hearConnections(listenPool)
   const batches = createBatches(
     // In one transaction, which keeps the order; pg_notify takes the name as a value.
     (texts) =>

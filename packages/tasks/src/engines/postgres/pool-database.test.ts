@@ -1,45 +1,43 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:net'
-import { Pool } from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { EventEmitter } from 'node:events'
+import type { PostgresConnection, PostgresPool } from '@x/server/postgres'
+import { describe, expect, test } from 'vitest'
 import { poolDatabase } from './pool-database.ts'
 
-/** A message of PostgreSQL's protocol: a letter, a length and what it is about. */
-function message(letter: string, body: Buffer): Buffer {
-  const length = Buffer.alloc(4)
-  length.writeInt32BE(body.length + 4)
-  return Buffer.concat([Buffer.from(letter), length, body])
+/** A connection that breaks with its second query: an emitter throws an `error` that nobody hears. */
+function breakingConnection(released: boolean[]): PostgresConnection {
+  const emitter = new EventEmitter()
+  let queries = 0
+  const query = async (): Promise<unknown> => {
+    queries += 1
+    if (queries === 1) return { rows: [] }
+    emitter.emit('error', new Error('terminating connection due to administrator command'))
+    throw new Error('Connection terminated unexpectedly')
+  }
+  return Object.assign(emitter, { query, release: (destroy: boolean) => void released.push(destroy) })
 }
 
-/** Says yes to whoever comes and ends the connection, all in one packet, as a server does that is being stopped. */
-const stopping = Buffer.concat([
-  message('R', Buffer.alloc(4)),
-  message('Z', Buffer.from('I')),
-  message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0')),
-])
+/** A pool whose connections were there before anybody could hear of them, as of an application that has used it a while. */
+function olderPool(connection: PostgresConnection): PostgresPool {
+  return { query: (query) => connection.query(query), connect: async () => connection }
+}
 
-let server: Server
-let port: number
-beforeAll(async () => {
-  server = createServer((socket) => {
-    socket.on('error', () => {})
-    socket.once('data', () => socket.end(stopping))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  port = typeof address === 'object' ? (address?.port ?? 0) : 0
+const settings = { channel: 'mcp_tasks', timeoutMs: 1000, onError: () => {}, end: async () => {} }
+
+describe('a connection that breaks in the middle of a transaction', () => {
+  test('costs the transaction, and not the process, and is not given back', async () => {
+    const released: boolean[] = []
+    const pool = olderPool(breakingConnection(released))
+    const database = poolDatabase({ ...settings, pool, listenPool: pool })
+    await expect(database.transaction((query) => query('SELECT 1'))).rejects.toThrow('Connection terminated')
+    expect(released).toEqual([true])
+  })
 })
-afterAll(() => server.close())
 
-test('a connection that is ended with the packet that opened it costs its transaction, and not the process', async () => {
-  const pool = new Pool({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
-  pool.on('error', () => {})
-  const settings = { channel: 'mcp_tasks', timeoutMs: 1000, onError: () => {}, end: async () => {} }
+test('a connection that is used for many transactions has one listener for its errors', async () => {
+  const emitter = new EventEmitter()
+  const query = async (): Promise<unknown> => ({ rows: [{ one: 1 }] })
+  const pool = olderPool(Object.assign(emitter, { query, release: () => {} }))
   const database = poolDatabase({ ...settings, pool, listenPool: pool })
-  for (let times = 0; times < 5; times++) {
-    await expect(database.transaction((query) => query('SELECT 1'))).rejects.toThrow(/not queryable|terminat|closed/i)
-    await expect(database.query('SELECT 1')).rejects.toThrow(/not queryable|terminat|closed/i)
-    await expect(database.bus.listen({ onChange: () => {}, onGap: () => {} })).rejects.toThrow('PostgreSQL')
-  }
-  await pool.end()
+  for (let times = 0; times < 20; times++) await database.transaction((ask) => ask('SELECT 1'))
+  expect(emitter.listenerCount('error')).toBe(1)
 })

@@ -18,8 +18,6 @@ const tendingFactor = 6
 /** A database over a pool of connections. */
 export function poolDatabase(settings: PoolSettings): SqlDatabase {
   const { pool, listenPool, channel, timeoutMs, onError, end } = settings
-  hearConnections(pool)
-  hearConnections(listenPool)
   return {
     query: queryOver(pool, timeoutMs),
     tend: queryOver(pool, timeoutMs * tendingFactor),
@@ -58,33 +56,17 @@ async function inTransaction<T>(pool: PostgresPool, timeoutMs: number, work: (qu
   }
 }
 
-/** What has a listener of ours already. */
-const heard = new WeakSet<object>()
+/** The connections that have a listener of ours already: a pool gives the same one again and again. */
+const heard = new WeakSet<PostgresConnection>()
 
-/** What breaks a connection breaks the query on it as well; without a listener it would end the process. */
+/**
+ * What breaks a connection breaks the query on it as well; without a listener it would end the process. The bus hears those that a pool
+ * opens from then on, and this one may be older, or its pool tell of none.
+ */
 function hearErrors(connection: PostgresConnection): void {
   if (heard.has(connection)) return
   heard.add(connection)
   connection.on('error', () => {})
-}
-
-/**
- * Has a pool's connections heard from their beginning on. A database that is being stopped may take a connection and end it with the
- * same packet: then its error comes before whoever waits for the connection has got it.
- */
-function hearConnections(pool: PostgresPool): void {
-  if (heard.has(pool) || !tellsOfConnections(pool)) return
-  heard.add(pool)
-  pool.on('connect', hearErrors)
-}
-
-/** What a `Pool` of `pg` has, and what is not asked of others. */
-interface TellingPool {
-  on(event: 'connect', listener: (connection: PostgresConnection) => void): unknown
-}
-
-function tellsOfConnections(pool: object): pool is TellingPool {
-  return 'on' in pool && typeof pool.on === 'function'
 }
 
 /** The rows of a result of `pg`, which is a list where there were several statements. */
