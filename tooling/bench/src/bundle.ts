@@ -1,5 +1,7 @@
 import { bundles, weigh } from './bundle/bundles.ts'
 
+const shownFiles = 15
+
 /**
  * What the smallest server and client weigh as a bundle, minified and gzipped, and what of it is whose.
  *
@@ -8,11 +10,16 @@ import { bundles, weigh } from './bundle/bundles.ts'
  */
 export async function run(): Promise<void> {
   for (const { name, source, ceiling } of bundles) {
-    const { minified, gzipped, packages } = await weigh(source)
+    const { minified, gzipped, packages, files } = await weigh(source)
     print(`${name.padEnd(32)} ${kb(gzipped)} KB gzipped of at most ${kb(ceiling)}, ${kb(minified)} KB minified`)
-    for (const [owner, bytes] of [...packages].sort(([, a], [, b]) => b - a))
-      print(`  ${owner.padEnd(30)} ${kb(bytes)} KB minified`)
+    for (const [owner, bytes] of largest(packages)) print(`  ${owner.padEnd(44)} ${kb(bytes)} KB minified`)
+    print('  of that the largest files')
+    for (const [path, bytes] of largest(files).slice(0, shownFiles)) print(`    ${path.padEnd(42)} ${kb(bytes)} KB`)
   }
+}
+
+function largest(sizes: ReadonlyMap<string, number>): readonly (readonly [string, number])[] {
+  return [...sizes].toSorted(([, a], [, b]) => b - a)
 }
 
 function kb(bytes: number): string {

@@ -45,6 +45,8 @@ export interface BundleSize {
   readonly minified: number
   readonly gzipped: number
   readonly packages: ReadonlyMap<string, number>
+  /** The same for each file. */
+  readonly files: ReadonlyMap<string, number>
 }
 
 /** Bundles a program for a platform that is not Node, and weighs it. */
@@ -65,11 +67,20 @@ export async function weigh(source: string): Promise<BundleSize> {
   const [output] = Object.values(metafile.outputs)
   if (file === undefined || output === undefined) throw new Error('esbuild gave no bundle')
   const packages = new Map<string, number>()
+  const files = new Map<string, number>()
   for (const [path, { bytesInOutput }] of Object.entries(output.inputs)) {
     const name = packageOf(path)
     packages.set(name, (packages.get(name) ?? 0) + bytesInOutput)
+    files.set(fileOf(path), bytesInOutput)
   }
-  return { minified: file.contents.byteLength, gzipped: gzipSync(file.contents, { level: 9 }).byteLength, packages }
+  const gzipped = gzipSync(file.contents, { level: 9 }).byteLength
+  return { minified: file.contents.byteLength, gzipped, packages, files }
+}
+
+/** A file's path from the name of its package on. */
+function fileOf(path: string): string {
+  const inPackage = /(?:.*node_modules\/(?:@[^/]+\/)?[^/]+|packages\/[^/]+)(\/.*)/.exec(path)?.[1] ?? ''
+  return packageOf(path) + inPackage
 }
 
 function packageOf(path: string): string {

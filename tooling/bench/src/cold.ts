@@ -1,0 +1,91 @@
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { install } from '@tooling/e2e/dist/installed/install.js'
+import { packPackages } from '@tooling/e2e/dist/installed/packed-packages.js'
+import { importTimes } from './cold/import-times.ts'
+import { countLoaded } from './cold/loaded-files.ts'
+import { importLines, loadedLines, type Round, startLines } from './cold/report.ts'
+import { type Program, type Start, startServer, stopServer } from './cold/start-server.ts'
+import { installPeers } from './installed/peer-install.ts'
+import { median } from './median.ts'
+
+/** Servers by the name in the report, with their install and their program. */
+const servers = [
+  ['floor', 'ours', 'floor-server.js'],
+  ['floor with zod', 'ours', 'zod-server.js'],
+  ['ours, JSON Schema', 'ours', 'our-json-server.js'],
+  ['ours, zod', 'ours', 'our-zod-server.js'],
+  ['official, zod', 'official', 'peer-server.js'],
+] as const
+
+/**
+ * Cold start: the time from starting the process of an HTTP server with one tool to its first right answer, against a bare
+ * `node:http` server, and beside the official SDK.
+ *
+ * Method: what is published is installed with npm into empty folders; the servers start one after the other within a round,
+ * every other round backwards, after one round that fills the caches of files. Not measured: a disk that is cold as well.
+ */
+export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
+  const rounds = quick ? 5 : 21
+  const folder = await mkdtemp(join(tmpdir(), 'cold-'))
+  try {
+    const programs = await installPrograms(folder)
+    await startAll(programs, false)
+    const measured: Round[] = []
+    for (let round = 0; round < rounds; round += 1) measured.push(await startAll(programs, round % 2 === 1))
+    print(`the first answer of an HTTP server with one tool, Node ${process.version}`)
+    print(`${rounds} alternating rounds; medians, and the least to the most; ratios within a round`)
+    startLines(measured).forEach(print)
+    for (const [name, program] of programs) loadedLines(name, await countLoaded(program)).forEach(print)
+    await printImports(join(folder, 'ours'), programs, measured)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Installs what is published, and puts the programs beside it. */
+async function installPrograms(folder: string): Promise<ReadonlyMap<string, Program>> {
+  const packed = await packPackages(`${folder}/tarballs`)
+  await install(join(folder, 'ours'), ['@x/server', '@x/transport-http', 'zod'], packed)
+  await installPeers(join(folder, 'official'), ['@modelcontextprotocol/server', '@modelcontextprotocol/node', 'zod'])
+  const built = fileURLToPath(new URL('./cold/', import.meta.url))
+  const files = (await readdir(built)).filter((name) => /-(server|probe)\.js$/.test(name))
+  for (const place of ['ours', 'official']) {
+    for (const name of files) await copyFile(join(built, name), join(folder, place, name))
+  }
+  return new Map(servers.map(([name, place, file]) => [name, { folder: join(folder, place), file }]))
+}
+
+/** One start of each server, one after the other. */
+async function startAll(programs: ReadonlyMap<string, Program>, backwards: boolean): Promise<Round> {
+  const starts = new Map<string, Start>()
+  const order = backwards ? [...programs].toReversed() : [...programs]
+  for (const [name, program] of order) {
+    const { child, start } = await startServer(program)
+    await stopServer(child)
+    starts.set(name, start)
+  }
+  // In the order of the report, whatever the order of the round.
+  return new Map([...programs.keys()].flatMap((name) => [...starts].filter(([started]) => started === name)))
+}
+
+async function printImports(
+  folder: string,
+  programs: ReadonlyMap<string, Program>,
+  rounds: readonly Round[],
+): Promise<void> {
+  const name = 'ours, zod'
+  const program = programs.get(name)
+  if (program === undefined) throw new Error(`there is no server called ${name}: the table of servers names it`)
+  const packages = new Set((await countLoaded(program)).keys())
+  const times = await importTimes(folder, packages, Math.ceil(rounds.length / 3))
+  const whole = median(rounds.map((round) => round.get(name)?.milliseconds ?? Number.NaN))
+  print(`where the ${whole.toFixed(0)} ms of ${name} go`)
+  importLines(times, whole).forEach(print)
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

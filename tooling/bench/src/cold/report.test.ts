@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { importLines, loadedLines, type Round, startLines } from './report.ts'
+
+const round = (floor: number, ours: number): Round =>
+  new Map([
+    ['floor', { milliseconds: floor, cpuMilliseconds: 10 }],
+    ['ours', { milliseconds: ours, cpuMilliseconds: 25 }],
+  ])
+
+test('a ratio is taken within a round, so that a slow round of the machine does not count', () => {
+  const [floor, ours] = startLines([round(100, 150), round(1000, 1600), round(100, 170)])
+  expect(floor).toContain('1.00 x the floor (1.00 to 1.00)')
+  expect(ours).toMatch(/^ours +170 ms \(150 to 1600\) +1\.60 x the floor \(1\.50 to 1\.70\) +2\.50 x its CPU$/)
+})
+
+test('where the system does not tell the CPU of a process, no ratio of it is shown', () => {
+  const [floor] = startLines([new Map([['floor', { milliseconds: 1 }]])])
+  expect(floor).toMatch(/\(1\.00 to 1\.00\)$/)
+})
+
+test('a round without the floor is refused', () => {
+  expect(() => startLines([new Map([['ours', { milliseconds: 1 }]])])).toThrow('no start of floor')
+})
+
+test('what was loaded is summed, with the package of the most files first', () => {
+  const loaded = new Map([
+    ['few', { files: 1, bytes: 9000 }],
+    ['many', { files: 3, bytes: 1000 }],
+  ])
+  const [head, first] = loadedLines('ours', loaded)
+  expect(head).toMatch(/4 files, +10 KB/)
+  expect(first).toContain('many')
+})
+
+test('what no import explains of a start has a line of its own', () => {
+  const lines = importLines(new Map([['zod', 60.04]]), 100)
+  expect(lines[0]).toMatch(/zod +60\.0 ms/)
+  expect(lines[1]).toMatch(/to make the server and answer +40\.0 ms/)
+})

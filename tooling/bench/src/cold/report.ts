@@ -1,0 +1,74 @@
+import { median } from '../median.ts'
+import type { Loaded } from './loaded-files.ts'
+import type { Start } from './start-server.ts'
+
+/** The starts of a round, by the name of the server. */
+export type Round = ReadonlyMap<string, Start>
+
+/** A line per server: the time to the first answer, and beside it the ratio to the floor's in the same round. */
+export function startLines(rounds: readonly Round[]): readonly string[] {
+  return [...(rounds[0]?.keys() ?? [])].map((name) => {
+    const own = rounds.map((round) => find(round, name))
+    const floor = rounds.map((round) => find(round, 'floor'))
+    const times = own.map(({ milliseconds }) => milliseconds)
+    const ratios = times.map((time, round) => time / (floor[round]?.milliseconds ?? Number.NaN))
+    return [
+      name.padEnd(18),
+      `${median(times).toFixed(0).padStart(4)} ms (${least(times, 0)} to ${most(times, 0)})`.padEnd(22),
+      `${median(ratios).toFixed(2)} x the floor (${least(ratios, 2)} to ${most(ratios, 2)})`,
+      cpuOf(own, floor),
+    ]
+      .join('  ')
+      .trimEnd()
+  })
+}
+
+/** A line for all that was loaded, and one for each package of it. */
+export function loadedLines(name: string, loaded: ReadonlyMap<string, Loaded>): readonly string[] {
+  const all = [...loaded.values()]
+  const files = all.reduce((sum, one) => sum + one.files, 0)
+  const bytes = all.reduce((sum, one) => sum + one.bytes, 0)
+  const rows = [...loaded].toSorted(([, a], [, b]) => b.files - a.files)
+  return [
+    `${name} loads ${files} files, ${kilobytes(bytes)} KB`,
+    ...rows.map(
+      ([owner, own]) => `  ${owner.padEnd(26)} ${String(own.files).padStart(4)} files ${kilobytes(own.bytes)} KB`,
+    ),
+  ]
+}
+
+/** A line for each part of a start, and last what none of them explains: making the server, listening, the call. */
+export function importLines(times: ReadonlyMap<string, number>, whole: number): readonly string[] {
+  const rest = whole - [...times.values()].reduce((sum, time) => sum + time, 0)
+  const rows = [...times, ['to make the server and answer', rest] as const]
+  return rows.map(([name, time]) => `  ${name.padEnd(30)} ${time.toFixed(1).padStart(6)} ms`)
+}
+
+function find(round: Round, name: string): Start {
+  const found = round.get(name)
+  if (found === undefined) throw new Error(`a round has no start of ${name}: every round starts every server`)
+  return found
+}
+
+function cpuOf(own: readonly Start[], floor: readonly Start[]): string {
+  const ratios: number[] = []
+  for (const [round, { cpuMilliseconds: mine }] of own.entries()) {
+    const least = floor[round]?.cpuMilliseconds
+    if (mine !== undefined && least !== undefined) ratios.push(mine / least)
+  }
+  return ratios.length === 0 ? '' : `${median(ratios).toFixed(2)} x its CPU`
+}
+
+function least(values: readonly number[], digits: number): string {
+  return Math.min(...values).toFixed(digits)
+}
+
+function most(values: readonly number[], digits: number): string {
+  return Math.max(...values).toFixed(digits)
+}
+
+function kilobytes(bytes: number): string {
+  return Math.round(bytes / 1000)
+    .toString()
+    .padStart(5)
+}

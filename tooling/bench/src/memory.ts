@@ -1,0 +1,66 @@
+import { fileURLToPath } from 'node:url'
+import type { MemoryAnswer, MemoryQuestion } from './memory/answer-memory.ts'
+import type { LoadAnswer, LoadQuestion } from './memory/load-client.ts'
+import { startPinned } from './pinned-process.ts'
+import { runProgram } from './suspended/run-program.ts'
+
+const rows = [
+  { title: 'requests over HTTP', work: 'requests', count: 200_000, warmUp: 20_000 },
+  { title: 'subscriptions/listen, dropped', work: 'subscriptions', count: 10_000, warmUp: 1000 },
+  { title: 'calls with progress, dropped', work: 'progress', count: 10_000, warmUp: 1000 },
+] as const
+
+/**
+ * What is left in memory of 200,000 requests, of 100,000 suspended calls, and of 10,000 streams of either kind whose clients
+ * went away; with `--quick` a tenth of each.
+ *
+ * Method: each kind has a server process of its own, and a load over real connections. Memory is read after a warm-up and
+ * again at the end, each time when no connection is left and after four full collections. Not measured: memory while the load lasts.
+ */
+export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
+  const share = quick ? 0.1 : 1
+  print(`what is left in memory, Node ${process.version}`)
+  for (const { title, work, count, warmUp } of rows) {
+    const [before, after] = await measure(work, count * share, warmUp)
+    printRow(title, count * share, [before.heapBytes, after.heapBytes])
+    print(`${''.padEnd(39)}  RSS  ${megabytes(before.residentBytes)} to ${megabytes(after.residentBytes)} MB`)
+  }
+  const calls = 100_000 * share
+  const program = fileURLToPath(new URL('./suspended/program.js', import.meta.url))
+  const { before, after } = await runProgram(program, [String(calls)], ['dist'])
+  printRow('suspended calls', calls, [before, after])
+}
+
+/** What a server holds before and after some work. */
+async function measure(
+  work: LoadQuestion['work'],
+  count: number,
+  warmUp: number,
+): Promise<readonly [MemoryAnswer, MemoryAnswer]> {
+  const server = await startPinned<MemoryQuestion, MemoryAnswer>('memory/our-server.js', 0)
+  const client = await startPinned<LoadQuestion, LoadAnswer>('memory/load-client.js', 1)
+  const doWork = async (times: number): Promise<MemoryAnswer> => {
+    const { failure } = await client.ask({ url, work, count: times })
+    if (failure !== undefined) throw new Error(`the load failed, so that the numbers would mean nothing: ${failure}`)
+    return server.ask({ ask: 'memory' })
+  }
+  const { url } = await server.ask({ ask: 'url' })
+  try {
+    return [await doWork(warmUp), await doWork(count)]
+  } finally {
+    await Promise.all([server.stop(), client.stop()])
+  }
+}
+
+function printRow(title: string, count: number, [before, after]: readonly [number, number]): void {
+  const each = `${((after - before) / count).toFixed(1).padStart(6)} bytes each`
+  print(`${String(count).padStart(7)} ${title.padEnd(30)}  heap ${megabytes(before)} to ${megabytes(after)} MB ${each}`)
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(2).padStart(7)
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

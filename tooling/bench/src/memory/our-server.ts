@@ -1,0 +1,32 @@
+import { createServer as createHttpServer } from 'node:http'
+import type { Exchange } from '@x/schema'
+import { createServer, tool } from '@x/server'
+import { nodeHandler } from '@x/transport-http/node'
+import { z } from 'zod'
+import { answerMemory } from './answer-memory.ts'
+
+const echo = tool('echo', {
+  description: 'Repeats a text',
+  input: z.object({ text: z.string(), times: z.number().int().min(1).max(10) }),
+  run: ({ text, times }) => text.repeat(times),
+})
+
+const work = tool('work', {
+  description: 'Reports how far it has come, and ends when nobody listens any more',
+  run: (_args, ctx) =>
+    new Promise<string>((resolve) => {
+      ctx.signal.addEventListener('abort', () => resolve('nobody listens'))
+      ctx.progress(1, 2)
+    }),
+})
+
+const server = createServer({ name: 'bench', version: '1.0.0', tools: [echo, work] })
+
+/** What a call would leave behind in a server that leaks as little as can be leaked. */
+const kept: object[] = []
+const leaking: Exchange = (request, call) => {
+  kept.push({})
+  return server(request, call)
+}
+
+answerMemory(createHttpServer(nodeHandler(process.argv.includes('leak') ? leaking : server)))
