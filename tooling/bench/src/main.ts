@@ -17,6 +17,7 @@ const benchmarks: ReadonlyMap<string, () => Promise<{ readonly run: (options: { 
     ['stream', () => import('./stream/run.ts')],
     ['subscriptions', () => import('./subscriptions.ts')],
     ['suspended', () => import('./suspended.ts')],
+    ['tasks', () => import('./tasks/run.ts')],
   ])
 
 const { values, positionals } = parseArgs({

@@ -1,0 +1,69 @@
+import type { PgBoss } from 'pg-boss'
+import { createArrivals } from './arrivals.ts'
+import { inLanes } from './in-lanes.ts'
+import { createMoments } from './moments.ts'
+import { checkRuns, countRun, type Runner, resultOf } from './runner.ts'
+
+/** What a job has. */
+interface Work {
+  readonly token: string
+}
+
+const queue = 'alone'
+
+/**
+ * pg-boss alone, as fast as its documentation has it: woken by NOTIFY, and one worker that takes as many jobs at once as may run, fetches on
+ * while there are as many, and settles each by itself. It was faster than so many workers of one job each.
+ */
+export async function openBossRunner(openBoss: () => PgBoss, concurrency: number): Promise<Runner> {
+  const moments = createMoments()
+  const ends = createArrivals()
+  const runs = new Map<string, number>()
+  const ids = new Map<string, string>()
+  const boss = openBoss()
+  boss.on('error', ends.fail)
+  await boss.start()
+  await boss.createQueue(queue, { notify: true })
+
+  const handle = async ({ token }: Work): Promise<{ readonly text: string }> => {
+    moments.note('begun', token)
+    countRun(runs, token)
+    ends.arrive(token)
+    return { text: resultOf(token) }
+  }
+  const options = { batchSize: concurrency, burstWhenBatchFull: true, perJobResults: true } as const
+  const begin = async (): Promise<void> => {
+    await boss.work<Work, unknown, typeof options>(queue, options, (jobs) =>
+      Promise.all(jobs.map(async ({ id, data }) => ({ id, status: 'completed', output: await handle(data) }) as const)),
+    )
+  }
+  await begin()
+  return {
+    moments,
+    create: async (token) => {
+      moments.note('sent', token)
+      const id = await boss.send(queue, { token } satisfies Work)
+      moments.note('answered', token)
+      if (id === null) throw new Error(`the job of ${token} was not taken: the queue has to take every one`)
+      ids.set(token, id)
+    },
+    ended: ends.of,
+    // Only a worker that stops waits for its jobs to be settled.
+    settle: async () => {
+      await boss.offWork(queue)
+      await begin()
+    },
+    check: async (tokens) => {
+      checkRuns(runs, tokens)
+      await inLanes(16, tokens, async (token) => checkJob(boss, token, ids.get(token) ?? ''))
+    },
+    close: () => boss.stop({ graceful: false }),
+  }
+}
+
+async function checkJob(boss: PgBoss, token: string, id: string): Promise<void> {
+  const [job] = await boss.findJobs(queue, { id })
+  const wanted = JSON.stringify({ text: resultOf(token) })
+  if (job?.state === 'completed' && JSON.stringify(job.output) === wanted) return
+  throw new Error(`the job of ${token} is ${job?.state ?? 'not there'}: it has to be completed with ${wanted}`)
+}

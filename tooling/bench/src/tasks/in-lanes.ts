@@ -1,0 +1,13 @@
+/** Does something with every item, so many at a time: a lane takes the next when it is done with one. */
+export async function inLanes<T>(
+  lanes: number,
+  items: readonly T[],
+  work: (item: T) => Promise<unknown>,
+): Promise<void> {
+  const rest = items.values()
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      for (const item of rest) await work(item)
+    }),
+  )
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { measureStore, type Plan } from './measure-store.ts'
+import { memoryStore } from './stores.ts'
+
+const smallest: Plan = {
+  rounds: 2,
+  load: { count: 5, lanes: 2 },
+  concurrencies: [2],
+  latencies: [{ count: 2, lanes: 1 }],
+  trips: { calls: 2, milliseconds: 10_000, pollIntervalMs: 5 },
+}
+
+test('the smallest form over memory does every task once, and has a line for everything', async () => {
+  const lines: string[] = []
+  for await (const line of measureStore(memoryStore(), smallest)) lines.push(line)
+  expect(
+    lines.map((line) =>
+      line
+        .replaceAll(/-?\d[\d,.]*/g, '#')
+        .replaceAll(/ {2,}/g, '  ')
+        .trim(),
+    ),
+  ).toEqual([
+    'created and done, # at once  tasks  #/s  # us CPU',
+    'sent to start, one at a time  tasks  p# # ms  p# # ms',
+    'answered to start, one at a time  tasks  p# # ms  p# # ms',
+    'answer to resumption, one at a time  tasks  p# # ms  p# # ms',
+    'one call, to its result  plain call  # ms  # us CPU  # x (# to #)  # x its CPU',
+    'one call, to its result  task, listening  # ms  # us CPU  # x (# to #)  # x its CPU',
+    'one call, to its result  task, looking every # ms  # ms  # us CPU  # x (# to #)  # x its CPU',
+    'one call, to its result  task, looking every # ms  # ms  # us CPU  # x (# to #)  # x its CPU',
+  ])
+})

@@ -1,0 +1,118 @@
+import { openBossRunner } from './boss-runner.ts'
+import {
+  type Latencies,
+  type Load,
+  measureResumptions,
+  measureStarts,
+  measureThroughput,
+  type Throughput,
+} from './measure.ts'
+import { latencyLines, roundTripLines, startColumns, throughputLines } from './report.ts'
+import { measureRoundTrips, type RoundPlan, type RoundTrip } from './round-trips.ts'
+import type { Contender } from './runner.ts'
+import type { Store } from './stores.ts'
+import { openTaskRunner } from './task-runner.ts'
+
+/** How much is measured. */
+export interface Plan {
+  readonly rounds: number
+  /** How many tasks are made, and by how many clients, to see how many are done in a second. */
+  readonly load: Load
+  /** How many tasks a worker has at once; the first goes for everything but how many are done in a second. */
+  readonly concurrencies: readonly [number, ...number[]]
+  /** How many are looked at in a round, for each number of them under way. */
+  readonly latencies: readonly Load[]
+  readonly trips: Omit<RoundPlan, 'concurrency'>
+  readonly signal?: AbortSignal | undefined
+}
+
+const trips = { calls: 200, milliseconds: 500, pollIntervalMs: 1000 }
+
+/** What is measured when nothing is asked for. The first concurrency is the default of servers. */
+export const full: Plan = {
+  rounds: 7,
+  load: { count: 500, lanes: 16 },
+  concurrencies: [16, 64],
+  latencies: [
+    { count: 60, lanes: 1 },
+    { count: 160, lanes: 16 },
+  ],
+  trips,
+}
+
+/** What is measured for a first look. */
+export const quickly: Plan = {
+  rounds: 2,
+  load: { count: 100, lanes: 16 },
+  concurrencies: [16, 64],
+  latencies: [
+    { count: 20, lanes: 1 },
+    { count: 48, lanes: 16 },
+  ],
+  trips: { ...trips, milliseconds: 200 },
+}
+
+/** Measures everything of one store, and gives lines as it goes. */
+export async function* measureStore(store: Store, plan: Plan): AsyncGenerator<string, void, undefined> {
+  for (const concurrency of plan.concurrencies) yield* throughput(store, plan, concurrency)
+  for (const load of plan.latencies) yield* latencies(store, plan, load)
+  const { rounds, trips, concurrencies } = plan
+  const measured: (readonly RoundTrip[])[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    plan.signal?.throwIfAborted()
+    measured.push(await measureRoundTrips(store, { ...trips, concurrency: concurrencies[0] }))
+  }
+  yield* roundTripLines('one call, to its result', measured)
+}
+
+async function* throughput(store: Store, plan: Plan, concurrency: number): AsyncGenerator<string, void, undefined> {
+  const measured: (readonly Throughput[])[] = []
+  for (let round = 0; round < plan.rounds; round += 1) {
+    measured.push(
+      await inTurns(store, plan, round, (contender) => measureThroughput(contender, plan.load, concurrency)),
+    )
+  }
+  yield* throughputLines(`created and done, ${concurrency} at once`, measured)
+}
+
+async function* latencies(store: Store, plan: Plan, load: Load): AsyncGenerator<string, void, undefined> {
+  const [concurrency] = plan.concurrencies
+  const open = (most: number) => openTaskRunner(store.openEngine, most)
+  const starts: (readonly Latencies[])[] = []
+  const resumptions: (readonly number[])[] = []
+  for (let round = 0; round < plan.rounds; round += 1) {
+    starts.push(await inTurns(store, plan, round, (contender) => measureStarts(contender, load, concurrency)))
+    resumptions.push(await measureResumptions(open, load, concurrency))
+  }
+  const { fromSending, fromAnswer } = startColumns(starts)
+  const under = load.lanes === 1 ? 'one at a time' : `${load.lanes} under way`
+  yield* latencyLines(`sent to start, ${under}`, fromSending)
+  yield* latencyLines(`answered to start, ${under}`, fromAnswer)
+  const [, boss] = fromSending
+  const resumed = { name: 'tasks', rounds: resumptions }
+  const lines = latencyLines(`answer to resumption, ${under}`, boss === undefined ? [resumed] : [resumed, boss])
+  // What pg-boss takes to begin with a job stands above already.
+  yield* lines.slice(0, 1)
+}
+
+/** What every contender did, in the order of their names; every other round goes backwards. */
+async function inTurns<T>(
+  store: Store,
+  { signal }: Plan,
+  round: number,
+  measure: (contender: Contender) => Promise<T>,
+): Promise<readonly T[]> {
+  const contenders = contendersOf(store)
+  const measured: T[] = []
+  for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
+    signal?.throwIfAborted()
+    measured.push(await measure(contender))
+  }
+  return round % 2 === 0 ? measured : measured.reverse()
+}
+
+function contendersOf({ openEngine, openBoss }: Store): readonly Contender[] {
+  const ours: Contender = { name: 'tasks', open: async ({ concurrency }) => openTaskRunner(openEngine, concurrency) }
+  if (openBoss === undefined) return [ours]
+  return [ours, { name: 'pg-boss', open: ({ concurrency }) => openBossRunner(openBoss, concurrency) }]
+}

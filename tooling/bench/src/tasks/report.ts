@@ -1,0 +1,114 @@
+import { median } from '../median.ts'
+import type { Latencies, Throughput } from './measure.ts'
+import type { RoundTrip } from './round-trips.ts'
+
+/** A line per contender: medians over the rounds, and ratios to the last contender where there are two. */
+export function throughputLines(title: string, rounds: readonly (readonly Throughput[])[]): readonly string[] {
+  return columnsOf(rounds).map((own, index, all) => {
+    const other = index < all.length - 1 ? all.at(-1) : undefined
+    const { name = '' } = own[0] ?? {}
+    return row(title, name, [
+      `${figures(median(own.map(({ perSecond }) => perSecond)))}/s`,
+      `${figures(median(own.map(({ cpuPerOne }) => cpuPerOne)))} us CPU`,
+      other &&
+        beside(
+          other[0]?.name,
+          ratios(own, other, ({ perSecond }) => perSecond),
+        ),
+      other && `${median(ratios(own, other, ({ cpuPerOne }) => cpuPerOne)).toFixed(2)} x its CPU`,
+    ])
+  })
+}
+
+/** What took how long, one list a round. */
+export interface LatencyColumn {
+  readonly name: string
+  readonly rounds: readonly (readonly number[])[]
+}
+
+/** A line per column: half of all were faster than p50 and all but a hundredth faster than p99; ratios are of the p50 of a round, to the last column's. */
+export function latencyLines(title: string, columns: readonly LatencyColumn[]): readonly string[] {
+  return columns.map(({ name, rounds }, index) => {
+    const other = index < columns.length - 1 ? columns.at(-1) : undefined
+    const all = rounds.flat()
+    return row(title, name, [
+      `p50 ${milliseconds(percentile(all, 0.5))}`,
+      `p99 ${milliseconds(percentile(all, 0.99))}`,
+      other &&
+        beside(
+          other.name,
+          ratios(rounds, other.rounds, (round) => percentile(round, 0.5)),
+        ),
+    ])
+  })
+}
+
+/** The columns of how long handlers took to begin, from both moments. */
+export function startColumns(rounds: readonly (readonly Latencies[])[]): {
+  readonly fromSending: readonly LatencyColumn[]
+  readonly fromAnswer: readonly LatencyColumn[]
+} {
+  const columns = columnsOf(rounds).map((own) => ({ name: own[0]?.name ?? '', own }))
+  return {
+    fromSending: columns.map(({ name, own }) => ({ name, rounds: own.map(({ fromSending }) => fromSending) })),
+    fromAnswer: columns.map(({ name, own }) => ({ name, rounds: own.map(({ fromAnswer }) => fromAnswer) })),
+  }
+}
+
+/** A line per way to call: medians over the rounds, and how many times the first of them, the plain call. */
+export function roundTripLines(title: string, rounds: readonly (readonly RoundTrip[])[]): readonly string[] {
+  const [plain = [], ...rest] = columnsOf(rounds)
+  return [plain, ...rest].map((own) => {
+    const times = ratios(own, plain, ({ milliseconds: took }) => took)
+    const costs = ratios(own, plain, ({ cpuPerCall }) => cpuPerCall)
+    return row(title, own[0]?.name ?? '', [
+      milliseconds(median(own.map(({ milliseconds: took }) => took))),
+      `${figures(median(own.map(({ cpuPerCall }) => cpuPerCall)))} us CPU`,
+      `${figures(median(times))} x (${figures(Math.min(...times))} to ${figures(Math.max(...times))})`,
+      `${figures(median(costs))} x its CPU`,
+    ])
+  })
+}
+
+/** The smallest value that as large a share of all is no larger than. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const found = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]
+  if (found === undefined) throw new RangeError('a percentile of nothing was asked for: give at least one number')
+  return found
+}
+
+/** What each contender did, one entry a round. */
+function columnsOf<T extends { readonly name: string }>(rounds: readonly (readonly T[])[]): readonly (readonly T[])[] {
+  const names = new Set(rounds.flat().map(({ name }) => name))
+  return [...names].map((name) => rounds.flatMap((round) => round.filter((one) => one.name === name)))
+}
+
+/** The ratios that were taken within one round each. */
+function ratios<T>(own: readonly T[], other: readonly T[], of: (one: T) => number): readonly number[] {
+  return own.flatMap((one, round) => {
+    const beside = other[round]
+    return beside === undefined ? [] : [of(one) / of(beside)]
+  })
+}
+
+function beside(name: string | undefined, shares: readonly number[]): string {
+  const [least, most] = [Math.min(...shares), Math.max(...shares)]
+  return `${median(shares).toFixed(2)} x ${name} (${least.toFixed(2)} to ${most.toFixed(2)})`
+}
+
+const widths = [14, 16, 34, 16]
+
+function row(title: string, name: string, cells: readonly (string | undefined)[]): string {
+  const columns = cells.map((cell = '', index) => cell.padStart(widths[index] ?? 0))
+  return `  ${title.padEnd(40)}${name.padEnd(28)}${columns.join('')}`.trimEnd()
+}
+
+function milliseconds(value: number): string {
+  return `${value.toFixed(Math.abs(value) < 10 ? 2 : 1)} ms`
+}
+
+/** A number with as many digits as it takes to tell it from its neighbours. */
+function figures(value: number): string {
+  return value < 10 ? value.toFixed(2) : Math.round(value).toLocaleString('en')
+}

@@ -1,0 +1,57 @@
+import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import { memoryEngine } from '@x/tasks/memory'
+import { pgliteEngine } from '@x/tasks/pglite'
+import { postgresEngine } from '@x/tasks/postgres'
+import { fromPglite, PgBoss } from 'pg-boss'
+import { startPostgres } from './postgres-server.ts'
+import type { OpenEngine } from './task-runner.ts'
+
+/** Where tasks are kept, and jobs of pg-boss beside them. */
+export interface Store {
+  readonly name: string
+  readonly openEngine: OpenEngine
+  /** pg-boss over the same database; undefined where there is none. */
+  readonly openBoss: (() => PgBoss) | undefined
+  close(): Promise<void>
+}
+
+/** A store by name, in a folder of its own. */
+export interface StorePlan {
+  readonly name: string
+  open(folder: string): Promise<Store>
+}
+
+const settings = { schema: 'alone', useListenNotify: true, schedule: false } as const
+
+/** What is measured, in order. */
+export const stores: readonly StorePlan[] = [
+  { name: 'memory', open: async () => memoryStore() },
+  { name: 'PGlite', open: openPglite },
+  { name: 'PostgreSQL', open: openPostgres },
+]
+
+/** Tasks in memory: each engine begins empty. */
+export function memoryStore(): Store {
+  return { name: 'memory', openEngine: () => memoryEngine(), openBoss: undefined, close: async () => {} }
+}
+
+async function openPglite(folder: string): Promise<Store> {
+  const pglite = await PGlite.create(join(folder, 'pglite'))
+  return {
+    name: 'PGlite',
+    openEngine: (onError) => pgliteEngine(pglite, { onError }),
+    openBoss: () => new PgBoss({ ...settings, db: fromPglite(pglite), backend: 'pglite' }),
+    close: () => pglite.close(),
+  }
+}
+
+async function openPostgres(folder: string): Promise<Store> {
+  const { url, stop } = await startPostgres(join(folder, 'postgres'))
+  return {
+    name: 'PostgreSQL',
+    openEngine: (onError) => postgresEngine(url, { onError }),
+    openBoss: () => new PgBoss({ ...settings, connectionString: url }),
+    close: stop,
+  }
+}

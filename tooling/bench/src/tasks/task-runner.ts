@@ -1,0 +1,75 @@
+import { createClient } from '@x/client'
+import type { CallToolResult } from '@x/schema'
+import type { TaskEngine } from '@x/tasks'
+import { type TaskHandle, withTasks } from '@x/tasks/client'
+import { inLanes } from './in-lanes.ts'
+import { checkRuns, type Runner, resultOf } from './runner.ts'
+import { openServer, type WatchedServer } from './task-server.ts'
+
+/** A server with tasks and its client, in memory. */
+export interface TaskRunner extends Runner {
+  /** Calls the tool that asks, follows its task by listening, and answers at once. */
+  ask(token: string): Promise<void>
+}
+
+/** Opens an engine, which tells of what goes wrong in the background. */
+export type OpenEngine = (onError: (error: unknown) => void) => TaskEngine
+
+/** The clients' name. */
+export const host = { name: 'bench', version: '1.0.0' } as const
+
+/** Opens a server over an engine, with a client that follows tasks. */
+export function openTaskRunner(openEngine: OpenEngine, concurrency: number): TaskRunner {
+  const watched = openServer(openEngine, { concurrency })
+  const { exchange, server, moments, ends } = watched
+  const accept = () => ({ action: 'accept', content: { sure: true } }) as const
+  const client = withTasks(createClient(exchange, { ...host, elicit: accept }), { follow: 'listen' })
+  const handles = new Map<string, TaskHandle>()
+  return {
+    moments,
+    create: async (token) => {
+      const started = await client.startTask('work', { token })
+      if (started.status !== 'task')
+        throw new Error(`the call of ${token} became no task: the server has to take it on`)
+      handles.set(token, started.task)
+    },
+    ended: (token) => ends.of(handleOf(handles, token).taskId),
+    // An end is told of when it is kept.
+    settle: async () => {},
+    ask: async (token) => checkResult(token, await client.callTool('ask', { token })),
+    check: async (tokens) => {
+      checkServer(watched, tokens)
+      await inLanes(16, tokens, async (token) => {
+        const state = await handleOf(handles, token).status()
+        if (state.status !== 'completed')
+          throw new Error(`the task of ${token} is ${state.status}: it has to be completed`)
+        checkText(token, state.result['content'])
+      })
+    },
+    close: () => server.closeTasks({ graceMs: 1000 }),
+  }
+}
+
+function handleOf(handles: ReadonlyMap<string, TaskHandle>, token: string): TaskHandle {
+  const handle = handles.get(token)
+  if (handle === undefined) throw new Error(`there is no task of ${token}: create it first`)
+  return handle
+}
+
+/** Throws unless nothing went wrong and each token was worked on once. */
+export function checkServer({ errors, runs }: WatchedServer, tokens: readonly string[]): void {
+  if (errors.length > 0)
+    throw new Error('the server met an error, so that the numbers would mean nothing', { cause: errors[0] })
+  checkRuns(runs, tokens)
+}
+
+/** Throws unless a call gave what it has to. */
+export function checkResult(token: string, { content }: CallToolResult): void {
+  checkText(token, content)
+}
+
+function checkText(token: string, content: unknown): void {
+  const text = JSON.stringify(content)
+  const wanted = JSON.stringify([{ type: 'text', text: resultOf(token) }])
+  if (text !== wanted) throw new Error(`the result of ${token} is ${text}: it has to be ${wanted}`)
+}
