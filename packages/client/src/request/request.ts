@@ -74,7 +74,7 @@ export function createRespond(exchange: Exchange, options: ClientOptions, seen: 
   const send = (call: ClientRequest<string>, how: CallOptions, place: Place): Promise<RpcResponse> => {
     const id = nextId()
     const _meta = metaOf(id, seen.versions.current(), { how, asks: methodRow(call.method)?.asks ?? false })
-    const request: RpcRequest = { jsonrpc: '2.0', id, method: call.method, params: { ...call.params, _meta } }
+    const request: RpcRequest = { jsonrpc: '2.0', id, method: call.method, params: withMeta(call.params, _meta) }
     const timeoutMs = how.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs
     const maxTotalMs = how.maxTotalMs ?? options.maxTotalMs ?? timeoutMs * 10
     const { clock = platformClock } = options
@@ -96,6 +96,11 @@ export function createRespond(exchange: Exchange, options: ClientOptions, seen: 
     seen.server = serverInfoOf(response) ?? seen.server
     return response
   }
+}
+
+/** The params with their `_meta`, which is nobody else's to write. V8 adds a property behind a spread ten times slower than before it. */
+function withMeta(params: JsonObject, _meta: JsonObject): JsonObject {
+  return '_meta' in params ? { ...params, _meta } : { _meta, ...params }
 }
 
 /** What `Mcp-Name` repeats where no row of the method says so, as the header has it. */

@@ -16,7 +16,7 @@ const lingerBytes = 65_536
  */
 export async function readReply(incoming: Incoming, context: ReplyContext): Promise<RpcResponse> {
   const { status } = incoming
-  const type = incoming.header('content-type')?.split(';')[0]?.trim().toLowerCase()
+  const type = mediaType(incoming.header('content-type'))
   if (!context.decodes) refuseCompressed(incoming, context)
   if (status < 200 || status >= 300) return refusedStatus(incoming, type, context)
   if (type === 'text/event-stream') return readEvents(incoming, context)
@@ -26,6 +26,11 @@ export async function readReply(incoming: Incoming, context: ReplyContext): Prom
   const what = type === undefined ? 'no body' : `a body of type ${type.slice(0, 100)}`
   const message = `${origin}: answered ${status} with ${what}; it must be application/json or text/event-stream`
   throw new HttpError('protocol', message, { origin, status })
+}
+
+function mediaType(header: string | undefined): string | undefined {
+  const end = header?.indexOf(';') ?? -1
+  return (end === -1 ? header : header?.slice(0, end))?.trim().toLowerCase()
 }
 
 function refuseCompressed(incoming: Incoming, { origin }: ReplyContext): void {
