@@ -29,6 +29,13 @@ export interface TaskOptions {
   readonly maxTasksPerPrincipal?: number | undefined
   /** How often a task is begun again after its process died or stood still, without a step done in between; 5 when absent. */
   readonly maxFailures?: number | undefined
+  /**
+   * How many bytes of JSON may be recorded of a task: what its steps gave, its checkpoints, what was asked and answered. 4,000,000 when absent, as much
+   * as a message may have. A task that would record more fails, and says with what.
+   */
+  readonly maxJournalBytes?: number | undefined
+  /** How many bytes of JSON the result of a task may have, or its error; 4,000,000 when absent. A task with a longer one fails, and says so. */
+  readonly maxResultBytes?: number | undefined
   /** Milliseconds that a handler has to end after its task was cancelled, before the task is `cancelled` without it; 5000 when absent. */
   readonly cancelGraceMs?: number | undefined
   /** Carries the news of tasks to the instance where somebody listens to them; within this process alone when absent. */
@@ -60,6 +67,8 @@ export interface TaskSettings {
   readonly pollIntervalMs: number
   readonly maxTasksPerPrincipal: number
   readonly maxFailures: number
+  readonly maxJournalBytes: number
+  readonly maxResultBytes: number
   readonly cancelGraceMs: number
   readonly persistentWorkflow: boolean
   readonly serverInfo: boolean
@@ -93,15 +102,33 @@ function switchesOf({ accepts, works, persistentWorkflow, serverInfo }: TaskOpti
   }
 }
 
+/** A little less than the messages of the transports may have, which carry what is around it as well. */
+const usualBytes = 4_000_000
+
+/** What each number is when it is absent. */
+const usual = {
+  concurrency: 16,
+  pollIntervalMs: 1000,
+  maxTasksPerPrincipal: 1000,
+  maxFailures: 5,
+  maxJournalBytes: usualBytes,
+  maxResultBytes: usualBytes,
+  cancelGraceMs: 5000,
+  lookForWorkMs: 1000,
+}
+
 function numbersOf(options: TaskOptions) {
+  const number = (name: keyof typeof usual): number => whole(name, options[name] ?? usual[name])
   return {
     ttlMs: options.ttlMs === null ? null : whole('ttlMs', options.ttlMs ?? 86_400_000),
-    concurrency: whole('concurrency', options.concurrency ?? 16),
-    pollIntervalMs: whole('pollIntervalMs', options.pollIntervalMs ?? 1000),
-    maxTasksPerPrincipal: whole('maxTasksPerPrincipal', options.maxTasksPerPrincipal ?? 1000),
-    maxFailures: whole('maxFailures', options.maxFailures ?? 5),
-    cancelGraceMs: whole('cancelGraceMs', options.cancelGraceMs ?? 5000),
-    lookForWorkMs: whole('lookForWorkMs', options.lookForWorkMs ?? 1000),
+    concurrency: number('concurrency'),
+    pollIntervalMs: number('pollIntervalMs'),
+    maxTasksPerPrincipal: number('maxTasksPerPrincipal'),
+    maxFailures: number('maxFailures'),
+    maxJournalBytes: number('maxJournalBytes'),
+    maxResultBytes: number('maxResultBytes'),
+    cancelGraceMs: number('cancelGraceMs'),
+    lookForWorkMs: number('lookForWorkMs'),
   }
 }
 

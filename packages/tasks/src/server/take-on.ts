@@ -12,6 +12,7 @@ import { writePayload } from './payload.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'
 import { plainTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
+import { refuseJournal } from './worker/size-limits.ts'
 
 /** What takes one request on as a task, if its handler wants that. */
 export function backgroundOf(request: RpcRequest, call: Call, { settings }: TaskContext): Background {
@@ -34,6 +35,11 @@ interface Taken {
 async function takeOn({ request, call, journal }: Taken, settings: TaskContext['settings']): Promise<JsonObject> {
   requireTasks(requestMeta(request.params))
   if (!settings.accepts) throw new McpError(errorCodes.internal, 'This instance takes no tasks on: ask another one')
+  const tooLarge = refuseJournal(journal, settings)
+  if (tooLarge !== undefined) {
+    settings.onError(new Error(tooLarge.message))
+    throw new McpError(tooLarge.code, tooLarge.message)
+  }
   const id = randomId()
   const { principal } = call
   const payload = await writePayload({ id, request, principal, journal }, settings.credentials)

@@ -1,11 +1,12 @@
-import { type JournalEntry, type JournalKeeper, type JsonObject, metaKeys } from '@x/schema'
+import { type JournalEntry, type JournalKeeper, type JsonObject, metaKeys, type WireError } from '@x/schema'
 import type { ClaimedTask, LeaseState, TaskProgress } from '../../engines/engine.ts'
 import { quietTimer } from '../quiet-timer.ts'
 import type { TaskContext } from '../task-context.ts'
 import { persist } from './persist.ts'
+import { countIn, type JournalSize, journalSize } from './size-limits.ts'
 
 /** Why a run of a task is to stop before its end. */
-export type StopReason = 'lost' | 'cancelled' | 'released'
+export type StopReason = 'lost' | 'cancelled' | 'released' | 'tooLarge'
 
 /** One claim of a task while it is worked on. */
 export interface Attempt {
@@ -14,6 +15,7 @@ export interface Attempt {
   readonly controller: AbortController
   /** Aborts when nobody waits any more for what cannot be kept. */
   readonly givenUp: AbortSignal
+  readonly size: JournalSize
   noted: JournalEntry[]
   message: string | undefined
   /** Whether a step was done since the last write. */
@@ -24,6 +26,8 @@ export interface Attempt {
   /** Whether the task is to be given back at the next boundary. */
   leaving: boolean
   stopped: StopReason | undefined
+  /** Why the task has to end with an error: it would keep too much. */
+  tooLarge: WireError | undefined
   /** Whether the claim has come to its end: nothing is written any more. */
   over: boolean
 }
@@ -34,6 +38,7 @@ export function openAttempt(task: ClaimedTask, givenUp: AbortSignal): Attempt {
     task,
     controller: new AbortController(),
     givenUp,
+    size: journalSize(task),
     noted: [],
     message: undefined,
     progressed: false,
@@ -41,6 +46,7 @@ export function openAttempt(task: ClaimedTask, givenUp: AbortSignal): Attempt {
     messageTimer: undefined,
     leaving: false,
     stopped: undefined,
+    tooLarge: undefined,
     over: false,
   }
 }
@@ -56,6 +62,7 @@ const reasons: Readonly<Record<StopReason, string>> = {
   lost: 'The task has ended, or goes on elsewhere',
   cancelled: 'The task was cancelled',
   released: 'The task goes on elsewhere, because this process stops',
+  tooLarge: 'The task has recorded more than it may',
 }
 
 /** What keeps the journal of an attempt: every commit is one write, in which those that wait for it share. */
@@ -87,12 +94,20 @@ function write(attempt: Attempt, context: TaskContext): Promise<void> {
   attempt.writes = attempt.writes.then(async () => {
     const progress = takeProgress(attempt)
     if (attempt.over || (progress.entries.length === 0 && progress.statusMessage === undefined)) return
+    if (refusalOf(attempt, progress, context) !== undefined) return
     const { engine } = context.settings
     const state = await persist(() => engine.record(attempt.task, progress), attempt.givenUp, context)
     obey(attempt, state ?? 'lost')
     if (progress.statusMessage !== undefined) context.watch.changed(attempt.task.id)
   })
   return attempt.writes
+}
+
+/** Why progress may not be written, if it is too much; then the attempt stops, and nothing after it is written either. */
+export function refusalOf(attempt: Attempt, { entries }: TaskProgress, context: TaskContext): WireError | undefined {
+  attempt.tooLarge ??= countIn(attempt.size, entries, context.settings)
+  if (attempt.tooLarge !== undefined) stopAttempt(attempt, 'tooLarge')
+  return attempt.tooLarge
 }
 
 /** Does what the state of a lease asks for. */

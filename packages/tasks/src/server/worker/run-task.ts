@@ -3,8 +3,9 @@ import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
 import { readPayload } from '../payload.ts'
 import { quietTimer } from '../quiet-timer.ts'
 import type { TaskContext } from '../task-context.ts'
-import { type Attempt, keeperOf, noteProgress, takeProgress, withProgress } from './attempt.ts'
+import { type Attempt, keeperOf, noteProgress, refusalOf, takeProgress, withProgress } from './attempt.ts'
 import { persist } from './persist.ts'
+import { refuseEnd, refuseRequests } from './size-limits.ts'
 
 /** Works on a task until it has ended, waits for its client, or is to go on elsewhere. Never rejects. */
 export async function runTask(attempt: Attempt, context: TaskContext): Promise<void> {
@@ -69,6 +70,7 @@ function graceAfterCancel(attempt: Attempt, { settings }: TaskContext) {
 
 async function settle(attempt: Attempt, response: RpcResponse, context: TaskContext): Promise<void> {
   if (attempt.stopped === 'lost') return
+  if (attempt.tooLarge !== undefined) return finishTooLarge(attempt, attempt.tooLarge, context)
   if ('error' in response) return finish(attempt, failed(response.error), context)
   const { result } = response
   if (result['resultType'] !== 'input_required') return finish(attempt, completed(result), context)
@@ -82,6 +84,7 @@ async function settle(attempt: Attempt, response: RpcResponse, context: TaskCont
 /** The call rejected: it was stopped, or could not be made at all. */
 async function settleStopped(attempt: Attempt, error: unknown, context: TaskContext): Promise<void> {
   if (attempt.stopped === 'lost') return
+  if (attempt.tooLarge !== undefined) return finishTooLarge(attempt, attempt.tooLarge, context)
   if (attempt.stopped === 'released') return release(attempt, context)
   if (attempt.stopped === 'cancelled') return finish(attempt, cancelled, context)
   context.settings.onError(error)
@@ -90,6 +93,8 @@ async function settleStopped(attempt: Attempt, error: unknown, context: TaskCont
 
 async function suspend(attempt: Attempt, requests: JsonObject, context: TaskContext): Promise<void> {
   const { engine, ttlMs: lifeMs } = context.settings
+  const tooLarge = refuseRequests(requests, context.settings)
+  if (tooLarge !== undefined) return finishTooLarge(attempt, tooLarge, context)
   const state = await endClaim(attempt, context, (progress) =>
     engine.suspend(attempt.task, { ...progress, requests, lifeMs }),
   )
@@ -112,6 +117,11 @@ async function endClaim(
 ): Promise<LeaseState | undefined> {
   await attempt.writes
   const progress = takeProgress(attempt)
+  const tooLarge = refusalOf(attempt, progress, context)
+  if (tooLarge !== undefined) {
+    await finishTooLarge(attempt, tooLarge, context)
+    return undefined
+  }
   const state = await persist(() => write(progress), attempt.givenUp, context)
   if (state !== 'cancelling') attempt.over = true
   if (state === 'held') context.watch.changed(attempt.task.id)
@@ -121,9 +131,22 @@ async function endClaim(
 async function finish(attempt: Attempt, end: Omit<TaskEnd, 'lifeMs'>, context: TaskContext): Promise<void> {
   await attempt.writes
   attempt.over = true
-  const { engine, ttlMs: lifeMs } = context.settings
-  const written = await persist(() => engine.finish(attempt.task, { ...end, lifeMs }), attempt.givenUp, context)
+  const { settings } = context
+  const tooLarge = refuseEnd(end, settings)
+  const kept = tooLarge === undefined ? end : reported(attempt, tooLarge, context)
+  const write = () => settings.engine.finish(attempt.task, { ...kept, lifeMs: settings.ttlMs })
+  const written = await persist(write, attempt.givenUp, context)
   if (written === true) context.watch.changed(attempt.task.id)
+}
+
+function finishTooLarge(attempt: Attempt, error: WireError, context: TaskContext): Promise<void> {
+  return finish(attempt, reported(attempt, error, context), context)
+}
+
+/** A failure that the author of the tool has to hear of as well. */
+function reported({ task }: Attempt, error: WireError, { settings }: TaskContext): Omit<TaskEnd, 'lifeMs'> {
+  settings.onError(new Error(`Task ${task.id}: ${error.message}`))
+  return failed(error)
 }
 
 const cancelled: Omit<TaskEnd, 'lifeMs'> = { outcome: { status: 'cancelled' } }

@@ -1,0 +1,206 @@
+import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import { errorCodes, isJsonObject, McpError, platformClock } from '@x/schema'
+import { tool, toolResult } from '@x/server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { TaskEngine } from '../engines/engine.ts'
+import { postgresEngine } from '../engines/postgres/postgres-engine.ts'
+import { accept, answer, createFleet, modes, textOf } from '../testing/fleet.ts'
+
+const limits = { maxJournalBytes: 2000, maxResultBytes: 1000 }
+const named = z.object({ name: z.string() })
+const long = (bytes: number): string => 'x'.repeat(bytes)
+
+/** Tools that keep too much, each in its way, and what is said of it. */
+const greedy = [
+  [
+    'a step gives too much',
+    tool('greedy', { description: 'x', task: 'required', run: (_, ctx) => ctx.step('scan', () => long(3000)) }),
+    /^What the task records has \d{4} bytes with steps "scan", which has 30\d\d, and may have 2000: let a step give what names/,
+  ],
+  [
+    'many steps give too much together',
+    tool('greedy', {
+      description: 'x',
+      task: 'required',
+      run: async (_, ctx) => {
+        for (let step = 0; step < 30; step++) await ctx.step(`step-${step}`, () => long(100))
+        return 'done'
+      },
+    }),
+    /^What the task records has 2\d{3} bytes with steps "step-1\d", which has 1\d\d, and may have 2000: /,
+  ],
+  [
+    'a checkpoint is too long, and the handler goes on in spite of it',
+    tool('greedy', {
+      description: 'x',
+      task: 'required',
+      run: async (_, ctx) => {
+        await ctx
+          .checkpoint('at', '')
+          .save(long(3000))
+          .catch(() => {})
+        return 'done'
+      },
+    }),
+    /with checkpoints "at", which has 30\d\d, and may have 2000: /,
+  ],
+  [
+    'a question is too long',
+    tool('greedy', {
+      description: 'x',
+      task: 'required',
+      run: async (_, ctx) => (await ctx.elicit('who', { message: long(1990), schema: named })).name,
+    }),
+    /(^What the task asks has 2\d{3} bytes|questions "who").*, and may have 2000: /,
+  ],
+  [
+    'a result is too long',
+    tool('greedy', { description: 'x', task: 'required', run: () => long(1000) }),
+    /^The result of the task has 1\d{3} bytes, and may have 1000: give less, or links to the rest/,
+  ],
+  [
+    'a result that says of itself that it is an error is too long',
+    tool('greedy', {
+      description: 'x',
+      task: 'required',
+      run: () => toolResult({ isError: true, content: [{ type: 'text', text: long(1000) }] }),
+    }),
+    /^The result of the task has 1\d{3} bytes, and may have 1000: /,
+  ],
+  [
+    'an error is too long',
+    tool('greedy', {
+      description: 'x',
+      task: 'required',
+      run: () => Promise.reject(new McpError(errorCodes.internal, 'No', { data: { why: long(1000) } })),
+    }),
+    /^The error of the task has 1\d{3} bytes, and may have 1000: /,
+  ],
+] as const
+
+/** An engine, and the longest that it was given to keep. */
+function measured(engine: TaskEngine): { readonly engine: TaskEngine; readonly longest: () => number } {
+  let longest = 0
+  const note = (value: unknown): void => {
+    longest = Math.max(longest, JSON.stringify(value).length)
+  }
+  const noting: TaskEngine = {
+    ...engine,
+    record: (lease, progress) => (note(progress), engine.record(lease, progress)),
+    suspend: (lease, suspension) => (note(suspension), engine.suspend(lease, suspension)),
+    release: (lease, progress) => (note(progress), engine.release(lease, progress)),
+    finish: (lease, end) => (note(end), engine.finish(lease, end)),
+  }
+  return { engine: noting, longest: () => longest }
+}
+
+let postgres: RealPostgres
+beforeAll(async () => {
+  postgres = await startPostgres()
+}, 60_000)
+afterAll(() => postgres.close())
+
+describe.each([
+  ['in memory', (engine: TaskEngine) => engine, {}],
+  ['over PostgreSQL', () => postgresEngine(postgres.url), { clock: platformClock, lookForWorkMs: 20 }],
+] as const)('a task that would keep too much %s fails with an error that says so', (_where, engineOf, options) => {
+  test.each(modes.flatMap((mode) => greedy.map(([why, one, says]) => ({ why, one, says, ...mode }))))(
+    '$why (runs again: $strictReplay)',
+    async ({ one, says, strictReplay }) => {
+      const store = { longest: () => 0 }
+      const fleet = createFleet((inner) => {
+        const { engine, longest } = measured(engineOf(inner))
+        store.longest = longest
+        return engine
+      })
+      const { server, start, reach, errors } = fleet.add([one], { ...limits, ...options }, { strictReplay })
+      const { status, error, statusMessage } = await reach(await start('greedy'), ({ status }) => status !== 'working')
+      expect([status, error, statusMessage]).toEqual([
+        'failed',
+        { code: errorCodes.internal, message: expect.stringMatching(says) },
+        expect.stringMatching(says),
+      ])
+      expect(errors.map(String)).toContainEqual(expect.stringMatching(/Error: Task [0-9a-f]+: .* and may have /))
+      expect(store.longest()).toBeLessThan(1000)
+      await server.closeTasks()
+    },
+  )
+})
+
+test('what was recorded in a call that becomes a task counts as well, and the call says so', async () => {
+  const becoming = tool('become', {
+    description: 'x',
+    run: async (_, ctx) => {
+      await ctx.step('scan', () => long(3000))
+      await ctx.task('required')
+      return 'done'
+    },
+  })
+  const { error, errors } = createFleet().add([becoming], limits, { strictReplay: false })
+  const message = expect.stringMatching(
+    /^What the call recorded before it became a task has 3\d{3} bytes, and may have 2000: /,
+  )
+  expect(await error('tools/call', { name: 'become' })).toEqual({ code: errorCodes.internal, message })
+  expect(errors).toHaveLength(1)
+})
+
+test('what takes the place of an earlier value counts once, and what was recorded before counts at the next instance', async () => {
+  const saving = tool('save', {
+    description: 'x',
+    task: 'required',
+    run: async (_, ctx) => {
+      const at = ctx.checkpoint('at', '')
+      for (let time = 0; time < 10; time++) await at.save(long(1000))
+      const { name } = await ctx.elicit('who', { message: 'Who?', schema: named })
+      return ctx.step('scan', () => long(Number(name)))
+    },
+  })
+  const fleet = createFleet()
+  const ends = []
+  for (const bytes of [100, 900]) {
+    const before = fleet.add([saving], limits, { strictReplay: false })
+    const id = await before.start('save')
+    await before.reach(id, 'input_required')
+    await before.server.closeTasks()
+    const after = fleet.add([saving], limits, { strictReplay: false })
+    await answer(after, id, { who: accept({ name: `${bytes}` }) })
+    ends.push(await after.reach(id, ({ status }) => status === 'completed' || status === 'failed'))
+    await after.server.closeTasks()
+  }
+  expect(ends.map(({ status, error }) => [status, isJsonObject(error) ? error.message : undefined])).toEqual([
+    ['completed', undefined],
+    ['failed', expect.stringContaining('with steps "scan", which has 9')],
+  ])
+})
+
+test('a long answer is no reason to fail, until something is recorded after it', async () => {
+  const asking = (after: boolean) =>
+    tool(after ? 'record' : 'end', {
+      description: 'x',
+      task: 'required',
+      run: async (_, ctx) => {
+        const { name } = await ctx.elicit('who', { message: 'Who?', schema: named })
+        return after ? ctx.step('after', () => `${name.length}`) : `${name.length}`
+      },
+    })
+  const instance = createFleet().add([asking(true), asking(false)], limits, { strictReplay: false })
+  const ends = []
+  for (const name of ['end', 'record']) {
+    const id = await instance.start(name)
+    await instance.reach(id, 'input_required')
+    await answer(instance, id, { who: accept({ name: long(3000) }) })
+    ends.push(await instance.reach(id, ({ status }) => status === 'completed' || status === 'failed'))
+  }
+  expect(ends.map(({ status, result }) => [status, textOf(result)])).toEqual([
+    ['completed', '3000'],
+    ['failed', undefined],
+  ])
+})
+
+test.each([
+  ['maxJournalBytes', 0],
+  ['maxResultBytes', 1.5],
+])('%s of %s is refused', (name, value) => {
+  expect(() => createFleet().add([], { [name]: value })).toThrow(`${name} is ${value}; write a whole number from 1`)
+})

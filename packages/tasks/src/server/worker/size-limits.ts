@@ -1,0 +1,82 @@
+import { errorCodes, type JournalEntry, type JsonObject, type WireError } from '@x/schema'
+import type { ClaimedTask, TaskEnd } from '../../engines/engine.ts'
+import type { TaskSettings } from '../options.ts'
+
+/** What is recorded of a task by now, in bytes of JSON. */
+export interface JournalSize {
+  /** All of it: what the call brought along, the answers so far, and the entries. */
+  total: number
+  /** Each entry's, by part and key. */
+  readonly entries: Map<string, number>
+}
+
+type Limits = Pick<TaskSettings, 'maxJournalBytes' | 'maxResultBytes'>
+
+/** Measures what a claimed task brings along. */
+export function journalSize({ payload, responses, entries }: ClaimedTask): JournalSize {
+  const sizes = new Map(entries.map((entry) => [nameOf(entry), bytesOf(entry)]))
+  const total = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
+  return { total: total + bytesOf(payload['journal'] ?? {}) + bytesOf(responses), entries: sizes }
+}
+
+/**
+ * Counts what is to be recorded, of each part and key one entry. What is wrong with it when that would be too much: then nothing
+ * was counted, and nothing of it may be written.
+ */
+export function countIn(size: JournalSize, entries: readonly JournalEntry[], limits: Limits): WireError | undefined {
+  const sizes = new Map(entries.map((entry) => [nameOf(entry), bytesOf(entry)]))
+  let { total } = size
+  for (const [name, bytes] of sizes) total += bytes - (size.entries.get(name) ?? 0)
+  // What was too much before, because of a long answer or a bound that was higher, is no reason to refuse what adds nothing.
+  if (total > limits.maxJournalBytes && total > size.total) return tooMuchRecorded(entries, total, limits)
+  for (const [name, bytes] of sizes) size.entries.set(name, bytes)
+  size.total = total
+  return undefined
+}
+
+/** What is wrong with a journal that a call has before it becomes a task. */
+export function refuseJournal(journal: JsonObject, { maxJournalBytes }: Limits): WireError | undefined {
+  const bytes = bytesOf(journal)
+  if (bytes <= maxJournalBytes) return undefined
+  return tooLarge(`What the call recorded before it became a task has ${bytes} bytes`, maxJournalBytes, lessRecorded)
+}
+
+/** What is wrong with questions. */
+export function refuseRequests(requests: JsonObject, { maxJournalBytes }: Limits): WireError | undefined {
+  const bytes = bytesOf(requests)
+  if (bytes <= maxJournalBytes) return undefined
+  return tooLarge(`What the task asks has ${bytes} bytes`, maxJournalBytes, 'ask less at once (maxJournalBytes)')
+}
+
+/** What is wrong with the way in which a task ends. */
+export function refuseEnd({ outcome }: Pick<TaskEnd, 'outcome'>, { maxResultBytes }: Limits): WireError | undefined {
+  const bytes = bytesOf(outcome)
+  if (bytes <= maxResultBytes) return undefined
+  const what = outcome.status === 'failed' ? 'error' : 'result'
+  const advice = 'give less, or links to the rest (maxResultBytes)'
+  return tooLarge(`The ${what} of the task has ${bytes} bytes`, maxResultBytes, advice)
+}
+
+const lessRecorded = 'let a step give what names a large thing, and keep the thing elsewhere (maxJournalBytes)'
+
+function tooMuchRecorded(entries: readonly JournalEntry[], total: number, { maxJournalBytes }: Limits): WireError {
+  const [largest] = entries.toSorted((one, other) => bytesOf(other) - bytesOf(one))
+  const { part = '', key = '' } = largest ?? {}
+  const named = `${part} ${JSON.stringify(key.slice(0, 100))}`
+  const found = `What the task records has ${total} bytes with ${named}, which has ${bytesOf(largest ?? {})}`
+  return tooLarge(found, maxJournalBytes, lessRecorded)
+}
+
+function tooLarge(found: string, most: number, advice: string): WireError {
+  return { code: errorCodes.internal, message: `${found}, and may have ${most}: ${advice}` }
+}
+
+function nameOf({ part, key }: JournalEntry): string {
+  return JSON.stringify([part, key])
+}
+
+const encoder = new TextEncoder()
+
+function bytesOf(value: object | string | number | boolean | null): number {
+  return encoder.encode(JSON.stringify(value)).length
+}
