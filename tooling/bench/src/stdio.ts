@@ -1,5 +1,29 @@
-import { median } from './median.ts'
+import { type Gauge, type MeasureOptions, optionsOf } from './gauge.ts'
 import { type PipedServer, type PipeMeasurement, pipePinning, startPiped } from './stdio/pipe-load.ts'
+import { medianOf, type Round, shareOf, sharesOf, spreadText, takeTurns } from './turns.ts'
+import { type RatioId, type Reading, readingLine } from './wanted.ts'
+
+interface Row {
+  readonly id: RatioId
+  readonly inFlight: number
+  readonly of: (measurement: PipeMeasurement) => number
+  readonly text: (value: number) => string
+}
+
+const rows: readonly Row[] = [
+  {
+    id: 'stdio/p50',
+    inFlight: 1,
+    of: ({ medianMicroseconds }) => medianMicroseconds,
+    text: (value) => `${value.toFixed(0)} us`,
+  },
+  {
+    id: 'stdio/64',
+    inFlight: 64,
+    of: ({ perSecond }) => perSecond,
+    text: (value) => `${Math.round(value).toLocaleString('en')}/s`,
+  },
+]
 
 /**
  * How much of what a process can do with JSON lines is left when it serves MCP over stdio.
@@ -10,59 +34,59 @@ import { type PipedServer, type PipeMeasurement, pipePinning, startPiped } from 
  * and the median over the rounds is shown with the smallest and the largest. Not measured: the client, large messages,
  * notifications, the start of a process.
  */
-export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
-  const [rounds, seconds, warmUp] = quick ? [3, 1, 2] : [7, 3, 5]
+export const stdioGauge: Gauge = { ids: rows.map(({ id }) => id), measure }
+
+/** Measures that, and prints it. */
+export async function run(options: { readonly quick: boolean }): Promise<void> {
+  await measure(optionsOf(options))
+}
+
+async function measure({ timing, only, print }: MeasureOptions): Promise<readonly Reading[]> {
+  const { rounds, seconds, warmUp } = timing
   const servers: PipedServer[] = []
   try {
-    for (const name of ['floor', 'our']) servers.push(await startPiped(name, `${name}-server.js`))
+    servers.push(await startPiped('floor', 'floor-server.js'), await startPiped('ours', 'our-server.js'))
     print(`tools/call of an echo tool over pipes, Node ${process.version}; ${pipePinning}`)
     print(`${rounds} alternating rounds of ${seconds} s each; medians; ratios within a round`)
     for (const server of servers) await server.load(64, warmUp)
-    for (const inFlight of [1, 64]) {
-      const measured: Round[] = []
-      for (let round = 0; round < rounds; round++) measured.push(await measure(servers, { round, inFlight, seconds }))
-      report(inFlight, measured)
+    const readings: Reading[] = []
+    for (const row of rows.filter(({ id }) => only === undefined || only.includes(id))) {
+      const measured = await takeTurns(servers, rounds, (server) => server.load(row.inFlight, seconds))
+      for (const { name } of servers) print(reportLine(measured, name, row.inFlight))
+      readings.push(readingOf(measured, row))
     }
+    for (const reading of readings) print(readingLine(reading))
+    return readings
   } finally {
     for (const server of servers) await server.stop()
   }
 }
 
-type Round = ReadonlyMap<string, PipeMeasurement>
-
-interface Plan {
-  readonly round: number
-  readonly inFlight: number
-  readonly seconds: number
-}
-
-async function measure(servers: readonly PipedServer[], { round, inFlight, seconds }: Plan): Promise<Round> {
-  const measured = new Map<string, PipeMeasurement>()
-  for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
-    measured.set(server.name, await server.load(inFlight, seconds))
-  }
-  return measured
-}
-
-function report(inFlight: number, rounds: readonly Round[]): void {
-  const of = (name: string, key: keyof PipeMeasurement): number[] =>
-    rounds.map((round) => round.get(name)?.[key] ?? Number.NaN)
-  for (const name of ['floor', 'our']) {
-    const shares = of(name, 'perSecond').map((own, index) => own / (of('floor', 'perSecond')[index] ?? Number.NaN))
-    const costs = of(name, 'cpuPerCall').map((own, index) => own / (of('floor', 'cpuPerCall')[index] ?? Number.NaN))
-    const columns = [
-      `${inFlight} in flight`.padStart(12),
-      name.padEnd(6),
-      `${median(of(name, 'perSecond')).toFixed(0)} calls/s`.padStart(15),
-      `${median(of(name, 'cpuPerCall')).toFixed(1)} us CPU/call`.padStart(18),
-      `${(median(shares) * 100).toFixed(1)} % of the floor`.padStart(22),
-      `${median(costs).toFixed(2)} x its CPU`.padStart(15),
-      `(${(Math.min(...shares) * 100).toFixed(1)} to ${(Math.max(...shares) * 100).toFixed(1)} %)`,
-    ]
-    print(columns.join('  '))
+function readingOf(rounds: readonly Round<PipeMeasurement>[], { id, of, text }: Row): Reading {
+  return {
+    id,
+    value: shareOf(rounds, { name: 'ours', base: 'floor', of }),
+    ours: text(medianOf(rounds, 'ours', of)),
+    floor: text(medianOf(rounds, 'floor', of)),
   }
 }
 
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
+function reportLine(rounds: readonly Round<PipeMeasurement>[], name: string, inFlight: number): string {
+  const middle = (of: keyof PipeMeasurement): number => medianOf(rounds, name, (one) => one[of])
+  const ratio = (of: keyof PipeMeasurement): number => shareOf(rounds, { name, base: 'floor', of: (one) => one[of] })
+  const columns = [
+    `${inFlight} in flight`.padStart(12),
+    name.padEnd(6),
+    `${middle('perSecond').toFixed(0)} calls/s`.padStart(15),
+    `${middle('cpuPerCall').toFixed(1)} us CPU/call`.padStart(18),
+    `${(ratio('perSecond') * 100).toFixed(1)} % of the floor`.padStart(22),
+    `${ratio('cpuPerCall').toFixed(2)} x its CPU`.padStart(15),
+    spreadText(sharesOf(rounds, { name, base: 'floor', of: ({ perSecond }) => perSecond })),
+  ]
+  if (inFlight === 1) {
+    columns.push(
+      `p50 ${middle('medianMicroseconds').toFixed(0)} us, ${ratio('medianMicroseconds').toFixed(2)} x its p50`,
+    )
+  }
+  return columns.join('  ')
 }

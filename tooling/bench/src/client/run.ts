@@ -1,60 +1,76 @@
-import { median } from '../median.ts'
-import { type PinnedProcess, pinning, startPinned } from '../pinned-process.ts'
+import { type Gauge, type MeasureOptions, optionsOf } from '../gauge.ts'
 import type { ServerAnswer, ServerQuestion } from '../http/answer-questions.ts'
+import { type PinnedProcess, pinning, startPinned } from '../pinned-process.ts'
+import { medianOf, type Round, shareOf, sharesOf, spreadText, takeTurns } from '../turns.ts'
+import { type RatioId, type Reading, readingLine } from '../wanted.ts'
 import type { DriveAnswer, DriveQuestion } from './drive.ts'
 
-type Client = PinnedProcess<DriveQuestion, DriveAnswer>
-type Round = ReadonlyMap<string, DriveAnswer>
+interface Client extends PinnedProcess<DriveQuestion, DriveAnswer> {
+  readonly name: string
+}
 
-const names = ['bare', 'our', 'peer'] as const
-const labels: Readonly<Record<(typeof names)[number], string>> = { bare: 'undici', our: 'ours', peer: 'official' }
+const programs = { undici: 'bare', ours: 'our', official: 'peer' } as const
+const rows: readonly { readonly id: RatioId; readonly inFlight: number }[] = [
+  { id: 'client/1', inFlight: 1 },
+  { id: 'client/16', inFlight: 16 },
+]
 
-/** Measures how many calls a second a client makes of one core, against bare undici, and beside the official SDK. */
-export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
-  const [rounds, seconds, warmUp] = quick ? [3, 1, 2] : [7, 3, 5]
+/** How many calls a second a client makes of one core, against bare undici, and beside the official SDK. */
+export const clientGauge: Gauge = { ids: rows.map(({ id }) => id), measure }
+
+/** Measures that, and prints it. */
+export async function run(options: { readonly quick: boolean }): Promise<void> {
+  await measure(optionsOf(options))
+}
+
+async function measure({ timing, only, print }: MeasureOptions): Promise<readonly Reading[]> {
+  const { rounds, seconds, warmUp } = timing
   const server: PinnedProcess<ServerQuestion, ServerAnswer> = await startPinned('client/echo-server.js', 0)
-  const clients = new Map<string, Client>()
+  const clients: Client[] = []
   try {
     const { url = '' } = await server.ask({ ask: 'url' })
-    for (const name of names) clients.set(name, await startPinned(`client/${name}-client.js`, 1))
+    for (const [name, program] of Object.entries(programs)) {
+      const child: PinnedProcess<DriveQuestion, DriveAnswer> = await startPinned(`client/${program}-client.js`, 1)
+      clients.push({ name, ...child })
+    }
     print(`tools/call of an echo tool by a client, Node ${process.version}; ${pinning}`)
     print(`${rounds} alternating rounds of ${seconds} s each; medians; ratios within a round`)
-    for (const client of clients.values()) await client.ask({ url, inFlight: 16, seconds: warmUp })
-    for (const inFlight of [1, 16]) {
-      const measured: Round[] = []
-      for (let round = 0; round < rounds; round++)
-        measured.push(await measure(clients, { url, inFlight, seconds }, round))
-      for (const name of names) print(reportLine(name, inFlight, measured))
+    for (const client of clients) await client.ask({ url, inFlight: 16, seconds: warmUp })
+    const readings: Reading[] = []
+    for (const { id, inFlight } of rows.filter((row) => only === undefined || only.includes(row.id))) {
+      const measured = await takeTurns(clients, rounds, (client) => client.ask({ url, inFlight, seconds }))
+      for (const { name } of clients) print(reportLine(measured, name, inFlight))
+      readings.push(readingOf(measured, id))
     }
+    for (const reading of readings) print(readingLine(reading))
+    return readings
   } finally {
-    for (const child of [server, ...clients.values()]) await child.stop()
+    for (const child of [server, ...clients]) await child.stop()
   }
 }
 
-async function measure(clients: ReadonlyMap<string, Client>, question: DriveQuestion, round: number): Promise<Round> {
-  const measured = new Map<string, DriveAnswer>()
-  const order = [...clients]
-  for (const [name, client] of round % 2 === 0 ? order : order.toReversed()) {
-    measured.set(name, await client.ask(question))
+const perSecond = (answer: DriveAnswer): number => answer.perSecond
+
+function readingOf(rounds: readonly Round<DriveAnswer>[], id: RatioId): Reading {
+  const rate = (name: string): string => `${Math.round(medianOf(rounds, name, perSecond)).toLocaleString('en')}/s`
+  return {
+    id,
+    value: shareOf(rounds, { name: 'ours', base: 'undici', of: perSecond }),
+    ours: rate('ours'),
+    floor: rate('undici'),
+    peer: shareOf(rounds, { name: 'official', base: 'undici', of: perSecond }),
   }
-  return measured
 }
 
-function reportLine(name: (typeof names)[number], inFlight: number, rounds: readonly Round[]): string {
-  const of = (who: string, key: keyof DriveAnswer): number[] =>
-    rounds.map((round) => round.get(who)?.[key] ?? Number.NaN)
-  const shares = of(name, 'perSecond').map((own, index) => own / (of('bare', 'perSecond')[index] ?? Number.NaN))
+function reportLine(rounds: readonly Round<DriveAnswer>[], name: string, inFlight: number): string {
+  const share = { name, base: 'undici', of: perSecond }
   const columns = [
     `${inFlight} in flight`.padStart(12),
-    labels[name].padEnd(8),
-    `${median(of(name, 'perSecond')).toFixed(0)} calls/s`.padStart(14),
-    `${median(of(name, 'cpuPerCall')).toFixed(1)} us CPU/call`.padStart(18),
-    `${(median(shares) * 100).toFixed(1)} % of undici`.padStart(18),
-    `(${(Math.min(...shares) * 100).toFixed(1)} to ${(Math.max(...shares) * 100).toFixed(1)} %)`,
+    name.padEnd(8),
+    `${medianOf(rounds, name, perSecond).toFixed(0)} calls/s`.padStart(14),
+    `${medianOf(rounds, name, ({ cpuPerCall }) => cpuPerCall).toFixed(1)} us CPU/call`.padStart(18),
+    `${(shareOf(rounds, share) * 100).toFixed(1)} % of undici`.padStart(18),
+    spreadText(sharesOf(rounds, share)),
   ]
   return columns.join('  ')
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

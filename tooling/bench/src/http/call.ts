@@ -41,3 +41,14 @@ export const echoCall = callOf(
 )
 
 export const { body, headers } = echoCall
+
+/** What a floor answers to that call: a text of the size of the real answer. */
+export const echoAnswer = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  result: {
+    resultType: 'complete',
+    content: [{ type: 'text', text: expectedText }],
+    _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'bench', version: '1.0.0' } },
+  },
+})

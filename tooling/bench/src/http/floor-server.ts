@@ -1,19 +1,10 @@
 import { createServer } from 'node:http'
 import { answerQuestions } from './answer-questions.ts'
-import { expectedText } from './call.ts'
+import { echoAnswer } from './call.ts'
 
 // The least that an HTTP server for JSON can do: read the body, parse it, answer a fixed text of the same size.
 // A string, because node:http writes one together with the head, which is faster than a Buffer.
-const answer = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 1,
-  result: {
-    resultType: 'complete',
-    content: [{ type: 'text', text: expectedText }],
-    _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'bench', version: '1.0.0' } },
-  },
-})
-const length = Buffer.byteLength(answer)
+const length = Buffer.byteLength(echoAnswer)
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []
@@ -21,7 +12,7 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     JSON.parse(Buffer.concat(chunks).toString())
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': length })
-    response.end(answer)
+    response.end(echoAnswer)
   })
 })
 answerQuestions(server)

@@ -1,5 +1,6 @@
 import { tool } from '@x/server'
 import { z } from 'zod'
+import { echoTool } from './echo-tool.ts'
 
 /** So many tools, each with a schema of its own; the echo tool is in the middle. */
 export function manyTools(count: number): ReturnType<typeof tool>[] {
@@ -17,10 +18,5 @@ export function manyTools(count: number): ReturnType<typeof tool>[] {
       run: ({ text }) => text,
     }),
   )
-  const echo = tool('echo', {
-    description: 'Repeats a text',
-    input: z.object({ text: z.string(), times: z.number().int().min(1).max(10) }),
-    run: ({ text, times }) => text.repeat(times),
-  })
-  return others.toSpliced(count >> 1, 0, echo)
+  return others.toSpliced(count >> 1, 0, echoTool)
 }

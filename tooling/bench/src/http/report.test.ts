@@ -1,32 +1,41 @@
 import { expect, test } from 'vitest'
-import { type Measurement, reportLines } from './report.ts'
+import { type Measurement, readingOf, reportLines } from './report.ts'
 
-const at = (name: string, perSecond: number): Measurement => ({
-  name,
+const at = (perSecond: number, p99Milliseconds = 1): Measurement => ({
   perSecond,
   cpuPerRequest: 1_000_000 / perSecond,
   medianMilliseconds: 1,
-  p99Milliseconds: 1,
+  p99Milliseconds,
 })
+const round = (floor: Measurement, ours: Measurement, more: Readonly<Record<string, Measurement>> = {}) =>
+  new Map(Object.entries({ floor, ours, ...more }))
 
-test('a share is taken within a round, so that a slow round of the machine does not count', () => {
-  const rounds = [
-    [at('floor', 1000), at('ours', 800)],
-    [at('floor', 100), at('ours', 80)],
-    [at('floor', 1000), at('ours', 700)],
-  ]
-  const [floor, ours] = reportLines(16, rounds)
+test('a line says what a server did, and its median share of the floor in the same round', () => {
+  const rounds = [round(at(1000), at(800)), round(at(100), at(80)), round(at(1000), at(700))]
+  const [floor, ours] = reportLines(rounds, { connections: 16, unit: 'call' })
   expect(floor).toContain('100.0 % of the floor')
   expect(ours).toMatch(/80\.0 % of the floor +1\.25 x its CPU +1\.00 x its p99 +\(70\.0 to 80\.0 %\)/)
   expect(ours).toContain('700 calls/s')
 })
 
-test('a round without the floor is refused', () => {
-  expect(() => reportLines(1, [[at('ours', 1)]])).toThrow('no measurement of floor')
+test('a reading is of ours and the floor unless its row says something else', () => {
+  const rounds = [round(at(1000, 2), at(800, 3), { official: at(50), '500 tools': at(760) })]
+  expect(readingOf(rounds, { id: 'http/16', connections: 16 })).toEqual({
+    id: 'http/16',
+    value: 0.8,
+    ours: '800/s',
+    floor: '1,000/s',
+    peer: 0.05,
+  })
+  expect(readingOf(rounds, { id: 'http/p99', connections: 16, of: 'p99Milliseconds' })).toMatchObject({
+    value: 1.5,
+    ours: '3.00 ms',
+    floor: '2.00 ms',
+  })
+  const many = readingOf(rounds, { id: 'http/500-tools', connections: 16, name: '500 tools', base: 'ours' })
+  expect(many).toMatchObject({ value: 0.95, ours: '760/s', floor: '800/s', peer: undefined })
 })
 
-test('calls that took less than the load can tell have no share of the slowest', () => {
-  const quick = (name: string) => ({ ...at(name, 1000), p99Milliseconds: 0 })
-  const [, ours] = reportLines(1, [[quick('floor'), quick('ours')]])
-  expect(ours).toContain('p99 under 1 ms')
+test('a reading without the official SDK beside it has no share of it', () => {
+  expect(readingOf([round(at(1000), at(800))], { id: 'http/1', connections: 1 }).peer).toBeUndefined()
 })

@@ -1,8 +1,8 @@
-import { median } from '../median.ts'
+import { medianOf, type Round, shareOf, sharesOf, spreadText } from '../turns.ts'
+import type { RatioId, Reading } from '../wanted.ts'
 
-/** What one target did in one round. */
+/** What one server did in one round. */
 export interface Measurement {
-  readonly name: string
   readonly perSecond: number
   /** Microseconds of CPU in the server's process. */
   readonly cpuPerRequest: number
@@ -10,38 +10,56 @@ export interface Measurement {
   readonly p99Milliseconds: number
 }
 
+/** A ratio of a comparison: of ours to the floor, in requests per second, unless it says something else. */
+export interface RatioRow {
+  readonly id: RatioId
+  readonly connections: number
+  readonly name?: string
+  readonly base?: string
+  readonly of?: 'perSecond' | 'p99Milliseconds'
+}
+
+const formats = {
+  perSecond: (value: number) => `${Math.round(value).toLocaleString('en')}/s`,
+  p99Milliseconds: (value: number) => `${value.toFixed(2)} ms`,
+} as const
+
 /**
- * A line per target: medians over the rounds, and beside them what it did compared with the floor in the same round, in calls
- * and in CPU a call. In brackets the smallest and the largest share of any round.
+ * A line per server: medians over the rounds, and beside them what it did compared with the floor in the same round, in requests
+ * and in CPU a request. In brackets the smallest and the largest share of any round.
  */
-export function reportLines(connections: number, rounds: readonly (readonly Measurement[])[]): readonly string[] {
-  const names = [...new Set(rounds.flat().map(({ name }) => name))]
+export function reportLines(
+  rounds: readonly Round<Measurement>[],
+  { connections, unit }: { readonly connections: number; readonly unit: string },
+): readonly string[] {
+  const names = [...new Set(rounds.flatMap((round) => [...round.keys()]))]
   return names.map((name) => {
-    const own = rounds.map((round) => find(round, name))
-    const shares = rounds.map((round) => find(round, name).perSecond / find(round, 'floor').perSecond)
-    const costs = rounds.map((round) => find(round, name).cpuPerRequest / find(round, 'floor').cpuPerRequest)
-    const tails = rounds.map((round) => find(round, name).p99Milliseconds / find(round, 'floor').p99Milliseconds)
+    const ratio = (of: keyof Measurement) => shareOf(rounds, { name, base: 'floor', of: (one) => one[of] })
+    const shares = sharesOf(rounds, { name, base: 'floor', of: ({ perSecond }) => perSecond })
     const columns = [
-      `${connections} connections`.padStart(14),
-      name.padEnd(8),
-      `${median(own.map(({ perSecond }) => perSecond)).toFixed(0)} calls/s`.padStart(14),
-      `${median(own.map(({ cpuPerRequest }) => cpuPerRequest)).toFixed(1)} us CPU/call`.padStart(18),
-      `${(median(shares) * 100).toFixed(1)} % of the floor`.padStart(22),
-      `${median(costs).toFixed(2)} x its CPU`.padStart(14),
-      tailOf(median(tails)).padStart(14),
-      `(${(Math.min(...shares) * 100).toFixed(1)} to ${(Math.max(...shares) * 100).toFixed(1)} %)`,
+      `${connections} connections`.padStart(15),
+      name.padEnd(9),
+      `${medianOf(rounds, name, ({ perSecond }) => perSecond).toFixed(0)} ${unit}s/s`.padStart(14),
+      `${medianOf(rounds, name, ({ cpuPerRequest }) => cpuPerRequest).toFixed(1)} us CPU/${unit}`.padStart(18),
+      `${(ratio('perSecond') * 100).toFixed(1)} % of the floor`.padStart(22),
+      `${ratio('cpuPerRequest').toFixed(2)} x its CPU`.padStart(15),
+      `${ratio('p99Milliseconds').toFixed(2)} x its p99`.padStart(15),
+      spreadText(shares),
     ]
     return columns.join('  ')
   })
 }
 
-function find(round: readonly Measurement[], name: string): Measurement {
-  const found = round.find((measurement) => measurement.name === name)
-  if (found === undefined) throw new Error(`a round has no measurement of ${name}: every round measures every target`)
-  return found
-}
-
-// The load counts in whole milliseconds, so that a call of less has no share.
-function tailOf(share: number): string {
-  return Number.isFinite(share) ? `${share.toFixed(2)} x its p99` : 'p99 under 1 ms'
+/** The reading of a row, from the rounds at its number of connections. */
+export function readingOf(rounds: readonly Round<Measurement>[], row: RatioRow): Reading {
+  const { id, name = 'ours', base = 'floor', of: key = 'perSecond' } = row
+  const of = (measurement: Measurement): number => measurement[key]
+  const withPeer = rounds.every((round) => round.has('official')) && name === 'ours'
+  return {
+    id,
+    value: shareOf(rounds, { name, base, of }),
+    ours: formats[key](medianOf(rounds, name, of)),
+    floor: formats[key](medianOf(rounds, base, of)),
+    peer: withPeer ? shareOf(rounds, { name: 'official', base, of }) : undefined,
+  }
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { createServer as createMcpServer } from '@x/server'
 import { answerQuestions } from '../http/answer-questions.ts'
 import { manyTools } from '../http/many-tools.ts'
-import { listCall } from './run.ts'
+import { listCall } from './list-call.ts'
 
 // The same bytes as the server's, from memory: a body is read and parsed, and a text that was made before is sent.
 const server = createMcpServer({ name: 'bench', version: '1.0.0', tools: manyTools(500) })

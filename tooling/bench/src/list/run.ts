@@ -1,21 +1,24 @@
-import { callOf } from '../http/call.ts'
-import { compare } from '../http/run.ts'
+import { type Gauge, optionsOf } from '../gauge.ts'
+import { type Comparison, compare } from '../http/compare.ts'
+import { listCall } from './list-call.ts'
 
-/** The first page of the list, which holds all 500 tools. */
-export const listCall = callOf('tools/list', {}, '"tool-498"')
+const comparison: Comparison = {
+  title: 'tools/list with 500 tools',
+  call: listCall,
+  programs: { floor: 'list/floor-server.js', ours: 'http/many-tools-server.js' },
+  rows: [
+    { id: 'list/1', connections: 1 },
+    { id: 'list/16', connections: 16 },
+  ],
+}
 
-/** Measures the list of 500 tools against a server that writes the same bytes from memory. */
+/** The list of 500 tools against a server that writes the same bytes from memory. */
+export const listGauge: Gauge = {
+  ids: comparison.rows.map(({ id }) => id),
+  measure: (options) => compare(comparison, options),
+}
+
+/** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
-  await compare(
-    {
-      title: 'tools/list with 500 tools',
-      call: listCall,
-      connectionCounts: [1, 16],
-      programs: [
-        ['floor', 'list/floor-server.js'],
-        ['ours', 'http/many-tools-server.js'],
-      ],
-    },
-    options,
-  )
+  await listGauge.measure(optionsOf(options))
 }

@@ -1,16 +1,8 @@
-import { expectedText } from '../http/call.ts'
+import { echoAnswer } from '../http/call.ts'
 import { answerCpu } from './answer-cpu.ts'
 
 // The least that a server for JSON lines can do: split, parse, answer a fixed text of the same size, all of a chunk at once.
-const answer = `${JSON.stringify({
-  jsonrpc: '2.0',
-  id: 1,
-  result: {
-    resultType: 'complete',
-    content: [{ type: 'text', text: expectedText }],
-    _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'bench', version: '1.0.0' } },
-  },
-})}\n`
+const answer = `${echoAnswer}\n`
 let rest = ''
 
 answerCpu()

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { body, expectedText } from '../http/call.ts'
+import { median } from '../median.ts'
 
 /** A server behind a pair of pipes, under the load of this process. */
 export interface PipedServer {
@@ -18,6 +19,8 @@ export interface PipeMeasurement {
   readonly perSecond: number
   /** Microseconds of CPU in the server's process. */
   readonly cpuPerCall: number
+  /** From a call to its answer, where one was under way at a time; no number otherwise. */
+  readonly medianMicroseconds: number
 }
 
 interface Pipes {
@@ -45,9 +48,9 @@ export async function startPiped(name: string, program: string): Promise<PipedSe
     load: async (inFlight, seconds) => {
       const before = await cpuOf(child)
       const started = performance.now()
-      const calls = await drive({ stdin, stdout }, inFlight, seconds)
+      const { calls, medianMicroseconds } = await drive({ stdin, stdout }, inFlight, seconds)
       const elapsed = (performance.now() - started) / 1000
-      return { perSecond: calls / elapsed, cpuPerCall: ((await cpuOf(child)) - before) / calls }
+      return { perSecond: calls / elapsed, cpuPerCall: ((await cpuOf(child)) - before) / calls, medianMicroseconds }
     },
     stop: async () => {
       child.kill('SIGKILL')
@@ -69,27 +72,37 @@ async function cpuOf(child: ChildProcess): Promise<number> {
 const [head, tail] = body.split('"id":1')
 const newline = 0x0a
 
-/** Resolves with the number of answers when the time is up and the last one has come. */
-function drive({ stdin, stdout }: Pipes, inFlight: number, seconds: number): Promise<number> {
+interface Driven {
+  readonly calls: number
+  readonly medianMicroseconds: number
+}
+
+/** Resolves when the time is up and the last answer has come. */
+function drive({ stdin, stdout }: Pipes, inFlight: number, seconds: number): Promise<Driven> {
   return new Promise((resolve, reject) => {
     const end = performance.now() + seconds * 1000
+    const times: number[] = []
     let asked = 0
     let answered = 0
+    let sent = 0
     const ask = (count: number): void => {
       let lines = ''
       for (let more = 0; more < count; more++) lines += `${head}"id":${++asked}${tail}\n`
+      sent = performance.now()
       stdin.write(lines)
     }
     const take = (chunk: Buffer): void => {
+      const now = performance.now()
       let count = 0
       for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, at + 1)) count += 1
       if (answered === 0 && !chunk.includes(expectedText)) return reject(new Error(`no echo: ${chunk.toString()}`))
       if (chunk.includes('"error"')) return reject(new Error(`an answer is an error: ${chunk.toString()}`))
       answered += count
-      if (performance.now() < end) ask(count)
+      if (inFlight === 1) times.push((now - sent) * 1000)
+      if (now < end) ask(count)
       else if (answered === asked) {
         stdout.off('data', take)
-        resolve(answered)
+        resolve({ calls: answered, medianMicroseconds: times.length === 0 ? Number.NaN : median(times) })
       }
     }
     stdout.on('data', take)

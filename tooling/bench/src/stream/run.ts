@@ -1,24 +1,26 @@
+import { type Gauge, optionsOf } from '../gauge.ts'
 import { callOf } from '../http/call.ts'
-import { compare } from '../http/run.ts'
+import { type Comparison, compare } from '../http/compare.ts'
 
-const call = callOf('tools/call', { name: 'work', arguments: {} }, '"progress":1000')
-const { body, ...rest } = call
+const { body, ...rest } = callOf('tools/call', { name: 'work', arguments: {} }, '"progress":1000')
 
-/** A call that reports progress a thousand times. */
-export const streamCall = { ...rest, body: body.replace('"_meta":{', '"_meta":{"progressToken":"t",') }
+const comparison: Comparison = {
+  title: 'tools/call with 1,000 notifications of progress',
+  call: { ...rest, body: body.replace('"_meta":{', '"_meta":{"progressToken":"t",') },
+  programs: { floor: 'stream/floor-server.js', ours: 'stream/our-server.js' },
+  rows: [
+    { id: 'stream/1', connections: 1 },
+    { id: 'stream/16', connections: 16 },
+  ],
+}
 
-/** Measures a thousand notifications of progress in a call against bare writes of the same bytes. */
+/** A thousand notifications of progress in a call against bare writes of the same bytes. */
+export const streamGauge: Gauge = {
+  ids: comparison.rows.map(({ id }) => id),
+  measure: (options) => compare(comparison, options),
+}
+
+/** Measures that, and prints it. */
 export async function run(options: { readonly quick: boolean }): Promise<void> {
-  await compare(
-    {
-      title: 'tools/call with 1,000 notifications of progress',
-      call: streamCall,
-      connectionCounts: [1, 16],
-      programs: [
-        ['floor', 'stream/floor-server.js'],
-        ['ours', 'stream/our-server.js'],
-      ],
-    },
-    options,
-  )
+  await streamGauge.measure(optionsOf(options))
 }

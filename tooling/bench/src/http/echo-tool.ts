@@ -1,0 +1,9 @@
+import { tool } from '@x/server'
+import { z } from 'zod'
+
+/** The tool that is called: its arguments are validated, and it repeats a text. */
+export const echoTool = tool('echo', {
+  description: 'Repeats a text',
+  input: z.object({ text: z.string(), times: z.number().int().min(1).max(10) }),
+  run: ({ text, times }) => text.repeat(times),
+})

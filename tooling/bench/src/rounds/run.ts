@@ -1,0 +1,23 @@
+import { type Gauge, optionsOf } from '../gauge.ts'
+import { type Comparison, compare } from '../http/compare.ts'
+import { firstCall } from './flow.ts'
+
+const comparison: Comparison = {
+  title: 'a tool that asks twice, three POSTs a flow',
+  call: firstCall(),
+  unit: 'POST',
+  load: 'rounds/flow-load.js',
+  programs: { floor: 'rounds/floor-server.js', ours: 'rounds/our-server.js', official: 'rounds/peer-server.js' },
+  rows: [{ id: 'rounds/16', connections: 16 }],
+}
+
+/** Calls that ask twice, with a sealed and bound state, against a server that answers fixed texts of the same size. */
+export const roundsGauge: Gauge = {
+  ids: comparison.rows.map(({ id }) => id),
+  measure: (options) => compare(comparison, options),
+}
+
+/** Measures that, and prints it. */
+export async function run(options: { readonly quick: boolean }): Promise<void> {
+  await roundsGauge.measure(optionsOf(options))
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { medianOf, shareOf, sharesOf, spreadText, takeTurns } from './turns.ts'
+
+const targets = [{ name: 'floor' }, { name: 'ours' }]
+const share = { name: 'ours', base: 'floor', of: (value: number) => value }
+
+test('every other round goes backwards', async () => {
+  const order: string[] = []
+  await takeTurns(targets, 3, async ({ name }) => order.push(name))
+  expect(order).toEqual(['floor', 'ours', 'ours', 'floor', 'floor', 'ours'])
+})
+
+test('a share is taken within a round, so that a slow round of the machine does not count', () => {
+  const rounds = [
+    [1000, 800],
+    [100, 80],
+    [1000, 700],
+  ].map(([floor = 0, ours = 0]) => new Map(Object.entries({ floor, ours })))
+  expect(sharesOf(rounds, share)).toEqual([0.8, 0.8, 0.7])
+  expect(shareOf(rounds, share)).toBe(0.8)
+  expect(medianOf(rounds, 'ours', (value) => value)).toBe(700)
+})
+
+test('a round without the floor is refused', () => {
+  expect(() => shareOf([new Map([['ours', 1]])], share)).toThrow('no measurement of floor')
+})
+
+test('the spread is told in percent', () => {
+  expect(spreadText([0.8, 0.75, 0.9])).toBe('(75.0 to 90.0 %)')
+})

@@ -1,0 +1,65 @@
+import { median } from './median.ts'
+
+/** What was measured of each target in one round, by name. */
+export type Round<Measurement> = ReadonlyMap<string, Measurement>
+
+/** Measures targets in turns, so that what the machine does besides falls on all of them; every other round goes backwards. */
+export async function takeTurns<Target extends { readonly name: string }, Measurement>(
+  targets: readonly Target[],
+  rounds: number,
+  measure: (target: Target) => Promise<Measurement>,
+): Promise<readonly Round<Measurement>[]> {
+  const all: Round<Measurement>[] = []
+  for (let round = 0; round < rounds; round++) {
+    const measured = new Map<string, Measurement>()
+    for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
+      measured.set(target.name, await measure(target))
+    }
+    all.push(measured)
+  }
+  return all
+}
+
+/** What one target did, and with what it is compared. */
+export interface Share<Measurement> {
+  readonly name: string
+  readonly base: string
+  readonly of: (measurement: Measurement) => number
+}
+
+/**
+ * A ratio for each round, formed within it.
+ *
+ * @throws Error when a round lacks one of the two.
+ */
+export function sharesOf<Measurement>(
+  rounds: readonly Round<Measurement>[],
+  { name, base, of }: Share<Measurement>,
+): readonly number[] {
+  return rounds.map((round) => of(find(round, name)) / of(find(round, base)))
+}
+
+/** The median of those. */
+export function shareOf<Measurement>(rounds: readonly Round<Measurement>[], share: Share<Measurement>): number {
+  return median(sharesOf(rounds, share))
+}
+
+/** The median over the rounds of what one target did. */
+export function medianOf<Measurement>(
+  rounds: readonly Round<Measurement>[],
+  name: string,
+  of: (measurement: Measurement) => number,
+): number {
+  return median(rounds.map((round) => of(find(round, name))))
+}
+
+/** Brackets with the smallest and the largest share of any round, in percent. */
+export function spreadText(shares: readonly number[]): string {
+  return `(${(Math.min(...shares) * 100).toFixed(1)} to ${(Math.max(...shares) * 100).toFixed(1)} %)`
+}
+
+function find<Measurement>(round: Round<Measurement>, name: string): Measurement {
+  const found = round.get(name)
+  if (found === undefined) throw new Error(`a round has no measurement of ${name}: every round measures every target`)
+  return found
+}

@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import { isReached, limitText, passes, type RatioId, type Reading, readingLine, wantedText } from './wanted.ts'
+
+const reading = (id: RatioId, value: number): Reading => ({ id, value, ours: '8 calls/s', floor: '10 calls/s' })
+
+describe('a ratio of which more is better', () => {
+  test.each([
+    [0.9, true, true],
+    [0.8, true, true],
+    [0.79, false, true],
+    [0.65, false, true],
+    [0.63, false, false],
+    [Number.NaN, false, false],
+  ])('of %d is what is wanted: %s, and passes: %s', (value, reached, passing) => {
+    expect([isReached(reading('http/16', value)), passes(reading('http/16', value))]).toEqual([reached, passing])
+  })
+})
+
+describe('a ratio of which less is better', () => {
+  test.each([
+    [1, true, true],
+    [1.3, true, true],
+    [1.31, false, true],
+    [1.62, false, true],
+    [1.63, false, false],
+    [Number.NaN, false, false],
+  ])('of %d is what is wanted: %s, and passes: %s', (value, reached, passing) => {
+    expect([isReached(reading('http/p99', value)), passes(reading('http/p99', value))]).toEqual([reached, passing])
+  })
+})
+
+test('what is wanted, and from where on it fails, is told in both directions', () => {
+  expect([wantedText('http/16'), limitText('http/16')]).toEqual(['>= 0.80', 'below 0.64'])
+  expect([wantedText('http/p99'), limitText('http/p99')]).toEqual(['<= 1.30', 'above 1.63'])
+})
+
+test('a line says whether a ratio is reached', () => {
+  expect(readingLine(reading('http/16', 0.81))).toMatch(/^http\/16 +0\.81 x the floor {2}wanted >= 0\.80 {2}reached$/)
+  expect(readingLine(reading('http/16', 0.79))).toMatch(/NOT REACHED$/)
+})

@@ -1,0 +1,85 @@
+/** What a ratio should be, and what it is a ratio of. */
+export interface Wanted {
+  readonly what: string
+  /** At least so much of the floor's; or, where less is better, at most. */
+  readonly atLeast?: number
+  readonly atMost?: number
+}
+
+/** Every ratio that is held to something: the reports print it, and the gate fails on it. */
+export const wanted = {
+  'http/1': { what: '`tools/call` over `node:http`, 1 connection', atLeast: 0.8 },
+  'http/16': { what: '`tools/call` over `node:http`, 16 connections', atLeast: 0.8 },
+  'http/64': { what: '`tools/call` over `node:http`, 64 connections', atLeast: 0.8 },
+  'http/256': { what: '`tools/call` over `node:http`, 256 connections', atLeast: 0.8 },
+  'http/p99': { what: 'p99 of the same at 64 connections', atMost: 1.3 },
+  'http/500-tools': { what: 'the same with 500 tools, of that with one', atLeast: 0.95 },
+  'fetch/1': { what: '`tools/call` by the fetch handler, 1 connection', atLeast: 0.8 },
+  'fetch/16': { what: '`tools/call` by the fetch handler, 16 connections', atLeast: 0.8 },
+  'fetch/64': { what: '`tools/call` by the fetch handler, 64 connections', atLeast: 0.8 },
+  'list/1': { what: '`tools/list` with 500 tools, 1 connection', atLeast: 0.85 },
+  'list/16': { what: '`tools/list` with 500 tools, 16 connections', atLeast: 0.85 },
+  'rounds/16': { what: 'a call that asks twice, 16 connections, POSTs', atLeast: 0.7 },
+  'codec/200': { what: 'seal and open 200 B of state', atLeast: 0.85 },
+  'codec/2000': { what: 'seal and open 2 KB of state', atLeast: 0.85 },
+  'codec/32768': { what: 'seal and open what fits a token of 32 KiB', atLeast: 0.85 },
+  'stdio/64': { what: '`tools/call` over stdio, 64 in flight', atLeast: 0.45 },
+  'stdio/p50': { what: 'p50 over stdio, one at a time', atMost: 1.5 },
+  'client/1': { what: 'calls by the client, 1 in flight', atLeast: 0.7 },
+  'client/16': { what: 'calls by the client, 16 in flight', atLeast: 0.7 },
+  'stream/1': { what: '1,000 notifications of progress in a call, 1 connection', atLeast: 0.6 },
+  'stream/16': { what: '1,000 notifications of progress in a call, 16 connections', atLeast: 0.6 },
+} as const satisfies Readonly<Record<string, Wanted>>
+
+/** The name of a ratio: the benchmark, and what is varied in it. */
+export type RatioId = keyof typeof wanted
+
+/** A ratio that was measured, and the figures that it was made of, ours and the floor's, in words. */
+export interface Reading {
+  readonly id: RatioId
+  readonly value: number
+  readonly ours: string
+  readonly floor: string
+  /** The official SDK's share of the same floor, where it was measured. */
+  readonly peer?: number | undefined
+}
+
+/** How much of what is wanted must be there for the gate to pass: machines are noisy, and the ratios of one run much less so. */
+const tolerance = 0.8
+
+/** Whether a ratio is what is wanted. */
+export function isReached({ id, value }: Reading): boolean {
+  const { atLeast, atMost }: Wanted = wanted[id]
+  return atMost === undefined ? value >= (atLeast ?? 0) : value <= atMost
+}
+
+/** Whether the gate lets a ratio pass. */
+export function passes({ id, value }: Reading): boolean {
+  const { atLeast, atMost }: Wanted = wanted[id]
+  // Written so that a ratio that is no number does not pass.
+  return atMost === undefined ? value >= (atLeast ?? 0) * tolerance : value <= atMost / tolerance
+}
+
+/** What is wanted of a ratio, in a few characters. */
+export function wantedText(id: RatioId): string {
+  const { atLeast, atMost }: Wanted = wanted[id]
+  return atMost === undefined ? `>= ${(atLeast ?? 0).toFixed(2)}` : `<= ${atMost.toFixed(2)}`
+}
+
+/** From where on the gate fails, in a few words. */
+export function limitText(id: RatioId): string {
+  const { atLeast, atMost }: Wanted = wanted[id]
+  const limit = atMost === undefined ? (atLeast ?? 0) * tolerance : atMost / tolerance
+  return `${atMost === undefined ? 'below' : 'above'} ${limit.toFixed(2)}`
+}
+
+/** A line for a reading: the ratio, what is wanted, and whether it is that. */
+export function readingLine(reading: Reading): string {
+  const columns = [
+    reading.id.padEnd(16),
+    `${reading.value.toFixed(2)} x the floor`.padStart(18),
+    `wanted ${wantedText(reading.id)}`,
+    isReached(reading) ? 'reached' : 'NOT REACHED',
+  ]
+  return columns.join('  ')
+}
