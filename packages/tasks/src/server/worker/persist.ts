@@ -1,6 +1,5 @@
-import { offAbort, onAbort } from '@x/schema'
-import { quietTimer } from '../quiet-timer.ts'
 import type { TaskContext } from '../task-context.ts'
+import { pause } from './pause.ts'
 
 const firstPauseMs = 100
 const longestPauseMs = 5000
@@ -23,16 +22,4 @@ export async function persist<T>(
       await pause(pauseMs, givenUp, context)
     }
   }
-}
-
-function pause(ms: number, signal: AbortSignal, { settings: { clock } }: TaskContext): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clock.clearTimeout(timer)
-      offAbort(signal, end)
-      resolve()
-    }
-    const timer = quietTimer(clock, end, ms)
-    onAbort(signal, end)
-  })
 }

@@ -1,6 +1,7 @@
 import type { TaskContext } from '../task-context.ts'
 import { quietTimer } from '../quiet-timer.ts'
 import { type Attempt, obey, openAttempt, stopAttempt } from './attempt.ts'
+import { listenForWork } from './listen-for-work.ts'
 import { release, runTask } from './run-task.ts'
 
 /** Works on tasks, in this process. */
@@ -21,10 +22,11 @@ interface WorkerState {
   readonly context: TaskContext
   readonly attempts: Set<Attempt>
   readonly givenUp: AbortController
+  /** Aborts when nothing is to begin any more. */
+  readonly closing: AbortController
   readonly timers: Map<string, unknown>
   readonly ends: Set<() => void>
   drains: number
-  closed: boolean
   claiming: boolean
   again: boolean
 }
@@ -35,10 +37,10 @@ export function startWorker(context: TaskContext): Worker {
     context,
     attempts: new Set(),
     givenUp: new AbortController(),
+    closing: new AbortController(),
     timers: new Map(),
     ends: new Set(),
     drains: 0,
-    closed: false,
     claiming: false,
     again: false,
   }
@@ -55,7 +57,7 @@ export function startWorker(context: TaskContext): Worker {
     drain: () => drain(state),
     close: async (graceMs) => {
       await giveBackAll(state, graceMs)
-      state.closed = true
+      state.closing.abort()
       for (const timer of state.timers.values()) context.settings.clock.clearTimeout(timer)
       const stop = await listening
       stop?.()
@@ -87,18 +89,12 @@ function drain(state: WorkerState): () => void {
   }
 }
 
-async function listen(state: WorkerState): Promise<(() => void) | undefined> {
-  const { settings } = state.context
+function listen(state: WorkerState): Promise<(() => void) | undefined> {
+  const onWork = (): void => void claimAll(state)
   const onCancel = (id: string): void => {
     for (const attempt of state.attempts) if (attempt.task.id === id) obey(attempt, 'cancelling')
   }
-  try {
-    return await settings.engine.listen({ onWork: () => void claimAll(state), onCancel })
-  } catch (error) {
-    // It looks for work by itself.
-    settings.onError(error)
-    return undefined
-  }
+  return listenForWork({ onWork, onCancel }, state.closing.signal, state.context)
 }
 
 /** Claims as long as there is work and room. Calls that come meanwhile make it look once more. */
@@ -119,8 +115,8 @@ async function claimAll(state: WorkerState): Promise<void> {
   }
 }
 
-function room({ context, attempts, drains, closed }: WorkerState): number {
-  return closed || drains > 0 ? 0 : context.settings.concurrency - attempts.size
+function room({ context, attempts, drains, closing }: WorkerState): number {
+  return closing.signal.aborted || drains > 0 ? 0 : context.settings.concurrency - attempts.size
 }
 
 function begin(state: WorkerState, attempt: Attempt): void {
@@ -146,7 +142,7 @@ function every(state: WorkerState, ms: number, work: () => Promise<unknown>): vo
   const name = String(state.timers.size)
   const { clock, onError } = state.context.settings
   const wait = (): void => {
-    if (!state.closed) state.timers.set(name, quietTimer(clock, tick, ms))
+    if (!state.closing.signal.aborted) state.timers.set(name, quietTimer(clock, tick, ms))
   }
   const tick = (): void => void work().catch(onError).finally(wait)
   wait()

@@ -1,0 +1,82 @@
+import { tool } from '@x/server'
+import { expect, test } from 'vitest'
+import type { EngineListener, TaskEngine } from '../engines/engine.ts'
+import { createFleet } from '../testing/fleet.ts'
+
+const greet = tool('greet', { description: 'Greets', task: 'required', run: () => 'Hello!' })
+
+/** Lets everything run that waits for nothing but promises. */
+const settled = (): Promise<void> => new Promise(setImmediate)
+
+/** An engine that refuses to be listened to so many times, with when each attempt came. */
+function refusing(times: number): {
+  readonly around: (engine: TaskEngine) => TaskEngine
+  attempts: number
+  stops: number
+} {
+  const seen = {
+    attempts: 0,
+    stops: 0,
+    around: (engine: TaskEngine): TaskEngine => ({ ...engine, listen: listen(engine) }),
+  }
+  const listen = (engine: TaskEngine) => async (listener: EngineListener) => {
+    seen.attempts += 1
+    if (seen.attempts <= times) throw new Error(`away, ${seen.attempts}`)
+    const stop = await engine.listen(listener)
+    return () => {
+      seen.stops += 1
+      stop()
+    }
+  }
+  return seen
+}
+
+test('a worker whose engine could not be listened to tries again, for longer each time, and tells of it once', async () => {
+  const engine = refusing(3)
+  const { clock, errors, start, reach, server } = createFleet(engine.around).add([greet], { lookForWorkMs: 86_400_000 })
+  const attempts: number[] = []
+  for (const ms of [0, 249, 1, 499, 1, 999, 1, 60_000]) {
+    clock.advance(ms)
+    await settled()
+    attempts.push(engine.attempts)
+  }
+  expect(attempts).toEqual([1, 1, 2, 2, 3, 3, 4, 4])
+  expect(errors).toEqual([new Error('away, 1')])
+  await reach(await start('greet'), 'completed')
+  await server.closeTasks()
+  expect([engine.stops, clock.waiting]).toEqual([1, 0])
+})
+
+test('what became ready while nobody listened is taken up as soon as somebody does', async () => {
+  const engine = refusing(1)
+  const fleet = createFleet(engine.around)
+  const worker = fleet.add([greet], { lookForWorkMs: 86_400_000, accepts: false })
+  await settled()
+  const accepting = fleet.add([greet], { works: false })
+  const taskId = await accepting.start('greet')
+  await settled()
+  expect((await accepting.see(taskId)).status).toBe('working')
+  worker.clock.advance(250)
+  await accepting.reach(taskId, 'completed')
+})
+
+test('the longest pause is half a minute', async () => {
+  const engine = refusing(100)
+  const { clock } = createFleet(engine.around).add([greet], { lookForWorkMs: 86_400_000 })
+  for (let tries = 0; tries < 12; tries++) {
+    await settled()
+    clock.advance(30_000)
+  }
+  await settled()
+  expect(engine.attempts).toBe(13)
+})
+
+test('a server that is closed while it waits to listen does so no more, and waits for nothing', async () => {
+  const engine = refusing(100)
+  const { clock, server } = createFleet(engine.around).add([greet])
+  await settled()
+  await server.closeTasks()
+  clock.advance(60_000)
+  await settled()
+  expect([engine.attempts, clock.waiting]).toEqual([1, 0])
+})
