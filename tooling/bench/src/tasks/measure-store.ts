@@ -31,7 +31,7 @@ const trips = { calls: 200, milliseconds: 500, pollIntervalMs: 1000 }
 /** What is measured when nothing is asked for. The first concurrency is the default of servers. */
 export const full: Plan = {
   rounds: 7,
-  load: { count: 500, lanes: 16 },
+  load: { count: 300, lanes: 16 },
   concurrencies: [16, 64],
   latencies: [
     { count: 60, lanes: 1 },
@@ -43,14 +43,17 @@ export const full: Plan = {
 /** What is measured for a first look. */
 export const quickly: Plan = {
   rounds: 2,
-  load: { count: 100, lanes: 16 },
-  concurrencies: [16, 64],
+  load: { count: 60, lanes: 16 },
+  concurrencies: [16],
   latencies: [
     { count: 20, lanes: 1 },
-    { count: 48, lanes: 16 },
+    { count: 32, lanes: 16 },
   ],
   trips: { ...trips, milliseconds: 200 },
 }
+
+/** What is done before anything counts, so that all code is compiled. */
+export const warmingUp: Plan = { ...quickly, rounds: 1, load: full.load, trips: { ...trips, pollIntervalMs: 10 } }
 
 /** Measures everything of one store, and gives lines as it goes. */
 export async function* measureStore(store: Store, plan: Plan): AsyncGenerator<string, void, undefined> {
@@ -66,22 +69,24 @@ export async function* measureStore(store: Store, plan: Plan): AsyncGenerator<st
 }
 
 async function* throughput(store: Store, plan: Plan, concurrency: number): AsyncGenerator<string, void, undefined> {
+  const { rounds, load, signal } = plan
   const measured: (readonly Throughput[])[] = []
-  for (let round = 0; round < plan.rounds; round += 1) {
-    measured.push(
-      await inTurns(store, plan, round, (contender) => measureThroughput(contender, plan.load, concurrency)),
-    )
+  for (let round = 0; round < rounds; round += 1) {
+    const turn = { store, round, signal }
+    measured.push(await inTurns(turn, (contender) => measureThroughput(contender, load, concurrency)))
   }
   yield* throughputLines(`created and done, ${concurrency} at once`, measured)
 }
 
 async function* latencies(store: Store, plan: Plan, load: Load): AsyncGenerator<string, void, undefined> {
-  const [concurrency] = plan.concurrencies
+  const { rounds, signal, concurrencies } = plan
+  const [concurrency] = concurrencies
   const open = (most: number) => openTaskRunner(store.openEngine, most)
   const starts: (readonly Latencies[])[] = []
   const resumptions: (readonly number[])[] = []
-  for (let round = 0; round < plan.rounds; round += 1) {
-    starts.push(await inTurns(store, plan, round, (contender) => measureStarts(contender, load, concurrency)))
+  for (let round = 0; round < rounds; round += 1) {
+    const turn = { store, round, signal }
+    starts.push(await inTurns(turn, (contender) => measureStarts(contender, load, concurrency)))
     resumptions.push(await measureResumptions(open, load, concurrency))
   }
   const { fromSending, fromAnswer } = startColumns(starts)
@@ -95,11 +100,15 @@ async function* latencies(store: Store, plan: Plan, load: Load): AsyncGenerator<
   yield* lines.slice(0, 1)
 }
 
+interface Round {
+  readonly store: Store
+  readonly round: number
+  readonly signal: AbortSignal | undefined
+}
+
 /** What every contender did, in the order of their names; every other round goes backwards. */
 async function inTurns<T>(
-  store: Store,
-  { signal }: Plan,
-  round: number,
+  { store, round, signal }: Round,
   measure: (contender: Contender) => Promise<T>,
 ): Promise<readonly T[]> {
   const contenders = contendersOf(store)

@@ -63,7 +63,7 @@ export async function measureStarts(
     await runner.ended(token)
   }
   try {
-    await inLanes(lanes, tokensOf('warm', lanes * 5), doOne)
+    await inLanes(lanes, tokensOf('warm', lanes * 2), doOne)
     await runner.settle()
     const tokens = tokensOf('counted', count)
     await inLanes(lanes, tokens, doOne)
@@ -88,7 +88,7 @@ export async function measureResumptions(
 ): Promise<readonly number[]> {
   const runner = open(concurrency)
   try {
-    await inLanes(lanes, tokensOf('warm', lanes * 5), runner.ask)
+    await inLanes(lanes, tokensOf('warm', lanes * 2), runner.ask)
     const tokens = tokensOf('counted', count)
     await inLanes(lanes, tokens, runner.ask)
     await runner.check([])

@@ -12,7 +12,7 @@ export interface RoundTrip {
   readonly cpuPerCall: number
 }
 
-/** How long a round lasts, for each way to call: until so many calls were made, or the time is over. */
+/** How long a round lasts, for each way to call: until so many tasks were made, or the time is over. */
 export interface RoundPlan {
   readonly calls: number
   readonly milliseconds: number
@@ -29,15 +29,21 @@ export async function measureRoundTrips({ openEngine }: Store, plan: RoundPlan):
   const { concurrency, pollIntervalMs } = plan
   const watched = openServer(openEngine, { concurrency, pollIntervalMs })
   const connect = () => createClient(watched.exchange, host)
-  const ways: readonly (readonly [string, Client])[] = [
-    ['plain call', connect()],
-    ['task, listening', withTasks(connect(), { follow: 'listen' })],
-    [`task, looking every ${hurriedMs} ms`, withTasks(connect(), { polling: { mostMs: hurriedMs } })],
-    [`task, looking every ${pollIntervalMs} ms`, withTasks(connect())],
+  const tasks = { calls: plan.calls, milliseconds: plan.milliseconds }
+  const ways: readonly Way[] = [
+    { ...tasks, name: 'plain call', client: connect(), warmUps: 200, calls: Number.POSITIVE_INFINITY },
+    { ...tasks, name: 'task, listening', client: withTasks(connect(), { follow: 'listen' }), warmUps: 20 },
+    {
+      ...tasks,
+      name: `task, looking every ${hurriedMs} ms`,
+      client: withTasks(connect(), { polling: { mostMs: hurriedMs } }),
+      warmUps: 1,
+    },
+    { ...tasks, name: `task, looking every ${pollIntervalMs} ms`, client: withTasks(connect()), warmUps: 0 },
   ]
   try {
     const measured: RoundTrip[] = []
-    for (const [name, client] of ways) measured.push(await measureCalls(name, client, plan))
+    for (const way of ways) measured.push(await measureCalls(way))
     checkServer(watched, [])
     return measured
   } finally {
@@ -45,14 +51,22 @@ export async function measureRoundTrips({ openEngine }: Store, plan: RoundPlan):
   }
 }
 
-async function measureCalls(name: string, client: Client, plan: RoundPlan): Promise<RoundTrip> {
-  // The engine is opened by the first call, and code is compiled; whoever waits a second for each need not wait for that.
-  const warmUps = name.startsWith('task, looking') ? 1 : 20
-  for (let made = 0; made < warmUps; made += 1) await callOnce(client, `${name} warm ${made}`)
+/** One way to call, and how much of it is measured. */
+interface Way {
+  readonly name: string
+  readonly client: Client
+  readonly calls: number
+  readonly milliseconds: number
+  /** Calls before those that count: the engine is opened by the first that becomes a task. */
+  readonly warmUps: number
+}
+
+async function measureCalls({ name, client, ...way }: Way): Promise<RoundTrip> {
+  for (let made = 0; made < way.warmUps; made += 1) await callOnce(client, `${name} warm ${made}`)
   const before = process.cpuUsage()
   const start = performance.now()
   let [calls, elapsed] = [0, 0]
-  while (calls < plan.calls && elapsed < plan.milliseconds) {
+  while (calls < way.calls && elapsed < way.milliseconds) {
     await callOnce(client, `${name} ${calls}`)
     calls += 1
     elapsed = performance.now() - start

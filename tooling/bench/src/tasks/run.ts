@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { full, measureStore, type Plan, quickly } from './measure-store.ts'
-import { type Store, type StorePlan, stores } from './stores.ts'
+import { full, measureStore, type Plan, quickly, warmingUp } from './measure-store.ts'
+import { memoryStore, type Store, type StorePlan, stores } from './stores.ts'
 
 /**
  * What tasks cost, engine by engine: how many a second, how long until their handlers begin and go on, beside pg-boss alone over the same
@@ -22,6 +22,7 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   try {
     // The server of PostgreSQL runs as another user than a root that made the folder.
     await chmod(folder.path, 0o755)
+    for await (const line of measureStore(memoryStore(), warmingUp)) void line
     for (const store of stores) await measureOpened(store, folder.path, { ...plan, signal: stopping.signal })
   } finally {
     folder.remove()

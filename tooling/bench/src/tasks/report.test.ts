@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { latencyLines, percentile, roundTripLines, startColumns, throughputLines } from './report.ts'
+
+const did = (name: string, perSecond: number) => ({ name, perSecond, cpuPerOne: 1_000_000 / perSecond })
+
+test('tasks a second are compared within a round, so that a slow round of the machine does not count', () => {
+  const rounds = [
+    [did('tasks', 500), did('pg-boss', 1000)],
+    [did('tasks', 40), did('pg-boss', 100)],
+    [did('tasks', 600), did('pg-boss', 1000)],
+  ]
+  const [ours, boss] = throughputLines('made', rounds)
+  expect(ours).toMatch(/tasks +500\/s +2,000 us CPU +0\.50 x pg-boss \(0\.40 to 0\.60\) +2\.00 x its CPU$/)
+  expect(boss).toMatch(/pg-boss +1,000\/s +1,000 us CPU$/)
+})
+
+test('who is alone is compared with nobody', () => {
+  expect(throughputLines('made', [[did('tasks', 500)]])).toEqual([expect.stringMatching(/us CPU$/)])
+  expect(latencyLines('waited', [{ name: 'tasks', rounds: [[1]] }])).toEqual([expect.stringMatching(/1\.00 ms$/)])
+})
+
+test('latencies are told of all rounds, and compared by the middle of each', () => {
+  const columns = [
+    { name: 'tasks', rounds: [[2, 4, 90], [6]] },
+    { name: 'pg-boss', rounds: [[2], [2]] },
+  ]
+  expect(latencyLines('waited', columns)[0]).toMatch(/p50 4\.00 ms +p99 90\.0 ms +2\.50 x pg-boss \(2\.00 to 3\.00\)$/)
+})
+
+test('starts are told from sending and from the answer, contender by contender', () => {
+  const latencies = (name: string) => ({ name, fromSending: [3], fromAnswer: [-1] })
+  const rounds = [[latencies('tasks'), latencies('pg-boss')]]
+  expect(startColumns(rounds)).toEqual({
+    fromSending: [
+      { name: 'tasks', rounds: [[3]] },
+      { name: 'pg-boss', rounds: [[3]] },
+    ],
+    fromAnswer: [
+      { name: 'tasks', rounds: [[-1]] },
+      { name: 'pg-boss', rounds: [[-1]] },
+    ],
+  })
+})
+
+test('every way to call is told beside the plain call of its round', () => {
+  const trip = (name: string, milliseconds: number) => ({ name, milliseconds, cpuPerCall: milliseconds * 100 })
+  const rounds = [
+    [trip('plain', 0.5), trip('task', 5)],
+    [trip('plain', 1), trip('task', 30)],
+  ]
+  const [plain, task] = roundTripLines('called', rounds)
+  expect(plain).toMatch(/0\.75 ms +75 us CPU +1\.00 x \(1\.00 to 1\.00\) +1\.00 x its CPU$/)
+  expect(task).toMatch(/17\.5 ms +1,750 us CPU +20 x \(10 to 30\) +20 x its CPU$/)
+})
+
+test.each([
+  [[5], 0.99, 5],
+  [[3, 1, 2], 0.5, 2],
+  [Array.from({ length: 200 }, (_, index) => 200 - index), 0.99, 198],
+])('the percentile of numbers is one of them', (values, share, expected) => {
+  expect(percentile(values, share)).toBe(expected)
+})
+
+test('nothing has no percentile', () => {
+  expect(() => percentile([], 0.5)).toThrow('percentile of nothing')
+})

@@ -1,0 +1,37 @@
+import type { TaskEngine } from '@x/tasks'
+import { memoryEngine } from '@x/tasks/memory'
+import { expect, test } from 'vitest'
+import { openTaskRunner } from './task-runner.ts'
+
+test('a task whose end is not kept as it should be ends the benchmark', async () => {
+  const inner = memoryEngine()
+  const forgetful: TaskEngine = {
+    ...inner,
+    finish: (lease, end) => inner.finish(lease, { ...end, outcome: { status: 'completed', result: { content: [] } } }),
+  }
+  const runner = openTaskRunner(() => forgetful, 1)
+  await runner.create('one')
+  await runner.ended('one')
+  await expect(runner.check(['one'])).rejects.toThrow('the result of one is []')
+  await runner.close()
+})
+
+test('an engine that fails ends the wait for its tasks', async () => {
+  const inner = memoryEngine()
+  const broken: TaskEngine = { ...inner, claim: () => Promise.reject(new Error('no database')) }
+  const runner = openTaskRunner(() => broken, 1)
+  await runner.create('one')
+  await expect(runner.ended('one')).rejects.toThrow('no database')
+  await expect(runner.check([])).rejects.toThrow('the server met an error')
+  await runner.close()
+})
+
+test('work that was not done, or twice, ends the benchmark', async () => {
+  const runner = openTaskRunner(() => memoryEngine(), 1)
+  await runner.create('one')
+  await runner.create('one')
+  await runner.ended('one')
+  await expect(runner.check(['none'])).rejects.toThrow('the work of none was done 0 times')
+  await expect(runner.check(['one'])).rejects.toThrow('the work of one was done 2 times')
+  await runner.close()
+})
