@@ -1,0 +1,32 @@
+import { holdRatios } from './gate/hold-ratios.ts'
+import { print } from './gauge.ts'
+import { gauges } from './gauges.ts'
+import type { RatioId } from './wanted.ts'
+
+const held: readonly RatioId[] = [
+  'http/1',
+  'http/16',
+  'http/64',
+  'http/p99',
+  'http/500-tools',
+  'fetch/1',
+  'fetch/16',
+  'fetch/64',
+  'list/1',
+  'list/16',
+  'rounds/16',
+  'codec/200',
+  'codec/2000',
+  'codec/32768',
+  'stdio/p50',
+  'stdio/64',
+]
+
+/** Measures the ratios of servers in a short form, and fails the process when one of them is far from what is wanted. */
+export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
+  const started = performance.now()
+  const short = quick ? { rounds: 3, seconds: 1, warmUp: 1 } : { rounds: 5, seconds: 1, warmUp: 2 }
+  const passed = await holdRatios(gauges, { ids: held, short, long: { rounds: 7, seconds: 2, warmUp: 3 }, print })
+  print(`${held.length} ratios in ${((performance.now() - started) / 1000).toFixed(0)} s`)
+  if (!passed) process.exitCode = 1
+}

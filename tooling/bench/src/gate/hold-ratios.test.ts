@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import type { Gauge, Timing } from '../gauge.ts'
+import type { RatioId, Reading } from '../wanted.ts'
+import { type HoldOptions, holdRatios } from './hold-ratios.ts'
+
+const short: Timing = { rounds: 1, seconds: 1, warmUp: 1 }
+const long: Timing = { rounds: 2, seconds: 2, warmUp: 2 }
+
+const reading = (id: RatioId, value: number): Reading => ({ id, value, ours: '7/s', floor: '10/s' })
+
+/** A benchmark with planted figures, one for each time that it is run, and a record of how it was run. */
+function planted(figures: Readonly<Partial<Record<RatioId, readonly number[]>>>): Gauge & { readonly runs: unknown[] } {
+  const table = new Map(Object.entries(figures))
+  const runs: unknown[] = []
+  return {
+    runs,
+    ids: ['http/16', 'http/p99', 'list/1'] as const,
+    measure: async ({ only = [], timing }) => {
+      const run = runs.push({ only, timing }) - 1
+      return only.flatMap((id) => {
+        const value = table.get(id)?.[run]
+        return value === undefined ? [] : [reading(id, value)]
+      })
+    },
+  }
+}
+
+async function hold(gauge: Gauge, ids: HoldOptions['ids'] = ['http/16', 'http/p99']) {
+  const lines: string[] = []
+  const passed = await holdRatios([gauge], { ids, short, long, print: (line) => lines.push(line) })
+  return { passed, lines, failures: lines.filter((line) => line.startsWith('FAILED')) }
+}
+
+test('ratios that are what is wanted pass, and are measured once', async () => {
+  const gauge = planted({ 'http/16': [0.85], 'http/p99': [1.1] })
+  expect(await hold(gauge)).toMatchObject({ passed: true, failures: [] })
+  expect(gauge.runs).toEqual([{ only: ['http/16', 'http/p99'], timing: short }])
+})
+
+test('ratios within a fifth of what is wanted pass', async () => {
+  expect((await hold(planted({ 'http/16': [0.65], 'http/p99': [1.6] }))).passed).toBe(true)
+})
+
+test.each([
+  [
+    'too little',
+    { 'http/16': [0.5, 0.51], 'http/p99': [1] },
+    'FAILED http/16: 0.51 (7/s beside 10/s); wanted is >= 0.80',
+  ],
+  ['too much', { 'http/16': [1], 'http/p99': [2, 2.1] }, 'FAILED http/p99: 2.10 (7/s beside 10/s); wanted is <= 1.30'],
+  ['no number', { 'http/16': [1], 'http/p99': [Number.NaN, Number.NaN] }, 'FAILED http/p99: NaN'],
+])('a ratio that is %s twice fails, and is named with what is wanted', async (_name, figures, line) => {
+  const { passed, failures } = await hold(planted(figures))
+  expect(passed).toBe(false)
+  expect(failures).toHaveLength(1)
+  expect(failures[0]).toContain(line)
+})
+
+test('a ratio that failed is measured once more alone, with longer rounds, and passes when it was noise', async () => {
+  const gauge = planted({ 'http/16': [0.5, 0.9], 'http/p99': [1] })
+  expect(await hold(gauge)).toMatchObject({ passed: true, failures: [] })
+  expect(gauge.runs).toEqual([
+    { only: ['http/16', 'http/p99'], timing: short },
+    { only: ['http/16'], timing: long },
+  ])
+})
+
+test('every benchmark is measured, also after one that failed', async () => {
+  const [low, fine] = [planted({ 'http/16': [0.1, 0.1] }), planted({ 'http/16': [0.9] })]
+  const passed = await holdRatios([low, fine], { ids: ['http/16'], short, long, print: () => {} })
+  expect([passed, fine.runs.length]).toEqual([false, 1])
+})
+
+test('a ratio that its benchmark does not give is an error, and not a pass', async () => {
+  await expect(hold(planted({ 'http/16': [0.9] }))).rejects.toThrow('no reading of http/p99')
+})
+
+test('a benchmark of which nothing is held is not run', async () => {
+  const gauge = planted({})
+  expect((await hold(gauge, ['codec/200'])).passed).toBe(true)
+  expect(gauge.runs).toEqual([])
+})

@@ -1,0 +1,21 @@
+import { clientGauge } from './client/run.ts'
+import { codecGauge } from './codec.ts'
+import { fetchGauge } from './fetch/run.ts'
+import type { Gauge } from './gauge.ts'
+import { httpGauge } from './http/run.ts'
+import { listGauge } from './list/run.ts'
+import { roundsGauge } from './rounds/run.ts'
+import { stdioGauge } from './stdio.ts'
+import { streamGauge } from './stream/run.ts'
+
+/** Every benchmark that gives ratios of which something is wanted. */
+export const gauges: readonly Gauge[] = [
+  httpGauge,
+  fetchGauge,
+  listGauge,
+  roundsGauge,
+  codecGauge,
+  stdioGauge,
+  clientGauge,
+  streamGauge,
+]
