@@ -1,10 +1,21 @@
 import { Buffer } from 'node:buffer'
 import type { ServerResponse } from 'node:http'
+import { nextTick } from 'node:process'
 import type { MessagePieces } from '@x/schema'
 import type { Outlet } from '../server/outlet.ts'
 
-/** An outlet that writes straight to a response of node:http. */
+/** How long a chunk grows in one tick, in characters; larger ones are still being made when memory is tidied up. */
+const chunkLength = 16_384
+
+/** An outlet that writes to a response of node:http. What one tick writes goes out as one chunk: each costs more than an event. */
 export function outletOf(response: ServerResponse): Outlet {
+  let pending = ''
+  const flush = (): void => {
+    if (pending === '') return
+    const text = pending
+    pending = ''
+    if (!response.destroyed) response.write(text)
+  }
   return {
     send({ status, headers, body, closes }) {
       if (response.headersSent || response.destroyed) return
@@ -23,13 +34,20 @@ export function outletOf(response: ServerResponse): Outlet {
       if (!response.destroyed) response.writeHead(200, [...headers])
     },
     write(text) {
-      if (!response.destroyed) response.write(text)
+      if (pending === '') nextTick(flush)
+      pending += text
+      if (pending.length > chunkLength) flush()
     },
     end(text) {
-      if (!response.destroyed) response.end(text)
+      const all = pending + text
+      pending = ''
+      if (!response.destroyed) response.end(all)
     },
-    queued: () => response.writableLength,
-    drained: () => (response.writableNeedDrain && !response.destroyed ? drainedOf(response) : undefined),
+    queued: () => response.writableLength + pending.length,
+    drained() {
+      flush()
+      return response.writableNeedDrain && !response.destroyed ? drainedOf(response) : undefined
+    },
     destroy: () => void response.destroy(),
     onClose(run) {
       if (response.closed) run()
