@@ -14,6 +14,7 @@ import {
   suspendedTask,
 } from './samples.ts'
 import type { JsonObject } from '@x/schema'
+import { until } from './until.ts'
 import { writeEverything } from './working.ts'
 
 /** How a task's client answers, cancels, and wakes workers. */
@@ -175,12 +176,4 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
 
 function bring(engine: TaskEngine, responses: JsonObject): Promise<AnswerOutcome> {
   return engine.answer({ id: 'a', owner, responses, lifeMs: life })
-}
-
-/** Waits until something is so: what one instance tells another takes its way. */
-async function until(isSo: () => boolean): Promise<void> {
-  for (let looks = 0; !isSo(); looks++) {
-    if (looks >= 500) throw new Error('Nothing was heard within 5 seconds')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
 }

@@ -1,5 +1,6 @@
 import { answering } from './answering.ts'
 import { type ContractTest, type EngineUnderTest, withBench } from './engine-under-test.ts'
+import { tellingNews } from './telling-news.ts'
 import { keeping } from './keeping.ts'
 import { working } from './working.ts'
 
@@ -13,5 +14,8 @@ import { working } from './working.ts'
  * })
  */
 export function engineContract(setUp: () => Promise<EngineUnderTest>): readonly ContractTest[] {
-  return [...keeping, ...working, ...answering].map(([title, work]) => ({ title, run: () => withBench(setUp, work) }))
+  return [...keeping, ...working, ...answering, ...tellingNews].map(([title, work]) => ({
+    title,
+    run: () => withBench(setUp, work),
+  }))
 }

@@ -1,4 +1,5 @@
 import type { JournalEntry, JsonObject, WireError } from '@x/schema'
+import type { ChangeBus } from '@x/server'
 import type { TaskStatus } from '../schema/task.ts'
 
 /**
@@ -14,6 +15,12 @@ import type { TaskStatus } from '../schema/task.ts'
 export interface TaskEngine {
   /** For how many milliseconds a claim is good after it was made or its last heartbeat. Then another worker may have the task. */
   readonly leaseMs: number
+  /**
+   * Carries news between the instances that share the engine, so that a stream at one of them tells of what happened at another; what
+   * the engine itself tells does not come over it. Absent where an engine cannot: then news stay where they are made, unless
+   * `withTasks` is given a bus.
+   */
+  readonly news?: ChangeBus | undefined
   /**
    * Makes a task, with status `working`, ready to be claimed, and wakes whoever listens for work. Gives `full` instead when the
    * owner has `ownerLimit` tasks that have not ended. Rejects when there is a task of this id.

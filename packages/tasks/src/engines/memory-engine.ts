@@ -1,4 +1,5 @@
 import { type JournalEntry, type JsonObject, type WireError, isJsonObject } from '@x/schema'
+import { memoryBus } from '@x/server'
 import type {
   CancelOutcome,
   ClaimedTask,
@@ -63,6 +64,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
   // Each function is a transaction because nothing in it waits.
   return {
     leaseMs,
+    news: memoryBus(),
     create: async (task) => create(store, task),
     get: async (id, owner) => {
       const kept = find(store, id, owner)

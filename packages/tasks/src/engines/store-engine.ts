@@ -1,3 +1,4 @@
+import { type ChangeBus, memoryBus } from '@x/server'
 import type { EngineListener, TaskEngine } from './engine.ts'
 import { memoryEngine } from './memory-engine.ts'
 
@@ -30,8 +31,14 @@ const usualLeaseMs = 10_000
 function loadedLater(load: () => Promise<TaskEngine>): TaskEngine {
   let loading: Promise<TaskEngine> | undefined
   const engine = (): Promise<TaskEngine> => (loading ??= load())
+  // The engines that are loaded here have one.
+  const news = async (): Promise<ChangeBus> => (await engine()).news ?? memoryBus()
   return {
     leaseMs: usualLeaseMs,
+    news: {
+      publish: async (change) => (await news()).publish(change),
+      listen: async (listener) => (await news()).listen(listener),
+    },
     create: async (task) => (await engine()).create(task),
     get: async (id, owner) => (await engine()).get(id, owner),
     answer: async (answers) => (await engine()).answer(answers),

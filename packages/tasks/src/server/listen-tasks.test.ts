@@ -1,6 +1,8 @@
 import { errorCodes, isJsonObject, type JsonObject, type RpcNotification } from '@x/schema'
+import { tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
-import { accept, createFleet, type Instance, type AskOptions, plain } from '../testing/fleet.ts'
+import { z } from 'zod'
+import { accept, createFleet, gate, type Instance, type AskOptions, plain } from '../testing/fleet.ts'
 import { tools } from '../testing/tools.ts'
 
 /** A stream of a test: what came on it, and what it waits for. */
@@ -131,5 +133,47 @@ describe('subscriptions/listen with tasks', () => {
     const taskId = await instance.start('work')
     expect(await listen(instance, { taskIds: [taskId] }).ended).toMatchObject({ error: { code: errorCodes.internal } })
     expect(String(instance.errors[0])).toBe('Error: bus away')
+  })
+})
+
+describe.each([
+  ['over an engine that carries news', () => createFleet(), ['working', 'input_required', 'working', 'cancelled']],
+  [
+    'of an engine that carries none',
+    () => createFleet(({ news: _news, ...engine }) => engine),
+    // What was there when the stream began.
+    ['working'],
+  ],
+] as const)('without a bus, streams %s', (_title, createOne, heard) => {
+  test('hear of what happens at other instances, or only of what they find', async () => {
+    const fleet = createOne()
+    const shut = gate()
+    const asking = tool('ask', {
+      description: 'Asks, and works',
+      task: 'required',
+      run: async (_, ctx) => {
+        await ctx.step('wait', () => shut.pass())
+        await ctx.elicit('who', { message: 'Who?', schema: z.object({ name: z.string() }) })
+        return ctx.step('work', () => new Promise<string>(() => {}))
+      },
+    })
+    const here = fleet.add([asking], { works: false, bus: undefined })
+    const there = fleet.add([asking], { bus: undefined }, { strictReplay: false })
+    const taskId = await here.start('ask')
+    await shut.reached
+    const stream = listen(here, { taskIds: [taskId] })
+    await stream.until(() => stream.states().length === 1)
+    shut.open()
+    while ((await here.see(taskId)).status === 'working') await new Promise(setImmediate)
+    await new Promise(setImmediate)
+    await there.result('tasks/update', { taskId, inputResponses: { who: accept({ name: 'Ada' }) } })
+    while (there.server.runningTasks === 0) await new Promise(setImmediate)
+    await there.result('tasks/cancel', { taskId })
+    there.clock.advance(5000)
+    while ((await here.see(taskId)).status !== 'cancelled') await new Promise(setImmediate)
+    await new Promise(setImmediate)
+    expect(stream.states()).toEqual(heard)
+    stream.stop()
+    await stream.ended
   })
 })

@@ -38,7 +38,10 @@ export interface TaskOptions {
   readonly maxResultBytes?: number | undefined
   /** Milliseconds that a handler has to end after its task was cancelled, before the task is `cancelled` without it; 5000 when absent. */
   readonly cancelGraceMs?: number | undefined
-  /** Carries the news of tasks to the instance where somebody listens to them; within this process alone when absent. */
+  /**
+   * Carries the news of tasks to the instance where somebody listens to them. When absent the engine does, as those over PostgreSQL do for a
+   * fleet; of an engine that cannot, news stay within this instance.
+   */
   readonly bus?: ChangeBus | undefined
   /**
    * Seals what else than its name proves a caller (`principal.claims`), to be kept with the task. When absent none of it is kept,
@@ -82,12 +85,13 @@ export interface TaskSettings {
 /** Fills in what is absent. Throws `RangeError` for a number that makes no sense, and for a store that there is no engine of. */
 export function taskSettings(options: TaskOptions): TaskSettings {
   const onError = quietly(options.onError)
+  const engine = options.engine ?? storeEngine(options.store ?? 'memory:', onError)
   return {
-    engine: options.engine ?? storeEngine(options.store ?? 'memory:', onError),
+    engine,
     credentials: options.credentials,
     ...switchesOf(options),
     ...numbersOf(options),
-    bus: options.bus ?? memoryBus(),
+    bus: options.bus ?? engine.news ?? memoryBus(),
     onError,
     clock: options.clock ?? platformClock,
   }

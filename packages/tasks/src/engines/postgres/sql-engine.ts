@@ -1,6 +1,7 @@
 import type { EngineListener, TaskEngine } from '../engine.ts'
 import { claimTasks } from './claim-tasks.ts'
 import { createTask } from './create-task.ts'
+import { engineNews } from './engine-news.ts'
 import { openQueue } from './job-queue.ts'
 import { finishTask, recordProgress, releaseTask, renewLeases, suspendTask } from './lease-writes.ts'
 import { answerTask, cancelTask, readTask } from './owner-requests.ts'
@@ -36,8 +37,18 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
     })
     return opening
   }
+  const listenOnce = async (begun: Promise<() => void>): Promise<() => void> => {
+    const stop = await begun
+    const stopOnce = (): void => void (listening.delete(stopOnce) && stop())
+    listening.add(stopOnce)
+    return stopOnce
+  }
   return {
     leaseMs,
+    news: {
+      publish: async (change) => (await open()).news.publish(change),
+      listen: async (listener) => listenOnce((await open()).news.listen(listener)),
+    },
     create: async (task) => createTask(await open(), task),
     get: async (id, owner) => readTask(await open(), id, owner),
     answer: async (answers) => answerTask(await open(), answers),
@@ -49,12 +60,7 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
     release: async (lease, progress) => releaseTask(await open(), lease, progress),
     finish: async (lease, end) => finishTask(await open(), lease, end),
     sweep: async () => sweep(await open()),
-    listen: async (listener) => {
-      const stop = await listen(await open(), listener)
-      const stopOnce = (): void => void (listening.delete(stopOnce) && stop())
-      listening.add(stopOnce)
-      return stopOnce
-    },
+    listen: async (listener) => listenOnce(listen(await open(), listener)),
     close: () => {
       closing ??= closeStore(opening, listening)
       return closing
@@ -66,6 +72,7 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
 async function closeStore(opening: Promise<SqlStore> | undefined, listening: ReadonlySet<() => void>): Promise<void> {
   const store = await opening?.catch(() => undefined)
   for (const stop of listening) stop()
+  await store?.news.sent()
   await store?.queue.close()
   await store?.database.close()
 }
@@ -78,13 +85,15 @@ async function openStore(openDatabase: () => Promise<SqlDatabase>, settings: Sto
   try {
     await migrate(database, tables)
     const queue = await openQueue(database, { schema: `${tables.schema}_jobs`, onError })
+    const news = engineNews(database.bus)
     // Nobody waits for the others to be told, for what is written counts.
-    const tell = (topic: string): void => void database.bus.publish({ topic }).catch(onError)
+    const tell = (topic: string): void => void news.tell(topic).catch(onError)
     return {
       database,
       queue,
       tables,
       leaseMs,
+      news,
       wake: () => tell(workTopic),
       tellCancel: (id) => tell(`${cancelTopic}${id}`),
     }

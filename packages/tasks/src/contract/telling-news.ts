@@ -1,0 +1,57 @@
+import { deepEqual } from 'node:assert/strict'
+import type { Bench } from './engine-under-test.ts'
+import { claimedTask, newTask, owner } from './samples.ts'
+import { until } from './until.ts'
+
+/** What the instances of an engine tell each other on behalf of others, where the engine offers that. */
+export const tellingNews: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
+  [
+    'news that one instance tells are heard at every other and at its own, in their order, until nobody listens',
+    async ({ here, there }) => {
+      if (here.news === undefined || there.news === undefined) return
+      const [near, far]: [string[], string[]] = [[], []]
+      const hear = (topics: string[]) => ({
+        onChange: ({ topic }: { topic: string }) => void topics.push(topic),
+        onGap: () => {},
+      })
+      const stops = [await here.news.listen(hear(near)), await there.news.listen(hear(far))]
+      for (const topic of ['task:a', 'work', '']) await here.news.publish({ topic })
+      await until(() => near.length === 3 && far.length === 3)
+      deepEqual(
+        [near, far],
+        [
+          ['task:a', 'work', ''],
+          ['task:a', 'work', ''],
+        ],
+      )
+      stops[1]?.()
+      await there.news.publish({ topic: 'task:b' })
+      await until(() => near.length === 4)
+      deepEqual(far.length, 3)
+      stops[0]?.()
+    },
+  ],
+  [
+    'what the engine tells itself is no news, and news are nothing that it obeys',
+    async ({ here, there }) => {
+      if (here.news === undefined || there.news === undefined) return
+      const news: string[] = []
+      const told: string[] = []
+      await there.news.listen({ onChange: ({ topic }) => void news.push(topic), onGap: () => {} })
+      await there.listen({ onWork: () => void told.push('work'), onCancel: (id) => void told.push(id) })
+      await claimedTask(here)
+      await here.cancel('a', owner)
+      for (const topic of ['work', 'cancel:b', 'end']) await here.news.publish({ topic })
+      await until(() => news.includes('end') && told.includes('a'))
+      await here.create(newTask('b'))
+      await until(() => told.length === 3)
+      deepEqual(
+        [news, told],
+        [
+          ['work', 'cancel:b', 'end'],
+          ['work', 'a', 'work'],
+        ],
+      )
+    },
+  ],
+]
