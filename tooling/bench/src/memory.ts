@@ -6,8 +6,8 @@ import { runProgram } from './suspended/run-program.ts'
 
 const rows = [
   { title: 'requests over HTTP', work: 'requests', count: 200_000, warmUp: 20_000 },
-  { title: 'subscriptions/listen, dropped', work: 'subscriptions', count: 10_000, warmUp: 1000 },
-  { title: 'calls with progress, dropped', work: 'progress', count: 10_000, warmUp: 1000 },
+  { title: 'subscriptions/listen, dropped', work: 'subscriptions', count: 10_000, warmUp: 4000 },
+  { title: 'calls with progress, dropped', work: 'progress', count: 10_000, warmUp: 4000 },
 ] as const
 
 /**

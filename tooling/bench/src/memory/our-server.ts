@@ -22,11 +22,11 @@ const work = tool('work', {
 
 const server = createServer({ name: 'bench', version: '1.0.0', tools: [echo, work] })
 
-/** What a call would leave behind in a server that leaks as little as can be leaked. */
+/** What calls leave behind in a server that leaks: as little as can be, or what a stream that is forgotten would hold. */
 const kept: object[] = []
-const leaking: Exchange = (request, call) => {
-  kept.push({})
-  return server(request, call)
-}
+const leaks: ReadonlyMap<string, Exchange> = new Map([
+  ['leak-objects', (request, call) => (kept.push({}), server(request, call))],
+  ['leak-calls', (request, call) => (kept.push(call), server(request, call))],
+])
 
-answerMemory(createHttpServer(nodeHandler(process.argv.includes('leak') ? leaking : server)))
+answerMemory(createHttpServer(nodeHandler(leaks.get(process.argv[2] ?? '') ?? server)))
