@@ -5,6 +5,8 @@ import { type Fleet, startFleet } from './fleet/start-fleet.ts'
 import { shareStateKey } from './fleet/state-key.ts'
 import type { Options } from './options.ts'
 import { openService, type Service } from './service.ts'
+import { databaseVariable } from './tasks/task-settings.ts'
+import { openTasksDatabase, type TasksDatabase } from './tasks/open-database.ts'
 import type { Terminal } from './terminal/terminal.ts'
 import { curlCommand, exampleRequest } from './walk-through/curl-example.ts'
 import { walkThrough } from './walk-through/walk-through.ts'
@@ -26,16 +28,18 @@ export async function run(options: Options, context: RunContext): Promise<number
   const person = whoAnswers(options, context)
   const key = shareStateKey(context.environment)
   const service = await openService(context.environment)
+  let database: TasksDatabase | undefined
   let fleet: Fleet | undefined
   try {
+    database = await openTasksDatabase(context.environment)
     fleet = await startFleet({
       count: options.instances,
       port: options.port,
-      environment: { ...service.environment, ...key },
+      environment: { ...service.environment, ...database.environment, ...key },
       onFailure: (error) => context.stop.abort(error),
     })
     signal.throwIfAborted()
-    context.print(formatGreeting(options, fleet, service))
+    context.print(formatGreeting(options, fleet, { service, database }))
     const walked = await walk(fleet, service, context)
     if (!options.once) announce(fleet, context)
     const turns = await takeTurns(person, fleet, context)
@@ -45,7 +49,7 @@ export async function run(options: Options, context: RunContext): Promise<number
     return endedBy(error, signal)
   } finally {
     await fleet?.stop()
-    await service.stop()
+    await Promise.all([service.stop(), database?.stop()])
   }
 }
 
@@ -83,13 +87,20 @@ function endedBy(error: unknown, signal: AbortSignal): number {
   throw signal.aborted ? signal.reason : error
 }
 
-function formatGreeting({ instances }: Options, fleet: Fleet, { emulated, connection }: Service): string {
+interface Outside {
+  readonly service: Service
+  readonly database: TasksDatabase
+}
+
+function formatGreeting({ instances }: Options, fleet: Fleet, { service, database }: Outside): string {
+  const { emulated, connection } = service
   const where = `${connection.organization}/${connection.project}`
   const processes = instances === 1 ? '1 instance serves' : `${instances} instances share`
   return [
     '',
     pc.bold('Azure DevOps work items over MCP'),
     `${processes} ${fleet.url} and keep nothing between two requests.`,
+    `Tasks are kept in ${database.temporary ? 'a PostgreSQL of this run (PGlite)' : databaseVariable}.`,
     emulated
       ? `Azure DevOps is an emulator of ${where}; --help says how to use a real one.`
       : `Azure DevOps is ${connection.baseUrl}/${where}; this walk-through only reads.`,

@@ -14,6 +14,8 @@ export interface AzureDevOps {
   readonly organization: string
   readonly project: string
   getWorkItem(id: number, signal: AbortSignal): Promise<WorkItem>
+  /** Those of the work items that are there, as lists show them; at most 200. */
+  getWorkItems(ids: readonly number[], signal: AbortSignal): Promise<readonly WorkItem[]>
   /** The work items that match, at most `top`, and whether there are more. */
   findWorkItems(search: Search, signal: AbortSignal): Promise<Found>
   updateWorkItem(id: number, change: WorkItemChange, signal: AbortSignal): Promise<WorkItem>
@@ -61,6 +63,7 @@ export function createAzureDevOps(connection: Connection, limits?: Partial<SendL
         parseWorkItem,
         await rest.project({ method: 'GET', path: `wit/workitems/${id}?$expand=relations`, signal }),
       ),
+    getWorkItems: (ids, signal) => readBatch(rest, ids, signal),
     findWorkItems: (search, signal) => findWorkItems(rest, search, signal),
     updateWorkItem: async (id, change, signal) =>
       understood(
@@ -108,15 +111,15 @@ async function findWorkItems(rest: Rest, { filters, top }: Search, signal: Abort
   const path = `wit/wiql?$top=${top + 1}`
   const answer = await rest.project({ method: 'POST', path, body: { query: buildWiql(filters) }, signal })
   const ids = understood((value) => wireQuery.parse(value).workItems.map((item) => item.id), answer)
-  if (ids.length === 0) return { workItems: [], more: false }
-  const batch = await rest.project({
-    method: 'POST',
-    path: 'wit/workitemsbatch',
-    // A work item that was deleted since the query is left out, and does not fail the whole list.
-    body: { ids: ids.slice(0, top), fields: listFields, errorPolicy: 'omit' },
-    signal,
-  })
-  const workItems = understood(
+  // A work item that was deleted since the query is left out, and does not fail the whole list.
+  return { workItems: await readBatch(rest, ids.slice(0, top), signal), more: ids.length > top }
+}
+
+async function readBatch(rest: Rest, ids: readonly number[], signal: AbortSignal): Promise<readonly WorkItem[]> {
+  if (ids.length === 0) return []
+  const body = { ids, fields: listFields, errorPolicy: 'omit' }
+  const batch = await rest.project({ method: 'POST', path: 'wit/workitemsbatch', body, signal })
+  return understood(
     (value) =>
       wireBatch
         .parse(value)
@@ -124,7 +127,6 @@ async function findWorkItems(rest: Rest, { filters, top }: Search, signal: Abort
         .map(parseWorkItem),
     batch,
   )
-  return { workItems, more: ids.length > top }
 }
 
 async function loadType(rest: Rest, name: string): Promise<WorkItemType> {

@@ -7,5 +7,6 @@ import { serveEmulator } from './serve-emulator.ts'
 const { EMULATOR_ORGANIZATION: organization, EMULATOR_PROJECT: project, EMULATOR_TOKEN: token } = process.env
 if (!organization || !project || !token) throw new Error('EMULATOR_ORGANIZATION, _PROJECT and _TOKEN should be set')
 
-const emulator = await serveEmulator({ organization, project, token, seed: readSeed() })
+const writeMs = Number(process.env['EMULATOR_WRITE_MS'] ?? 0)
+const emulator = await serveEmulator({ organization, project, token, seed: readSeed(), writeMs })
 serveParent(Number(new URL(emulator.url).port), emulator.close)

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
 import { basicAuthorization } from '../azure-devops/connection.ts'
 import { answer, type RouteScope } from './routes.ts'
 import type { Seed } from './seed.ts'
@@ -14,6 +15,8 @@ export interface EmulatorOptions {
   readonly token: string
   readonly seed: Seed
   readonly now?: () => Date
+  /** How many milliseconds after a change it is answered; 0 when absent. */
+  readonly writeMs?: number
 }
 
 /** A running emulator. */
@@ -80,6 +83,8 @@ async function respond(request: IncomingMessage, response: ServerResponse, scope
       organizationUrl: `${url.origin}/${encodeURIComponent(scope.options.organization)}`,
     },
   )
+  // The change is made by now: whoever ends meanwhile has made it, and does not know.
+  if (request.method === 'PATCH') await setTimeout(scope.options.writeMs ?? 0)
   sendJson(response, 200, result)
 }
 

@@ -10,6 +10,8 @@ export interface EmulatorProcess {
 
 const organization = 'fabrikam'
 const project = 'Fabrikam Fiber'
+/** About what the real service takes for a change. */
+const writeMs = 200
 
 /** Starts the emulator in a process of its own, with fresh work items and a token that nobody else knows. */
 export async function startEmulator(): Promise<EmulatorProcess> {
@@ -18,6 +20,7 @@ export async function startEmulator(): Promise<EmulatorProcess> {
     EMULATOR_ORGANIZATION: organization,
     EMULATOR_PROJECT: project,
     EMULATOR_TOKEN: token,
+    EMULATOR_WRITE_MS: String(writeMs),
   })
   return {
     environment: {

@@ -1,4 +1,4 @@
-import { type Exchange, isJsonObject, type JsonObject, type RpcResponse } from '@x/schema'
+import { type Exchange, isJsonObject, type JsonObject, type RpcNotification, type RpcResponse } from '@x/schema'
 
 /** The `_meta` key under which a result says which instance gave it. */
 const instanceKey = 'dev.x/instance'
@@ -20,6 +20,26 @@ export function signResults(exchange: Exchange, instance: Instance): Exchange {
     const meta: JsonObject = isJsonObject(result['_meta']) ? result['_meta'] : {}
     return { ...response, result: { ...result, _meta: { ...meta, ...signature } } }
   }
+}
+
+/**
+ * The exchange, with the instance's number in what it says of its progress. For a task that is all that its client sees of
+ * who works on it: whoever answers about a task may be any instance.
+ */
+export function signProgress(exchange: Exchange, { id }: Instance): Exchange {
+  const signed = (notification: RpcNotification): RpcNotification => {
+    const { method, params = {} } = notification
+    const { message } = params
+    if (method !== 'notifications/progress' || typeof message !== 'string') return notification
+    return { ...notification, params: { ...params, message: `${message} (instance ${id})` } }
+  }
+  return (request, call) => exchange(request, { ...call, notify: (notification) => call.notify(signed(notification)) })
+}
+
+/** The number of the instance that told of its progress, when it says so. */
+export function workerIn(message: string | undefined): number | undefined {
+  const id = / \(instance (\d{1,9})\)$/.exec(message ?? '')?.[1]
+  return id === undefined ? undefined : Number(id)
 }
 
 /** Which instance gave a response, when it says so. */

@@ -1,3 +1,4 @@
+import type { Exchange } from '@x/schema'
 import { ConfigurationError, connectionFrom } from '../azure-devops/connection.ts'
 import { createAzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { servePage } from '@apps/front/serve-page'
@@ -5,7 +6,8 @@ import { defineConversations } from '../server/conversation.ts'
 import { createWorkItemsServer, type OnError } from '../server/create-work-items-server.ts'
 import { serveParent } from './child.ts'
 import { findPage } from './find-page.ts'
-import { signResults } from './instance-meta.ts'
+import { taskOptionsFrom } from '../tasks/task-settings.ts'
+import { signProgress, signResults } from './instance-meta.ts'
 import { serveInstance } from './serve-instance.ts'
 import { stateFrom } from './state-key.ts'
 
@@ -17,9 +19,15 @@ if (connection === undefined) throw new ConfigurationError('an instance needs a 
 const state = stateFrom(process.env)
 const onError: OnError = (error, { method, name }) => console.error(`${method} ${name ?? ''}:`, error)
 const conversations = defineConversations(state, onError)
-const server = createWorkItemsServer(createAzureDevOps(connection), { state, onError, conversations })
+const tasks = taskOptionsFrom(process.env, (error) => console.error('tasks:', error))
 const instance = { id: Number(process.env['INSTANCE']), pid: process.pid }
+const around = (exchange: Exchange): Exchange => signProgress(exchange, instance)
+const server = createWorkItemsServer(createAzureDevOps(connection), { state, onError, conversations, tasks, around })
 const folder = findPage()
 const page = folder === undefined ? undefined : servePage(folder)
 const http = await serveInstance(signResults(server, instance), page)
-serveParent(http.port, http.close)
+serveParent(http.port, async () => {
+  await http.close()
+  // Within the time that the parent gives.
+  await server.closeTasks({ graceMs: 500 })
+})

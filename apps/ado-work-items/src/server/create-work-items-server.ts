@@ -1,5 +1,7 @@
+import { type Exchange, wrapExchange } from '@x/schema'
 import { createServer, type ErrorPlace, type Server, type ServerDefinition, type Tool } from '@x/server'
 import { type Sessions, withSessions } from '@x/sessions/server'
+import { type TaskOptions, type TaskServer, withTasks } from '@x/tasks/server'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { type Conversation, remembering, updateLastWorkItem } from './conversation.ts'
 import { getWorkItem } from './get-work-item.ts'
@@ -7,6 +9,7 @@ import { icons } from './icon.ts'
 import { listWorkItems } from './list-work-items.ts'
 import { triagePrompt } from './triage-prompt.ts'
 import { updateWorkItem } from './update-work-item.ts'
+import { updateWorkItems } from './update-work-items.ts'
 import { workItemResource } from './work-item-resource.ts'
 
 /** What went wrong, and where, when it is nothing that a client may see. */
@@ -19,11 +22,15 @@ export interface WorkItemsOptions {
   readonly onError?: OnError | undefined
   /** Lets the server remember, within a session, what a conversation was about. Default: it has no sessions. */
   readonly conversations?: Sessions<Conversation> | undefined
+  /** Where calls are kept that go on as tasks, and how they are worked on. Default: in this process alone. */
+  readonly tasks?: TaskOptions | undefined
+  /** Goes around every call, at the instance that works on it: around one of a task as well. Default: nothing does. */
+  readonly around?: ((server: Exchange) => Exchange) | undefined
 }
 
-/** The MCP server for the work items of one project. It keeps nothing between two requests. */
-export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkItemsOptions = {}): Server {
-  const { conversations } = options
+/** The MCP server for the work items of one project. Between two requests it keeps tasks alone. */
+export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkItemsOptions = {}): Server & TaskServer {
+  const { conversations, around } = options
   const server = createServer({
     name: 'ado-work-items',
     title: 'Azure DevOps work items',
@@ -40,18 +47,22 @@ export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkIte
     // What is not a failure that we worded ourselves may say things that are nobody's business.
     describeError: () => 'The tool failed; the server has written down why.',
   })
-  return conversations === undefined ? server : withSessions(server, conversations)
+  const worked = around === undefined ? server : wrapExchange(server, around(server))
+  const tasking = withTasks(worked, options.tasks)
+  return conversations === undefined ? tasking : withSessions(tasking, conversations)
 }
 
 function toolsOf(azureDevOps: AzureDevOps, conversations: WorkItemsOptions['conversations']): Tool[] {
   const list = listWorkItems(azureDevOps)
   const get = getWorkItem(azureDevOps)
   const update = updateWorkItem(azureDevOps)
-  if (conversations === undefined) return [list, get, update]
+  const updateMany = updateWorkItems(azureDevOps)
+  if (conversations === undefined) return [list, get, update, updateMany]
   return [
     list,
     remembering(get, conversations, azureDevOps),
     remembering(update, conversations, azureDevOps),
+    updateMany,
     updateLastWorkItem(update, conversations, azureDevOps),
   ]
 }

@@ -23,6 +23,8 @@ interface Wording {
   /** The name of the form's only field. */
   readonly property: string
   readonly message: (subject: string) => string
+  /** The same about several work items at once. */
+  readonly messageForAll: (subjects: string) => string
   readonly description: string
 }
 
@@ -34,6 +36,7 @@ const wordings: ReadonlyMap<string, Wording> = new Map([
       key: 'resolution',
       property: 'resolution',
       message: (subject: string) => `Resolving ${subject} requires a resolution. How was this bug resolved?`,
+      messageForAll: (subjects: string) => `Resolving ${subjects} requires a resolution. How were they resolved?`,
       description: 'Resolution type for this bug',
     },
   ],
@@ -43,6 +46,8 @@ const wordings: ReadonlyMap<string, Wording> = new Map([
       key: 'duplicate_of',
       property: 'duplicateOfId',
       message: () => 'Since this is a duplicate, which work item is the original?',
+      messageForAll: (subjects: string) =>
+        `Since ${subjects} are duplicates, which work item is the original of them all?`,
       description: 'Work item ID of the original bug',
     },
   ],
@@ -56,24 +61,38 @@ export function fieldQuestion(
   definition: FieldDefinition | undefined,
   item: Basis,
 ): FieldQuestion {
-  const wording = wordings.get(missing.field) ?? plainWording(missing, definition)
-  const isWorkItem = linkFields.has(missing.field)
-  return {
-    key: wording.key,
-    message: wording.message(`${item.type} #${item.id}`),
-    schema: formOf(wording, isWorkItem ? workItemId : valueSchema(definition)),
-    isWorkItem,
-  }
+  const { field, rule, because } = missing
+  const subject = `${item.type} #${item.id}`
+  const message = (name: string) =>
+    `The rule "${rule}" requires a value for ${name} when ${because}. Which should ${subject} have?`
+  return questionOf(field, definition, (wording, name) => wording?.message(subject) ?? message(name))
 }
 
-function plainWording({ field, rule, because }: MissingField, definition: FieldDefinition | undefined): Wording {
+/** The question about a field that rules require of several work items; `subjects` names them. */
+export function sharedFieldQuestion(
+  field: string,
+  definition: FieldDefinition | undefined,
+  subjects: string,
+): FieldQuestion {
+  const message = (name: string) =>
+    `Rules of the process require a value for ${name} of ${subjects}. Which should they have?`
+  return questionOf(field, definition, (wording, name) => wording?.messageForAll(subjects) ?? message(name))
+}
+
+function questionOf(
+  field: string,
+  definition: FieldDefinition | undefined,
+  message: (wording: Wording | undefined, name: string) => string,
+): FieldQuestion {
+  const wording = wordings.get(field)
   const name = definition?.name || field
+  const isWorkItem = linkFields.has(field)
+  const form = wording ?? { property: 'value', description: `${name} (${field})` }
   return {
-    key: field,
-    property: 'value',
-    message: (subject) =>
-      `The rule "${rule}" requires a value for ${name} when ${because}. Which should ${subject} have?`,
-    description: `${name} (${field})`,
+    key: wording?.key ?? field,
+    message: message(wording, name),
+    schema: formOf(form, isWorkItem ? workItemId : valueSchema(definition)),
+    isWorkItem,
   }
 }
 
@@ -83,7 +102,10 @@ function valueSchema(definition: FieldDefinition | undefined): z.ZodType<FieldVa
   return values.length > 0 ? z.enum(values) : z.string().min(1).max(longestText)
 }
 
-function formOf({ property, description }: Wording, value: z.ZodType<FieldValue, FieldValue>): Form<FieldValue> {
+function formOf(
+  { property, description }: Pick<Wording, 'property' | 'description'>,
+  value: z.ZodType<FieldValue, FieldValue>,
+): Form<FieldValue> {
   const fields = z.object({ [property]: value.describe(description) })
   return form(fields.transform((content, context) => content[property] ?? emptyAnswer(context)))
 }

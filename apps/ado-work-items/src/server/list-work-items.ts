@@ -7,6 +7,14 @@ import { toLine, toSummary, workItemSummary } from './work-item-output.ts'
 
 const shortText = z.string().trim().min(1).max(256)
 
+/** What a search can ask for, as tools take it. */
+export const searchFilters = {
+  state: shortText.optional().describe('Such as New, Active, Resolved or Closed'),
+  type: shortText.optional().describe('Such as Bug, User Story or Task'),
+  assignedTo: shortText.optional().describe('A name or an address, or "me"'),
+  text: shortText.optional().describe('What the title contains'),
+}
+
 /** `list_work_items`: work items that match every given filter, newest change first. */
 export function listWorkItems(azureDevOps: AzureDevOps): Tool {
   return tool('list_work_items', {
@@ -15,10 +23,7 @@ export function listWorkItems(azureDevOps: AzureDevOps): Tool {
       'List the work items that match every given filter, the last changed first. Without filters: all of them.',
     icons,
     input: z.object({
-      state: shortText.optional().describe('Such as New, Active, Resolved or Closed'),
-      type: shortText.optional().describe('Such as Bug, User Story or Task'),
-      assignedTo: shortText.optional().describe('A name or an address, or "me"'),
-      text: shortText.optional().describe('What the title contains'),
+      ...searchFilters,
       top: z.number().int().min(1).max(200).default(50).describe('How many at most'),
     }),
     output: z.object({

@@ -91,7 +91,8 @@ function findOthers(
   return Promise.all(
     links.map(async (link) => {
       if (link.workItemId === item.id) {
-        throw new ToolFailure(`${subject} was not changed: it cannot be linked as ${link.label} to itself.`)
+        const why = `it cannot be linked as ${link.label} to itself.`
+        throw new ToolFailure(`${subject} was not changed: ${why}`, why)
       }
       try {
         return { ...link, other: await azureDevOps.getWorkItem(link.workItemId, signal) }
@@ -120,7 +121,8 @@ function refusal(error: unknown, { basis, type }: CompleteChange): unknown {
     return `${field} was refused (${message}${allowed.length === 0 ? '' : ` Allowed: ${allowed.join(', ')}.`})`
   })
   const why = reasons.join('; ') || error.message
-  return new ToolFailure(`${basis.type} #${basis.id} was not changed: ${why}. Correct the values and call again.`)
+  const message = `${basis.type} #${basis.id} was not changed: ${why}. Correct the values and call again.`
+  return new ToolFailure(message, why)
 }
 
 function named(error: unknown, { type, id }: Pick<WorkItem, 'type' | 'id'>): unknown {

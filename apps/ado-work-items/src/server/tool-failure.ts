@@ -3,6 +3,21 @@ import { AzureDevOpsError, type AzureDevOpsErrorCode } from '../azure-devops/azu
 /** A tool could not do what it was asked for; the message tells the model what to do about it. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure'
+  /** Why, without what was meant and what to do about it: for an answer that is about several work items. */
+  readonly reason: string
+
+  constructor(message: string, reason: string = message) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+/** Why a work item could not be changed, in words; undefined for an error that is nobody's business. */
+export function reasonOf(error: unknown): string | undefined {
+  if (error instanceof ToolFailure) return error.reason
+  if (!(error instanceof AzureDevOpsError)) return undefined
+  // An error that was given the name of its work item has the service's own words behind it.
+  return error.cause instanceof AzureDevOpsError ? error.cause.message : error.message
 }
 
 /** The result of a tool that failed: the model reads it and can try again. */

@@ -2,6 +2,7 @@ import { complete, discover, getPrompt, listTools, readResource, search, survive
 import { resolveInRounds } from './resolve-in-rounds.ts'
 import type { Step } from './step.ts'
 import { talkInSessions } from './talk-in-sessions.ts'
+import { updateInTask } from './update-in-task.ts'
 
 const state = 'System.State'
 const resolution = 'Microsoft.VSTS.Common.ResolvedReason'
@@ -66,6 +67,18 @@ export const emulatorPlan: readonly Step[] = [
   talkInSessions('Two sessions at once: in each, "it" is another bug.', [4517, 4533]),
   complete('Which ids begin with 45?', '45'),
   getPrompt('Get the prompt that triages bug 4533.', 4533),
+  updateInTask({
+    title: 'Resolve all that is about gift wrap, as a task.',
+    text: 'gift wrap',
+    fields: { [state]: 'Resolved' },
+    question: {
+      key: 'resolution',
+      message: 'Resolving Bug #4609, Bug #4610 and Bug #4611 requires a resolution. How were they resolved?',
+      answer: { action: 'accept', content: { resolution: 'Fixed' } },
+    },
+    changed: 11,
+    skipped: [4612],
+  }),
 ]
 
 /** The walk-through on a real organization: it only reads, beginning with a work item that was found. */

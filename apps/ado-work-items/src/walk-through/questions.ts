@@ -22,7 +22,7 @@ export const listTools: Step = {
   ask: 'tools/list',
   run: async ({ client, signal }) => {
     const tools = await client.listTools({ signal })
-    expect(tools.length === 3, `there should be 3 tools, not ${tools.length}`)
+    expect(tools.length === 4, `there should be 4 tools, not ${tools.length}`)
     return tools.map(({ name, title, annotations }) => {
       return `${name.padEnd(17)} ${title}${annotations?.readOnlyHint === true ? ' (only reads)' : ''}`
     })

@@ -1,8 +1,12 @@
+import type { Client } from '@x/client'
 import type { SessionsClient } from '@x/sessions/client'
+import type { TaskCalls } from '@x/tasks/client'
 
 /** What a step works with. */
 export interface StepScope {
   readonly client: SessionsClient
+  /** A client whose calls may go on as tasks. */
+  readonly tasks: Client & TaskCalls
   readonly signal: AbortSignal
   /** The organization and the project, as they stand in resources' URIs. */
   readonly uriBase: string

@@ -1,4 +1,6 @@
+import { createClient } from '@x/client'
 import { createSessionsClient } from '@x/sessions/client'
+import { withTasks } from '@x/tasks/client'
 import { z } from 'zod'
 import { workItemUri } from '../server/work-item-output.ts'
 import { emulatorPlan, readOnlyPlan } from './plan.ts'
@@ -25,8 +27,13 @@ export async function walkThrough(options: WalkThroughOptions): Promise<boolean>
   const exchange = watchedExchange(url, (instance) => answered.push(...(instance === undefined ? [] : [instance.id])))
   // A cache would answer some of the steps itself, and this is about what the server answers.
   const client = createSessionsClient(exchange, { name: 'walk-through', version: '0.1.0', cache: false })
+  // A task is asked about again and again: each instance is named once.
+  const followed = watchedExchange(url, (instance) => {
+    if (instance !== undefined && !answered.includes(instance.id)) answered.push(instance.id)
+  })
+  const tasks = withTasks(createClient(followed, { name: 'walk-through', version: '0.1.0', cache: false }))
   const base = workItemUri({ organization, project }, 0).replace(/\/workitems\/0$/, '')
-  const scope: StepScope = { ...fleet, client, signal, uriBase: base }
+  const scope: StepScope = { ...fleet, client, tasks, signal, uriBase: base }
 
   const plan = options.emulated ? emulatorPlan : readOnlyPlan(await lastChanged(scope))
   let failed = 0

@@ -1,0 +1,100 @@
+import { type Context, form, InputDeclined } from '@x/server'
+import { z } from 'zod'
+import type { AzureDevOps } from '../../azure-devops/create-azure-devops.ts'
+import type { Fields } from '../../azure-devops/work-item.ts'
+import type { FieldDefinition } from '../../azure-devops/work-item-type.ts'
+import { type FieldQuestion, sharedFieldQuestion } from '../field-questions.ts'
+import { obtainField } from '../obtain-field.ts'
+import { reasonOf } from '../tool-failure.ts'
+import { namesOf, type Target } from './outcome.ts'
+import type { EntryOf } from './progress-report.ts'
+
+/** Whom to ask, and what the process says. */
+export interface AskingForAll {
+  readonly ctx: Pick<Context, 'ask' | 'can' | 'elicit' | 'step'>
+  readonly azureDevOps: Pick<AzureDevOps, 'getWorkItem' | 'workItemType'>
+}
+
+/** What there is to go on with, or why there is nothing. */
+export type Obtained = { readonly fields: Fields } | { readonly why: string }
+
+/** Asks once for each field that waiting work items need, for all of them together. Nothing that is said or goes wrong rejects. */
+export async function askForFields(waiting: readonly EntryOf<'waiting'>[], asking: AskingForAll): Promise<Obtained> {
+  try {
+    const questions = await questionsFor(waiting, asking)
+    if (!asking.ctx.can('elicitation.form')) return { why: nobodyToAsk(questions) }
+    const ids = new Map(waiting.map(({ target }) => [target.id, target]))
+    const refuse = (id: number) => (ids.has(id) ? `#${id} is one of those that are being changed.` : undefined)
+    const answers = [...questions].map(
+      async ([field, { question }]) => [field, await obtainField({ question, subject: '', refuse }, asking)] as const,
+    )
+    return { fields: Object.fromEntries(await Promise.all(answers)) }
+  } catch (error) {
+    const why = error instanceof InputDeclined ? declined(error) : reasonOf(error)
+    if (why === undefined) throw error
+    return { why }
+  }
+}
+
+const decision = form(
+  z.object({
+    changedMeanwhile: z.enum(['skip', 'overwrite']).describe('Leave them as they are now, or change them all the same'),
+  }),
+)
+
+/** Asks whether work items are to be changed that somebody else has changed meanwhile; no, where nobody says so. */
+export async function mayOverwrite(
+  conflicts: readonly EntryOf<'conflict'>[],
+  { ctx }: Pick<AskingForAll, 'ctx'>,
+): Promise<boolean> {
+  if (!ctx.can('elicitation.form')) return false
+  const names = namesOf(conflicts.map(({ target }) => target))
+  const message = `Somebody else changed ${names} in the meantime. Change them all the same?`
+  const answer = await ctx.ask('changed_meanwhile', { message, schema: decision })
+  return answer.action === 'accept' && answer.content.changedMeanwhile === 'overwrite'
+}
+
+interface SharedField {
+  readonly question: FieldQuestion
+  readonly definition: FieldDefinition | undefined
+}
+
+/** What is to be asked, by field. */
+async function questionsFor(
+  waiting: readonly EntryOf<'waiting'>[],
+  { azureDevOps }: AskingForAll,
+): Promise<ReadonlyMap<string, SharedField>> {
+  const fields = new Set(waiting.flatMap(({ outcome }) => outcome.needs))
+  const questions = [...fields].map(async (field) => {
+    const targets = waiting.filter(({ outcome }) => outcome.needs.includes(field)).map(({ target }) => target)
+    const definition = await sharedDefinition(field, targets, azureDevOps)
+    return [field, { definition, question: sharedFieldQuestion(field, definition, namesOf(targets)) }] as const
+  })
+  return new Map(await Promise.all(questions))
+}
+
+/** What a field is to several types: only what all of them accept can be right for all. */
+async function sharedDefinition(
+  field: string,
+  targets: readonly Target[],
+  azureDevOps: AskingForAll['azureDevOps'],
+): Promise<FieldDefinition | undefined> {
+  const names = [...new Set(targets.map(({ type }) => type))]
+  const types = await Promise.all(names.map((name) => azureDevOps.workItemType(name)))
+  const [first, ...others] = types.flatMap(({ fields }) => fields.get(field) ?? [])
+  if (first === undefined) return undefined
+  const accepted = (value: string) => others.every(({ allowedValues }) => allowedValues.includes(value))
+  return { ...first, allowedValues: first.allowedValues.filter(accepted) }
+}
+
+function nobodyToAsk(questions: ReadonlyMap<string, SharedField>): string {
+  const needed = [...questions].map(([field, { definition }]) => {
+    const hint = definition?.allowedValues.join(', ') || definition?.name || ''
+    return hint === '' ? field : `${field} (${hint})`
+  })
+  return `rules require ${needed.join(' and ')}: call again for them, with that in fields.`
+}
+
+function declined({ action, key }: InputDeclined): string {
+  return `the user ${action === 'decline' ? 'declined to answer' : 'dismissed the question'} "${key}".`
+}

@@ -1,0 +1,39 @@
+/** A work item that is to be changed, as it was when it was found. */
+export type Target = {
+  readonly id: number
+  /** A change is tied to it, so that nothing is written over what somebody else did since. */
+  readonly rev: number
+  readonly type: string
+}
+
+/** What came of one work item; it is recorded, and travels with clients that have no tasks, so it is short. */
+export type Outcome =
+  | { readonly status: 'changed'; readonly rev: number }
+  | { readonly status: 'unchanged'; readonly rev: number }
+  /** Rules require these fields, and nobody has said what they should be. */
+  | { readonly status: 'waiting'; readonly needs: string[] }
+  /** Somebody else changed it since it was found. */
+  | { readonly status: 'conflict' }
+  | { readonly status: 'skipped'; readonly why: string }
+
+/** A work item, the change that it is to have, and what came of that. */
+export interface Entry {
+  readonly target: Target
+  readonly fields: Readonly<Record<string, string | number | boolean>>
+  readonly outcome: Outcome
+}
+
+/** A work item as people call it: `Bug #4522`. */
+export function nameOf({ type, id }: Pick<Target, 'type' | 'id'>): string {
+  return `${type} #${id}`
+}
+
+const mostNamed = 5
+
+/** Several work items as people call them; of many, the first ones. */
+export function namesOf(targets: readonly Target[]): string {
+  const names = targets.map(nameOf)
+  if (names.length > mostNamed) return `${names.slice(0, mostNamed).join(', ')} and ${names.length - mostNamed} more`
+  const last = names.at(-1) ?? 'nothing'
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
+}

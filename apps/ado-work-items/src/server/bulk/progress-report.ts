@@ -1,0 +1,41 @@
+import type { Context } from '@x/server'
+import { type Entry, nameOf, type Outcome } from './outcome.ts'
+
+/** What has come of every work item so far. */
+export interface ProgressReport {
+  /** Notes what came of one, and tells the client of it when that is the last word on it. */
+  note(entry: Entry): void
+  /** Those that this came of. */
+  of<S extends Outcome['status']>(status: S): readonly EntryOf<S>[]
+  entries(): readonly Entry[]
+}
+
+/** An entry that has come to a certain end. */
+export type EntryOf<S extends Outcome['status']> = Entry & { readonly outcome: Extract<Outcome, { status: S }> }
+
+const words: Readonly<Record<Outcome['status'], string | undefined>> = {
+  changed: 'is changed',
+  unchanged: 'has these values already',
+  skipped: 'is skipped',
+  waiting: undefined,
+  conflict: undefined,
+}
+
+/** Opens a report about so many work items. */
+export function openReport(total: number, { progress }: Pick<Context, 'progress'>): ProgressReport {
+  const entries = new Map<number, Entry>()
+  let done = 0
+  return {
+    note: (entry) => {
+      const { target, outcome } = entry
+      entries.set(target.id, entry)
+      const said = words[outcome.status]
+      if (said === undefined) return
+      done += 1
+      progress(done, total, `${done} of ${total}: ${nameOf(target)} ${said}`)
+    },
+    of: <S extends Outcome['status']>(status: S) =>
+      [...entries.values()].filter((entry): entry is EntryOf<S> => entry.outcome.status === status),
+    entries: () => [...entries.values()],
+  }
+}

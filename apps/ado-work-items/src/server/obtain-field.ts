@@ -1,0 +1,60 @@
+import type { Context } from '@x/server'
+import { AzureDevOpsError } from '../azure-devops/azure-devops-error.ts'
+import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
+import type { FieldValue } from '../azure-devops/work-item.ts'
+import type { FieldQuestion } from './field-questions.ts'
+import { ToolFailure } from './tool-failure.ts'
+
+/** Whom to ask, and where to look whether an answer can be right. */
+export interface Asking {
+  readonly ctx: Pick<Context, 'can' | 'elicit' | 'step'>
+  readonly azureDevOps: Pick<AzureDevOps, 'getWorkItem'>
+}
+
+/** A field that a user is to be asked for. */
+export interface WantedField {
+  readonly question: FieldQuestion
+  /** Stands before the reason when it is given up, such as `Bug #1 was not changed: `. */
+  readonly subject: string
+  /** Why a work item cannot be the answer, as a sentence; undefined when it can, as long as it is there. */
+  readonly refuse: (id: number) => string | undefined
+}
+
+/** How often a user may name a work item that cannot be meant. */
+const patience = 3
+
+/**
+ * The user's answer to a question about a field. A work item that cannot be meant is asked for once more. Rejects with
+ * {@link ToolFailure} when there is still none after three times, and with `InputDeclined` when the user would not answer.
+ */
+export async function obtainField(wanted: WantedField, { ctx, azureDevOps }: Asking): Promise<FieldValue> {
+  const { key, message, schema, isWorkItem } = wanted.question
+  if (!isWorkItem) return ctx.elicit(key, { message, schema })
+  let problem = ''
+  for (let attempt = 1; attempt <= patience; attempt++) {
+    const again = attempt === 1 ? '' : `/${attempt}`
+    const id = await ctx.elicit(`${key}${again}`, { message: `${problem}${message}`, schema })
+    problem = await ctx.step(`find_${key}${again}`, ({ signal }) =>
+      problemWith(Number(id), wanted, { azureDevOps, signal }),
+    )
+    if (problem === '') return id
+  }
+  throw new ToolFailure(`${wanted.subject}${problem}Find the right one, then call again.`, problem.trim())
+}
+
+/** Why a work item cannot be at the other end of a link, as a sentence before the next one; empty when it can. */
+async function problemWith(
+  id: number,
+  { refuse }: WantedField,
+  { azureDevOps, signal }: Pick<Asking, 'azureDevOps'> & { readonly signal: AbortSignal },
+): Promise<string> {
+  const refused = refuse(id)
+  if (refused !== undefined) return `${refused} `
+  try {
+    await azureDevOps.getWorkItem(id, signal)
+    return ''
+  } catch (error) {
+    if (error instanceof AzureDevOpsError && error.code === 'not-found') return `There is no work item #${id}. `
+    throw error
+  }
+}

@@ -1,0 +1,65 @@
+import pg from 'pg'
+import { ConfigurationError } from '../azure-devops/connection.ts'
+import { startChild } from '../fleet/child.ts'
+import { databaseFrom, databaseVariable, takeoverFrom, takeoverVariable } from './task-settings.ts'
+
+/** The database in which the instances keep tasks. */
+export interface TasksDatabase {
+  /** What makes an instance of the server use it. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Whether it is gone when it stops. */
+  readonly temporary: boolean
+  stop(): Promise<void>
+}
+
+/** It only has to be heard of within this time to be seen as alive, and a walk-through should not stand still for long. */
+const quickTakeoverMs = 2_000
+const patienceMs = 10_000
+
+/**
+ * The database that the environment names, else one that is started for it in a process of its own. Throws
+ * `ConfigurationError` when the one that is named cannot be used.
+ */
+export async function openTasksDatabase(environment: NodeJS.ProcessEnv): Promise<TasksDatabase> {
+  const named = databaseFrom(environment)
+  const takeoverMs = takeoverFrom(environment)
+  if (named !== undefined) {
+    await reach(named)
+    return { environment: {}, temporary: false, stop: async () => {} }
+  }
+  const child = await startChild(new URL('./process.js', import.meta.url), {})
+  return {
+    environment: {
+      [databaseVariable]: `postgres://postgres@127.0.0.1:${child.port}/postgres`,
+      [takeoverVariable]: String(takeoverMs ?? quickTakeoverMs),
+    },
+    temporary: true,
+    stop: child.stop,
+  }
+}
+
+/** An instance would only say later that it cannot reach it, and go on trying. */
+async function reach(url: string): Promise<void> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: patienceMs,
+    query_timeout: patienceMs,
+  })
+  // What breaks the connection also ends the call that waits for it.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query('SELECT 1')
+  } catch (error) {
+    const { host } = new URL(url)
+    throw new ConfigurationError(`${databaseVariable} cannot be used: ${reasonIn(error)} (${host})`)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** A host with several addresses gives an error for each, and none in its own words. */
+function reasonIn(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonIn).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}

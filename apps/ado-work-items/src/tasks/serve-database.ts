@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { createTurns, type SessionTurns } from './session-turns.ts'
+import { createWireReader, isListen, readAnswer, type WireUnit } from './wire-units.ts'
+
+/** A database in this process that understands PostgreSQL's protocol, as PGlite does. */
+export interface WireDatabase {
+  execProtocolRaw(message: Uint8Array): Promise<Uint8Array>
+}
+
+/** A database that is served. */
+export interface ServedDatabase {
+  readonly port: number
+  close(): Promise<void>
+}
+
+interface Shared {
+  readonly database: WireDatabase
+  readonly turns: SessionTurns<Socket>
+  readonly listeners: Set<Socket>
+}
+
+const rollBack = Buffer.from('Q\u0000\u0000\u0000\u000dROLLBACK\u0000', 'latin1')
+
+/**
+ * Serves a database of this process to others, on a free port of this machine alone. It has one session, and each client sees
+ * it as one of its own: what a client sends to be done at once is done at once, and nobody is heard while another one's
+ * transaction is open. What NOTIFY sends reaches every client that listens, to whatever channel.
+ */
+export async function serveDatabase(database: WireDatabase): Promise<ServedDatabase> {
+  const shared: Shared = { database, turns: createTurns<Socket>(), listeners: new Set() }
+  const open = new Set<Socket>()
+  const server = createServer({ noDelay: true }, (socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+    serve(socket, shared)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = address !== null && typeof address === 'object' ? address.port : 0
+  const close = async (): Promise<void> => {
+    const closed = once(server, 'close')
+    server.close()
+    for (const socket of open) socket.destroy()
+    await closed
+  }
+  return { port, close }
+}
+
+function serve(socket: Socket, shared: Shared): void {
+  const read = createWireReader()
+  socket.on('data', (chunk) => {
+    try {
+      for (const unit of read(Buffer.from(chunk))) obey(unit, socket, shared)
+    } catch {
+      // Whoever does not speak the protocol is not spoken to.
+      socket.destroy()
+    }
+  })
+  socket.on('error', () => {})
+  socket.once('close', () => {
+    shared.listeners.delete(socket)
+    shared.turns.leave(socket, () => perform(rollBack, socket, shared))
+  })
+}
+
+function obey(unit: WireUnit, socket: Socket, shared: Shared): void {
+  if (unit.kind === 'end') socket.destroy()
+  else if (unit.kind === 'encryption') socket.write('N')
+  else shared.turns.take(socket, () => perform(unit.bytes, socket, shared))
+}
+
+/** Has the database do it and sends its answer; resolves to whether a transaction is open then. */
+async function perform(bytes: Buffer, socket: Socket, { database, listeners }: Shared): Promise<boolean> {
+  try {
+    const answer = readAnswer(await database.execProtocolRaw(bytes))
+    if (isListen(bytes)) listeners.add(socket)
+    if (!socket.destroyed) socket.write(answer.bytes)
+    if (answer.notifications.length > 0) for (const listener of listeners) listener.write(answer.notifications)
+    return answer.inTransaction
+  } catch (error) {
+    socket.destroy(error instanceof Error ? error : new Error(String(error)))
+    return false
+  }
+}

@@ -1,0 +1,124 @@
+import type { ElicitAnswer } from '@x/client'
+import type { CallToolResult } from '@x/schema'
+import type { TaskHandle } from '@x/tasks/client'
+import { z } from 'zod'
+import { workerIn } from '../fleet/instance-meta.ts'
+import type { Expected } from './resolve-in-rounds.ts'
+import { expect, type Line, type Step, type StepScope } from './step.ts'
+import { textOf } from './text-of.ts'
+
+/** A change of many work items, whose instance is ended in the middle. */
+export interface TaskPlan {
+  readonly title: string
+  /** What the titles of the work items contain. */
+  readonly text: string
+  readonly fields: Readonly<Record<string, string>>
+  /** What is asked once all that needs no answer is done. */
+  readonly question: Expected
+  /** How many work items get another revision, each exactly one. */
+  readonly changed: number
+  /** Those that stay as they are. */
+  readonly skipped: readonly number[]
+}
+
+/** How many work items are done when the instance that works on them is ended. */
+const enough = 2
+
+/**
+ * Changes many work items as a task. The instance that works on it is ended in the middle, another one takes the task over,
+ * and asks; afterwards each work item has been changed exactly once.
+ */
+export function updateInTask(plan: TaskPlan): Step {
+  const args = { text: plan.text, fields: { ...plan.fields } }
+  return {
+    title: plan.title,
+    ask: `tools/call update_work_items ${JSON.stringify(args, null, 1).replace(/\n\s*/g, ' ')}`,
+    run: async (scope) => {
+      const before = await revisions(plan, scope)
+      const story = createStory(plan)
+      const how = { signal: scope.signal, elicit: story.answer }
+      const begun = performance.now()
+      const started = await scope.tasks.startTask('update_work_items', args, how)
+      expect(started.status === 'task', 'it should go on as a task')
+      const { task } = started
+      const took = (performance.now() - begun).toFixed(0)
+      story.lines.push(`answered after ${took} ms, with task ${task.taskId.slice(0, 8)}…`)
+      story.lines.push(...(await watch(task, scope)))
+      const result = await task.result(how)
+      story.check(result)
+      const verdict = compare(plan, before, await revisions(plan, scope))
+      await scope.untilComplete()
+      return [...story.lines, ...textOf(result), verdict]
+    },
+  }
+}
+
+/** Follows the task until it asks, and ends the instance that works on it in the middle. */
+async function watch(task: TaskHandle, scope: StepScope): Promise<readonly Line[]> {
+  const lines: Line[] = []
+  let victim: number | undefined
+  let killedAt = 0
+  let takenOver = false
+  for await (const { status, statusMessage = '' } of task.states({ signal: scope.signal })) {
+    if (status !== 'working') break
+    const worker = workerIn(statusMessage)
+    const done = Number(/^(\d+) of /.exec(statusMessage)?.[1] ?? 0)
+    if (victim === undefined && worker !== undefined && done >= enough) {
+      lines.push({ mark: '←', text: `working, ${statusMessage}` }, await kill(worker, scope))
+      victim = worker
+      killedAt = performance.now()
+    } else if (victim !== undefined && worker !== undefined && worker !== victim && !takenOver) {
+      takenOver = true
+      const seconds = ((performance.now() - killedAt) / 1000).toFixed(1)
+      lines.push({ mark: '←', text: `working, ${statusMessage}, ${seconds} s later` })
+    }
+  }
+  expect(victim !== undefined, 'the task should be seen at work, with the instance that works on it')
+  expect(takenOver, `another instance should take the task over from instance ${victim}`)
+  return lines
+}
+
+async function kill(worker: number, scope: StepScope): Promise<Line> {
+  await scope.killInstance(worker)
+  if (scope.instances().length === 0) await scope.untilComplete()
+  return { mark: '☠', text: `instance ${worker} is killed with SIGKILL, in the middle of a change.` }
+}
+
+function createStory({ question }: TaskPlan) {
+  const lines: Line[] = []
+  let asked = 0
+  const answer = ({ message }: { readonly message: string }, { key }: { readonly key: string }): ElicitAnswer => {
+    expect(asked++ === 0, `it should ask once, and not ask ${key} as well`)
+    expect(message === question.message, `it should ask "${question.message}", not "${message}"`)
+    const values = Object.values(question.answer.content ?? {}).join(', ')
+    lines.push({ mark: '←', text: `input_required: ${message}` })
+    lines.push({ mark: '→', text: `tasks/update ${question.key}: ${values}` })
+    return question.answer
+  }
+  const check = (result: CallToolResult): void => {
+    expect(result.isError !== true, `it should not fail: ${textOf(result).join(' ')}`)
+    expect(asked === 1, `it should ask ${question.key}`)
+  }
+  return { lines, answer, check }
+}
+
+const listed = z.object({ workItems: z.array(z.object({ id: z.number(), rev: z.number() })) })
+
+async function revisions({ text }: TaskPlan, { client, signal }: StepScope): Promise<ReadonlyMap<number, number>> {
+  const { structuredContent } = await client.callTool('list_work_items', { text, top: 200 }, { signal })
+  return new Map(listed.parse(structuredContent).workItems.map(({ id, rev }) => [id, rev]))
+}
+
+function compare(
+  { changed, skipped }: TaskPlan,
+  before: ReadonlyMap<number, number>,
+  after: ReadonlyMap<number, number>,
+): Line {
+  expect(before.size === changed + skipped.length, `there should be ${changed + skipped.length}, not ${before.size}`)
+  for (const [id, rev] of before) {
+    const wanted = skipped.includes(id) ? rev : rev + 1
+    const now = after.get(id)
+    expect(now === wanted, `#${id} should be at revision ${wanted}, not ${now}`)
+  }
+  return `list_work_items: ${changed} are exactly one revision further, ${skipped.length} is as it was.`
+}
