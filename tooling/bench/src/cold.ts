@@ -51,10 +51,11 @@ async function installPrograms(folder: string): Promise<ReadonlyMap<string, Prog
   await install(join(folder, 'ours'), ['@x/server', '@x/transport-http', 'zod'], packed)
   await installPeers(join(folder, 'official'), ['@modelcontextprotocol/server', '@modelcontextprotocol/node', 'zod'])
   const built = fileURLToPath(new URL('./cold/', import.meta.url))
-  const files = (await readdir(built)).filter((name) => /-(server|probe)\.js$/.test(name))
+  const files = (await readdir(built)).filter((name) => name.endsWith('-server.js'))
   for (const place of ['ours', 'official']) {
     for (const name of files) await copyFile(join(built, name), join(folder, place, name))
   }
+  await copyFile(new URL('./cold/import-probe.js', import.meta.url), join(folder, 'ours', 'import-probe.js'))
   return new Map(servers.map(([name, place, file]) => [name, { folder: join(folder, place), file }]))
 }
 
