@@ -29,6 +29,7 @@ export type {
   TaskEnd,
   TaskEngine,
   TaskProgress,
+  TaskRelease,
   TaskRow,
   TaskSuspension,
 } from './engines/engine.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@x/schema'
-import type { ClaimedTask, NewTask, TaskEngine, TaskProgress } from '../engines/engine.ts'
+import type { ClaimedTask, NewTask, TaskEngine, TaskRelease } from '../engines/engine.ts'
 
 /** Whose the tasks of the contract are. */
 export const owner = '["https://issuer.example","ada",null]'
@@ -27,7 +27,7 @@ export function newTask(id: string, more: Partial<NewTask> = {}): NewTask {
 }
 
 /** Progress that brings nothing, or what is given. */
-export function progress(more: Partial<TaskProgress> = {}): TaskProgress {
+export function progress(more: Partial<TaskRelease> = {}): TaskRelease {
   return { entries: [], progressed: false, ...more }
 }
 

@@ -119,6 +119,33 @@ export const working: readonly (readonly [string, (bench: Bench) => Promise<void
     },
   ],
   [
+    'a task that is given back for a while is nobody’s until then, whatever is looked for meanwhile',
+    async ({ here, there, pass }) => {
+      const first = await claimedTask(here)
+      const entries = [{ part: 'steps', key: 'plan', value: [1] }]
+      equal(await here.release(first, progress({ entries, pauseMs: 60_000 })), 'held')
+      equal((await there.get('a', owner))?.status, 'working')
+      await here.create(newTask('b'))
+      equal((await claimOne(there)).id, 'b')
+      await pass(here.leaseMs + 1)
+      equal((await there.claim(10)).map(({ id }) => id).includes('a'), false)
+      deepEqual(await writeEverything(here, first), ['lost', 'lost', 'lost', 'lost', false])
+      await pass(60_000)
+      const next = (await there.claim(10)).find(({ id }) => id === 'a')
+      ok(next)
+      deepEqual([next.attempt, next.failures, recorded(next)], [2, 0, [['steps', 'plan', [1]]]])
+    },
+  ],
+  [
+    'a task that is given back for a while is cancelled at once',
+    async ({ here, there, pass }) => {
+      await here.release(await claimedTask(here), progress({ pauseMs: 60_000 }))
+      equal(await there.cancel('a', owner), 'cancelled')
+      await pass(60_001)
+      deepEqual(await here.claim(10), [])
+    },
+  ],
+  [
     'a task that waits for its client is nobody’s',
     async ({ here, pass }) => {
       const task = await suspendedTask(here)

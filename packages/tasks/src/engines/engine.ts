@@ -53,8 +53,11 @@ export interface TaskEngine {
    * and the task is still this worker's, to be finished.
    */
   suspend(lease: Lease, suspension: TaskSuspension): Promise<LeaseState>
-  /** Ends the claim for the task to be claimed again at once, with no failure counted; `cancelling` is as in `suspend`. */
-  release(lease: Lease, progress: TaskProgress): Promise<LeaseState>
+  /**
+   * Ends the claim for the task to be claimed again, with no failure counted: at once, and whoever listens for work is woken, or after a
+   * pause, until which it is nobody's. `cancelling` is as in `suspend`.
+   */
+  release(lease: Lease, release: TaskRelease): Promise<LeaseState>
   /** Ends the task, for good. False when it was not this worker's any more: then nothing was written. */
   finish(lease: Lease, end: TaskEnd): Promise<boolean>
   /** Deletes some of the tasks whose time has run out, with all that belongs to them, and tells how many. */
@@ -153,6 +156,12 @@ export interface TaskProgress {
   readonly statusMessage?: string | undefined
   /** Whether a step was done: then no failures are counted any more. */
   readonly progressed: boolean
+}
+
+/** How a task is given back. */
+export interface TaskRelease extends TaskProgress {
+  /** For how many milliseconds nobody may claim it; undefined for none. It may be cancelled meanwhile. */
+  readonly pauseMs?: number | undefined
 }
 
 /** What a task waits for. */

@@ -11,6 +11,7 @@ import type {
   TaskEnd,
   TaskEngine,
   TaskProgress,
+  TaskRelease,
   TaskRow,
   TaskSuspension,
 } from './engine.ts'
@@ -43,6 +44,8 @@ interface Kept {
   failures: number
   /** When the claim runs out; undefined while nobody works on the task. */
   leasedUntil: number | undefined
+  /** When it may be claimed again, if it was given back for a while. */
+  pausedUntil: number
   cancelling: boolean
 }
 
@@ -76,7 +79,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
     heartbeat: async (leases) => leases.map((lease) => renew(store, lease)),
     record: async (lease, progress) => write(store, lease, (kept) => keep(kept, progress, store.now())),
     suspend: async (lease, suspension) => unlessCancelling(store, lease, (kept) => suspend(store, kept, suspension)),
-    release: async (lease, progress) => unlessCancelling(store, lease, (kept) => release(store, kept, progress)),
+    release: async (lease, given) => unlessCancelling(store, lease, (kept) => release(store, kept, given)),
     finish: async (lease, end) => write(store, lease, (kept) => finish(store, kept, end)) !== 'lost',
     sweep: async () => sweep(store),
     listen: async (listener) => {
@@ -115,6 +118,7 @@ function create(store: Store, task: NewTask): TaskRow | 'full' {
     attempt: 0,
     failures: 0,
     leasedUntil: undefined,
+    pausedUntil: 0,
     cancelling: false,
   }
   tasks.set(task.id, kept)
@@ -166,7 +170,7 @@ function claim(store: Store, most: number): readonly ClaimedTask[] {
   const time = store.now()
   for (const kept of store.tasks.values()) {
     if (claimed.length >= most) break
-    if (kept.status !== 'working' || isExpired(kept, time)) continue
+    if (kept.status !== 'working' || kept.pausedUntil > time || isExpired(kept, time)) continue
     if (kept.leasedUntil !== undefined && kept.leasedUntil > time) continue
     if (kept.leasedUntil !== undefined) kept.failures++
     kept.attempt++
@@ -216,10 +220,12 @@ function suspend({ now }: Store, kept: Kept, suspension: TaskSuspension): void {
   prolong(kept, suspension.lifeMs, time)
 }
 
-function release(store: Store, kept: Kept, progress: TaskProgress): void {
-  keep(kept, progress, store.now())
+function release(store: Store, kept: Kept, given: TaskRelease): void {
+  const time = store.now()
+  keep(kept, given, time)
   kept.leasedUntil = undefined
-  wake(store)
+  kept.pausedUntil = time + (given.pauseMs ?? 0)
+  if (given.pauseMs === undefined) wake(store)
 }
 
 function finish({ now }: Store, kept: Kept, { outcome, statusMessage, lifeMs }: TaskEnd): void {

@@ -30,6 +30,11 @@ export interface TaskOptions {
   /** How often a task is begun again after its process died or stood still, without a step done in between; 5 when absent. */
   readonly maxFailures?: number | undefined
   /**
+   * For how many milliseconds a task of a tool that no instance knows, which may be one of a version that is being deployed, is left to other
+   * instances before it fails; 300,000 when absent.
+   */
+  readonly maxUnservedMs?: number | undefined
+  /**
    * How many bytes of JSON may be recorded of a task: what its steps gave, its checkpoints, what was asked and answered. 4,000,000 when absent, as much
    * as a message may have. A task that would record more fails, and says with what.
    */
@@ -70,6 +75,7 @@ export interface TaskSettings {
   readonly pollIntervalMs: number
   readonly maxTasksPerPrincipal: number
   readonly maxFailures: number
+  readonly maxUnservedMs: number
   readonly maxJournalBytes: number
   readonly maxResultBytes: number
   readonly cancelGraceMs: number
@@ -115,6 +121,7 @@ const usual = {
   pollIntervalMs: 1000,
   maxTasksPerPrincipal: 1000,
   maxFailures: 5,
+  maxUnservedMs: 300_000,
   maxJournalBytes: usualBytes,
   maxResultBytes: usualBytes,
   cancelGraceMs: 5000,
@@ -129,6 +136,7 @@ function numbersOf(options: TaskOptions) {
     pollIntervalMs: number('pollIntervalMs'),
     maxTasksPerPrincipal: number('maxTasksPerPrincipal'),
     maxFailures: number('maxFailures'),
+    maxUnservedMs: number('maxUnservedMs'),
     maxJournalBytes: number('maxJournalBytes'),
     maxResultBytes: number('maxResultBytes'),
     cancelGraceMs: number('cancelGraceMs'),

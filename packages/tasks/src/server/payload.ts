@@ -2,6 +2,7 @@ import { isJsonObject, type JournalEntry, type JsonObject, metaKeys, type Princi
 import type { StateCodec } from '@x/server'
 import type { ClaimedTask } from '../engines/engine.ts'
 import { namedPrincipal } from './owner.ts'
+import { unservedPart } from './worker/leave-to-others.ts'
 
 /** What is needed to run a task. */
 export interface TaskWork {
@@ -42,14 +43,12 @@ export async function writePayload(call: TakenCall, codec: StateCodec | undefine
 }
 
 /**
- * What a claimed task is to do, with everything that was recorded of it. Rejects when it was written by a later version, or when what
+ * What a claimed task is to do, with everything that was recorded of it. Undefined when it was written by a later version. Rejects when what
  * proves its caller cannot be read: then nothing may be done in that caller's name.
  */
-export async function readPayload(task: ClaimedTask, codec: StateCodec | undefined): Promise<TaskWork> {
+export async function readPayload(task: ClaimedTask, codec: StateCodec | undefined): Promise<TaskWork | undefined> {
   const { v, method, params, journal, principal, credentials } = task.payload
-  if (v !== version || typeof method !== 'string' || !isJsonObject(params) || !isJsonObject(journal)) {
-    throw new Error(`Task ${task.id} is of a format that this version does not know`)
-  }
+  if (v !== version || typeof method !== 'string' || !isJsonObject(params) || !isJsonObject(journal)) return undefined
   const claims = typeof credentials === 'string' ? await openCredentials(credentials, task.id, codec) : undefined
   return { method, params, principal: principalOf(principal, claims), journal: withEntries(journal, task.entries) }
 }
@@ -96,6 +95,8 @@ function withEntries(journal: JsonObject, entries: readonly JournalEntry[]): Jso
   const whole = new Map(Object.entries(journal))
   const parts = new Map<string, Map<string, JsonObject[string]>>()
   for (const { part, key, value } of entries) {
+    // How often it was left to others is the worker's affair.
+    if (part === unservedPart) continue
     if (key === undefined) {
       change(whole, part, value)
       continue

@@ -1,4 +1,3 @@
-import { errorCodes } from '@x/schema'
 import { tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -106,18 +105,5 @@ describe('a new version', () => {
     const after = fleet.add([young])
     await answer(after, taskId, { who: accept({ name: 'Ada' }) })
     expect(textOf((await after.reach(taskId, 'completed')).result)).toBe('by the old, Ada, by the new')
-  })
-
-  test('does not touch a task of a format that it does not know', async () => {
-    const { done, work } = recorder()
-    const step = tool('step', { description: 'x', task: 'required', run: () => work('one') })
-    const fleet = createFleet((engine) => ({
-      ...engine,
-      create: (task) => engine.create({ ...task, payload: { ...task.payload, v: 2 } }),
-    }))
-    const { start, reach, errors } = fleet.add([step])
-    const task = await reach(await start('step'), 'failed')
-    expect([done, task.error]).toEqual([[], { code: errorCodes.internal, message: 'Internal error' }])
-    expect(String(errors[0])).toContain('is of a format that this version does not know')
   })
 })

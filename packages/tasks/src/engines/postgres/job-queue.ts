@@ -3,8 +3,8 @@ import type { Query, SqlDatabase } from './sql-database.ts'
 
 /** The tasks that are ready, in the order in which they became so. */
 export interface JobQueue {
-  /** Puts a task into the queue, within the caller's transaction. */
-  send(query: Query, id: string): Promise<void>
+  /** Puts a task into the queue, within the caller's transaction; it is not taken before so many milliseconds have passed. */
+  send(query: Query, id: string, pauseMs?: number): Promise<void>
   /** Takes up to `most` out of the queue within the caller's transaction; what another one is taking is left to it. */
   take(query: Query, most: number): Promise<readonly string[]>
   close(): Promise<void>
@@ -35,7 +35,8 @@ export async function openQueue(database: SqlDatabase, { schema, onError }: Queu
   // It reads what it has to know of a queue when that is first used, which must not be within a transaction of another connection.
   await boss.deleteJob(queueName, nobody)
   return {
-    send: async (query, id) => void (await boss.send(queueName, { id }, { db: overQuery(query) })),
+    send: async (query, id, pauseMs = 0) =>
+      void (await boss.send(queueName, { id }, { db: overQuery(query), startAfter: pauseMs / 1000 })),
     take: async (query, most) => {
       const db = overQuery(query)
       const jobs = await boss.fetch<{ id: string }>(queueName, { batchSize: most, db })

@@ -1,5 +1,5 @@
 import type { JournalEntry } from '@x/schema'
-import type { Lease, LeaseState, TaskEnd, TaskProgress, TaskSuspension } from '../engine.ts'
+import type { Lease, LeaseState, TaskEnd, TaskProgress, TaskRelease, TaskSuspension } from '../engine.ts'
 import type { Query, SqlRow } from './sql-database.ts'
 import { fromNow, isAlive, prolonged, type SqlStore } from './sql-store.ts'
 import { nameOf, storedText } from './stored-text.ts'
@@ -45,17 +45,17 @@ export async function suspendTask(store: SqlStore, lease: Lease, suspension: Tas
   return row === undefined ? refusalOf(store, query, lease) : 'held'
 }
 
-/** Keeps progress, ends the claim, and puts the task into the queue again. */
-export async function releaseTask(store: SqlStore, lease: Lease, progress: TaskProgress): Promise<LeaseState> {
+/** Keeps progress, ends the claim, and puts the task into the queue again, for now or for later. */
+export async function releaseTask(store: SqlStore, lease: Lease, given: TaskRelease): Promise<LeaseState> {
   const { database, queue, wake } = store
   const state = await database.transaction(async (query) => {
     const sql = progressSql(store, { set: ', leased_until = NULL', where: ' AND NOT cancelling' })
-    const [row] = await query(sql, progressValues(lease, progress))
+    const [row] = await query(sql, progressValues(lease, given))
     if (row === undefined) return refusalOf(store, query, lease)
-    await queue.send(query, storedText(lease.id))
+    await queue.send(query, storedText(lease.id), given.pauseMs)
     return 'held'
   })
-  if (state === 'held') wake()
+  if (state === 'held' && given.pauseMs === undefined) wake()
   return state
 }
 

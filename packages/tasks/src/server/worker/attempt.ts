@@ -2,6 +2,7 @@ import { type JournalEntry, type JournalKeeper, type JsonObject, metaKeys, type 
 import type { ClaimedTask, LeaseState, TaskProgress } from '../../engines/engine.ts'
 import { quietTimer } from '../quiet-timer.ts'
 import type { TaskContext } from '../task-context.ts'
+import { servedAgain } from './leave-to-others.ts'
 import { persist } from './persist.ts'
 import { countIn, type JournalSize, journalSize } from './size-limits.ts'
 
@@ -71,6 +72,8 @@ export function keeperOf(attempt: Attempt, journal: JsonObject, context: TaskCon
     journal,
     responses: attempt.task.responses,
     note: (entry) => {
+      // Who records something for it serves it.
+      if (attempt.noted.length === 0) attempt.noted.push(...servedAgain(attempt.task))
       attempt.noted.push(entry)
       if (entry.part === 'steps') attempt.progressed = true
     },

@@ -1,11 +1,13 @@
 import { errorCodes, isJsonObject, type JsonObject, type RpcResponse, toWire, type WireError } from '@x/schema'
 import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
-import { readPayload } from '../payload.ts'
+import { readPayload, type TaskWork } from '../payload.ts'
 import { quietTimer } from '../quiet-timer.ts'
 import type { TaskContext } from '../task-context.ts'
 import { type Attempt, keeperOf, noteProgress, refusalOf, takeProgress, withProgress } from './attempt.ts'
+import { leaveToOthers, timesLeft, type Unserved } from './leave-to-others.ts'
 import { persist } from './persist.ts'
 import { refuseEnd, refuseRequests } from './size-limits.ts'
+import { lackOf } from './unserved.ts'
 
 /** Works on a task until it has ended, waits for its client, or is to go on elsewhere. Never rejects. */
 export async function runTask(attempt: Attempt, context: TaskContext): Promise<void> {
@@ -14,8 +16,10 @@ export async function runTask(attempt: Attempt, context: TaskContext): Promise<v
   if (task.cancelling) return finish(attempt, cancelled, context)
   if (task.failures >= maxFailures) return finish(attempt, failed(tooManyFailures(task.failures)), context)
   try {
-    const response = await call(attempt, context)
-    if (response !== undefined) await settle(attempt, response, context)
+    const work = await readPayload(task, context.settings.credentials)
+    if (work === undefined) return await leave(attempt, unknownFormat, context)
+    const response = await call(attempt, work, context)
+    if (response !== undefined) await settle({ attempt, work, response }, context)
   } catch (error) {
     await settleStopped(attempt, error, context)
   } finally {
@@ -26,10 +30,10 @@ export async function runTask(attempt: Attempt, context: TaskContext): Promise<v
 }
 
 /** Has the server run the call. Undefined when its task was cancelled and its handler did not end in time. */
-async function call(attempt: Attempt, context: TaskContext): Promise<RpcResponse | undefined> {
+async function call(attempt: Attempt, work: TaskWork, context: TaskContext): Promise<RpcResponse | undefined> {
   const { task, controller } = attempt
-  const { settings, exchange } = context
-  const { method, params, principal, journal } = await readPayload(task, settings.credentials)
+  const { exchange } = context
+  const { method, params, principal, journal } = work
   controller.signal.throwIfAborted()
   const request = { jsonrpc: '2.0', id: task.id, method, params: withProgress(params, task.id) } as const
   const running = exchange(request, {
@@ -68,9 +72,17 @@ function graceAfterCancel(attempt: Attempt, { settings }: TaskContext) {
   return { promise, forget }
 }
 
-async function settle(attempt: Attempt, response: RpcResponse, context: TaskContext): Promise<void> {
+interface Answered {
+  readonly attempt: Attempt
+  readonly work: TaskWork
+  readonly response: RpcResponse
+}
+
+async function settle({ attempt, work, response }: Answered, context: TaskContext): Promise<void> {
   if (attempt.stopped === 'lost') return
   if (attempt.tooLarge !== undefined) return finishTooLarge(attempt, attempt.tooLarge, context)
+  const lack = await lackOf(response, { work, signal: attempt.controller.signal }, context)
+  if (lack !== undefined) return leave(attempt, lack, context)
   if ('error' in response) return finish(attempt, failed(response.error), context)
   const { result } = response
   if (result['resultType'] !== 'input_required') return finish(attempt, completed(result), context)
@@ -79,6 +91,23 @@ async function settle(attempt: Attempt, response: RpcResponse, context: TaskCont
     return suspend(attempt, inputRequests, context)
   context.settings.onError(new Error(`Task ${attempt.task.id} was answered with input_required and without a question`))
   return finish(attempt, failed(toWire(undefined)), context)
+}
+
+/** A task of a format that a later version writes, which instances of that version can go on with. */
+const unknownFormat: Unserved = { code: errorCodes.internal, what: 'its format: a later version has written it' }
+
+/** Leaves a task that cannot be served here to other instances, or ends it when none has served it for long enough. */
+async function leave(attempt: Attempt, unserved: Unserved, context: TaskContext): Promise<void> {
+  const { engine, maxUnservedMs, onError } = context.settings
+  const times = timesLeft(attempt.task)
+  const left = leaveToOthers(times, unserved, maxUnservedMs)
+  if ('code' in left) return finish(attempt, reported(attempt, left, context), context)
+  if (times === 0)
+    onError(new Error(`Task ${attempt.task.id} is left to others, as this instance does not know ${unserved.what}`))
+  const state = await endClaim(attempt, context, ({ statusMessage }) =>
+    engine.release(attempt.task, { entries: [left.entry], statusMessage, progressed: false, pauseMs: left.pauseMs }),
+  )
+  if (state === 'cancelling') return finish(attempt, cancelled, context)
 }
 
 /** The call rejected: it was stopped, or could not be made at all. */

@@ -1,0 +1,211 @@
+import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres'
+import { errorCodes, type JsonObject, McpError, platformClock } from '@x/schema'
+import { type Tool, tool } from '@x/server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { TaskEngine } from '../engines/engine.ts'
+import { postgresEngine } from '../engines/postgres/postgres-engine.ts'
+import { accept, answer, createFleet, type Fleet, type Instance, recorder, textOf } from '../testing/fleet.ts'
+
+const named = z.object({ name: z.string() })
+const greet = tool('greet', { description: 'Greets', task: 'required', run: () => 'Hello!' })
+
+/** A tool that only a new version has. */
+function young(work: (what: string) => string): Tool {
+  return tool('young', {
+    description: 'x',
+    task: 'required',
+    run: async (_, ctx) => {
+      const one = await ctx.step('one', () => work('one'))
+      const { name } = await ctx.elicit('who', { message: 'Who?', schema: named })
+      return `${one} ${name}`
+    },
+  })
+}
+
+const settled = (): Promise<void> => new Promise(setImmediate)
+const over = ({ status }: JsonObject): boolean => status === 'completed' || status === 'failed'
+
+/** Lets an instance and the engine live for a while, a step after the other. */
+async function live(fleet: Fleet, instance: Instance, { ms, steps }: { ms: number; steps: number }): Promise<void> {
+  for (let step = 0; step < steps; step++) {
+    fleet.pass(ms)
+    instance.clock.advance(ms)
+    for (let turn = 0; turn < 4; turn++) await settled()
+  }
+}
+
+/** A fleet whose engine counts how many tasks were claimed. */
+function countingFleet(): { readonly fleet: Fleet; readonly claims: () => number } {
+  let claims = 0
+  const fleet = createFleet((engine) => ({
+    ...engine,
+    claim: async (most) => {
+      const claimed = await engine.claim(most)
+      claims += claimed.length
+      return claimed
+    },
+  }))
+  return { fleet, claims: () => claims }
+}
+
+describe('an instance that does not know the tool of a task', () => {
+  test.each([
+    ['other tools', [greet]],
+    ['no tools', []],
+    [
+      'it for others only',
+      [tool('young', { description: 'x', task: 'required', visibleTo: () => false, run: () => '' })],
+    ],
+    [
+      'so many tools that the list has pages',
+      Array.from({ length: 120 }, (_, at) => tool(`old-${at}`, { description: 'x', run: () => '' })),
+    ],
+  ])('leaves it to those who do, and has %s', async (_title, known) => {
+    const { done, work } = recorder()
+    const { fleet } = countingFleet()
+    const old = fleet.add(known)
+    const accepting = fleet.add([young(work)], { works: false })
+    const taskId = await accepting.start('young')
+    await live(fleet, old, { ms: 1000, steps: 3 })
+    expect(await accepting.see(taskId)).toMatchObject({ status: 'working' })
+    expect(old.errors.map(String)).toEqual([
+      `Error: Task ${taskId} is left to others, as this instance does not know the tool "young": it was taken away, or hidden from its caller`,
+    ])
+    await old.server.closeTasks()
+    const next = fleet.add([young(work)], {}, { strictReplay: false })
+    await live(fleet, next, { ms: 5000, steps: 4 })
+    await next.reach(taskId, 'input_required')
+    await answer(next, taskId, { who: accept({ name: 'Ada' }) })
+    expect(textOf((await next.reach(taskId, 'completed')).result)).toBe('one Ada')
+    expect(done).toEqual(['one'])
+  })
+
+  test('does not take it again and again, works on others meanwhile, and lets it be cancelled', async () => {
+    const { fleet, claims } = countingFleet()
+    const old = fleet.add([greet], { lookForWorkMs: 10 })
+    const accepting = fleet.add([young((what) => what), greet], { works: false })
+    const taskId = await accepting.start('young')
+    await live(fleet, old, { ms: 100, steps: 600 })
+    // In a minute: at 0, and after pauses of 0.25, 0.5, 1, 2, 4, 8 and 15 seconds, three times.
+    expect(claims()).toBeLessThan(12)
+    await accepting.reach(await accepting.start('greet'), 'completed')
+    await accepting.result('tasks/cancel', { taskId })
+    expect(await accepting.see(taskId)).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('ends it when nobody has known it for long enough, and says so', async () => {
+    const fleet = createFleet()
+    const old = fleet.add([greet], { maxUnservedMs: 10_000 })
+    const accepting = fleet.add([young((what) => what)], { works: false })
+    const taskId = await accepting.start('young')
+    await live(fleet, old, { ms: 1000, steps: 7 })
+    expect(await accepting.see(taskId)).toMatchObject({ status: 'working' })
+    await live(fleet, old, { ms: 1000, steps: 20 })
+    const message =
+      'For 15 seconds no instance that had the task has known the tool "young": it was taken away, or hidden from its caller'
+    expect(await accepting.see(taskId)).toMatchObject({
+      status: 'failed',
+      error: { code: errorCodes.invalidParams, message },
+    })
+    expect(old.errors.map(String)).toHaveLength(2)
+  })
+
+  test('counts anew after somebody has served it', async () => {
+    const { work } = recorder()
+    const fleet = createFleet()
+    const old = fleet.add([greet], { maxUnservedMs: 10_000 })
+    const accepting = fleet.add([young(work)], { works: false })
+    const taskId = await accepting.start('young')
+    await live(fleet, old, { ms: 1000, steps: 7 })
+    const takeBack = old.server.drain()
+    const next = fleet.add([young(work)], {}, { strictReplay: false })
+    await live(fleet, next, { ms: 1000, steps: 10 })
+    expect(await next.see(taskId)).toMatchObject({ status: 'input_required' })
+    await next.server.closeTasks()
+    takeBack()
+    await answer(accepting, taskId, { who: accept({ name: 'Ada' }) })
+    await live(fleet, old, { ms: 1000, steps: 7 })
+    expect(await accepting.see(taskId)).toMatchObject({ status: 'working' })
+  })
+
+  test.each([
+    ['invalid params', errorCodes.invalidParams],
+    ['no such method', errorCodes.methodNotFound],
+  ])('is not taken for one whose tool answers with %s', async (_title, code) => {
+    const refusing = tool('refuse', {
+      description: 'x',
+      task: 'required',
+      run: () => Promise.reject(new McpError(code, 'Not this one')),
+    })
+    const { start, reach } = createFleet().add([refusing])
+    expect(await reach(await start('refuse'), over)).toMatchObject({
+      status: 'failed',
+      error: { code, message: 'Not this one' },
+    })
+  })
+})
+
+test('a task of a format that an instance does not know is left to others as well, and is not touched', async () => {
+  const { done, work } = recorder()
+  const fleet = createFleet((engine) => ({
+    ...engine,
+    create: (task) => engine.create({ ...task, payload: { ...task.payload, v: 2 } }),
+  }))
+  const instance = fleet.add([tool('step', { description: 'x', task: 'required', run: () => work('one') })], {
+    maxUnservedMs: 1000,
+  })
+  const taskId = await instance.start('step')
+  await live(fleet, instance, { ms: 1000, steps: 10 })
+  const message = 'For 1 seconds no instance that had the task has known its format: a later version has written it'
+  expect(await instance.see(taskId)).toMatchObject({ status: 'failed', error: { code: errorCodes.internal, message } })
+  expect(done).toEqual([])
+})
+
+describe('over PostgreSQL', () => {
+  let postgres: RealPostgres
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  }, 60_000)
+  afterAll(() => postgres.close())
+
+  test('two servers of different versions each do what they know, and streams at one hear of what the other does, without a bus', async () => {
+    const { done, work } = recorder()
+    const fleet = createFleet()
+    const engines: TaskEngine[] = []
+    const add = (tools: readonly Tool[]): Instance => {
+      const engine = postgresEngine(postgres.url)
+      engines.push(engine)
+      return fleet.add(
+        tools,
+        { engine, bus: undefined, clock: platformClock, lookForWorkMs: 20 },
+        { strictReplay: false },
+      )
+    }
+    const [old, next] = [add([greet]), add([greet, young(work)])]
+    const ids = await Promise.all(Array.from({ length: 8 }, () => next.start('young')))
+    const heard = new Map<string, string[]>()
+    const controller = new AbortController()
+    const stream = old.ask(
+      'subscriptions/listen',
+      { notifications: { taskIds: ids } },
+      {
+        signal: controller.signal,
+        notify: ({ method, params = {} }) => {
+          if (method !== 'notifications/tasks') return
+          const id = String(params['taskId'])
+          heard.set(id, [...(heard.get(id) ?? []), String(params['status'])])
+        },
+      },
+    )
+    const last = (status: string): number => [...heard.values()].filter((states) => states.at(-1) === status).length
+    await expect.poll(() => last('input_required'), { timeout: 20_000 }).toBe(ids.length)
+    for (const id of ids) await answer(old, id, { who: accept({ name: 'Ada' }) })
+    await expect.poll(() => last('completed'), { timeout: 20_000 }).toBe(ids.length)
+    controller.abort()
+    await stream
+    expect(done).toHaveLength(ids.length)
+    for (const id of ids) expect(textOf((await old.see(id)).result)).toBe('one Ada')
+    await Promise.all([old.server.closeTasks(), next.server.closeTasks()])
+  }, 60_000)
+})
