@@ -5,18 +5,20 @@ import { fileURLToPath } from 'node:url'
 import { install } from '@tooling/e2e/dist/installed/install.js'
 import { packPackages } from '@tooling/e2e/dist/installed/packed-packages.js'
 import { importTimes } from './cold/import-times.ts'
-import { countLoaded } from './cold/loaded-files.ts'
-import { importLines, loadedLines, type Round, startLines } from './cold/report.ts'
+import { countLoaded, type Loaded } from './cold/loaded-files.ts'
+import { importLines, loadedLines, type PartsOfStart, type Round, startLines } from './cold/report.ts'
 import { type Program, type Start, startServer, stopServer } from './cold/start-server.ts'
 import { installPeers } from './installed/peer-install.ts'
-import { median } from './median.ts'
+
+/** The server whose parts are looked at. */
+const ours = 'ours, zod'
 
 /** Servers by the name in the report, with their install and their program. */
 const servers = [
   ['floor', 'ours', 'floor-server.js'],
   ['floor with zod', 'ours', 'zod-server.js'],
   ['ours, JSON Schema', 'ours', 'our-json-server.js'],
-  ['ours, zod', 'ours', 'our-zod-server.js'],
+  [ours, 'ours', 'our-zod-server.js'],
   ['official, zod', 'official', 'peer-server.js'],
 ] as const
 
@@ -32,14 +34,24 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   const folder = await mkdtemp(join(tmpdir(), 'cold-'))
   try {
     const programs = await installPrograms(folder)
+    const loaded = new Map<string, ReadonlyMap<string, Loaded>>()
+    for (const [name, program] of programs) loaded.set(name, await countLoaded(program))
+    const packages = new Set(loaded.get(ours)?.keys())
     await startAll(programs, false)
     const measured: Round[] = []
-    for (let round = 0; round < rounds; round += 1) measured.push(await startAll(programs, round % 2 === 1))
+    const parts: PartsOfStart[] = []
+    for (let round = 0; round < rounds; round += 1) {
+      const starts = await startAll(programs, round % 2 === 1)
+      measured.push(starts)
+      const whole = starts.get(ours)?.milliseconds ?? Number.NaN
+      parts.push({ whole, times: await importTimes(join(folder, 'ours'), packages) })
+    }
     print(`the first answer of an HTTP server with one tool, Node ${process.version}`)
     print(`${rounds} alternating rounds; medians, and the least to the most; ratios within a round`)
     startLines(measured).forEach(print)
-    for (const [name, program] of programs) loadedLines(name, await countLoaded(program)).forEach(print)
-    await printImports(join(folder, 'ours'), programs, measured)
+    for (const [name, files] of loaded) loadedLines(name, files).forEach(print)
+    print(`where the time of "${ours}" goes`)
+    importLines(parts).forEach(print)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -70,21 +82,6 @@ async function startAll(programs: ReadonlyMap<string, Program>, backwards: boole
   }
   // In the order of the report, whatever the order of the round.
   return new Map([...programs.keys()].flatMap((name) => [...starts].filter(([started]) => started === name)))
-}
-
-async function printImports(
-  folder: string,
-  programs: ReadonlyMap<string, Program>,
-  rounds: readonly Round[],
-): Promise<void> {
-  const name = 'ours, zod'
-  const program = programs.get(name)
-  if (program === undefined) throw new Error(`there is no server called ${name}: the table of servers names it`)
-  const packages = new Set((await countLoaded(program)).keys())
-  const times = await importTimes(folder, packages, Math.ceil(rounds.length / 3))
-  const whole = median(rounds.map((round) => round.get(name)?.milliseconds ?? Number.NaN))
-  print(`where the ${whole.toFixed(0)} ms of ${name} go`)
-  importLines(times, whole).forEach(print)
 }
 
 function print(line: string): void {

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { z } from 'zod'
-import { median } from '../median.ts'
 
 const run = promisify(execFile)
 
@@ -21,27 +20,14 @@ const inOrder = [
 
 const times = z.array(z.tuple([z.string(), z.number()]))
 
-/**
- * Milliseconds that a process takes before its first line, as `node`, and then for each package of those that are given.
- * Medians of some processes.
- */
-export async function importTimes(
-  folder: string,
-  packages: ReadonlySet<string>,
-  rounds: number,
-): Promise<ReadonlyMap<string, number>> {
+/** Milliseconds that a process takes before its first line, as `node`, and then for each of the packages that are given. */
+export async function importTimes(folder: string, packages: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> {
   const specifiers = inOrder.filter((specifier) => specifier.startsWith('node:') || packages.has(packageOf(specifier)))
-  const byName = new Map<string, number[]>()
-  for (let round = 0; round < rounds; round += 1) {
-    const { stdout } = await run(process.execPath, ['import-probe.js', ...specifiers], {
-      cwd: folder,
-      env: { ...process.env, NODE_OPTIONS: '' },
-    })
-    for (const [name, milliseconds] of times.parse(JSON.parse(stdout))) {
-      byName.set(name, [...(byName.get(name) ?? []), milliseconds])
-    }
-  }
-  return new Map([...byName].map(([name, all]) => [name, median(all)]))
+  const { stdout } = await run(process.execPath, ['import-probe.js', ...specifiers], {
+    cwd: folder,
+    env: { ...process.env, NODE_OPTIONS: '' },
+  })
+  return new Map(times.parse(JSON.parse(stdout)))
 }
 
 function packageOf(specifier: string): string {

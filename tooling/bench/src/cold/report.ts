@@ -37,11 +37,20 @@ export function loadedLines(name: string, loaded: ReadonlyMap<string, Loaded>): 
   ]
 }
 
-/** A line for each part of a start, and last what none of them explains: making the server, listening, the call. */
-export function importLines(times: ReadonlyMap<string, number>, whole: number): readonly string[] {
-  const rest = whole - [...times.values()].reduce((sum, time) => sum + time, 0)
-  const rows = [...times, ['to make the server and answer', rest] as const]
-  return rows.map(([name, time]) => `  ${name.padEnd(30)} ${time.toFixed(1).padStart(6)} ms`)
+/** A whole start, and what its parts took in a process beside it, in milliseconds. */
+export interface PartsOfStart {
+  readonly whole: number
+  readonly times: ReadonlyMap<string, number>
+}
+
+/** A line for each part of a start, and last what none of them explains: making the server, listening, the call. Medians. */
+export function importLines(rounds: readonly PartsOfStart[]): readonly string[] {
+  const rests = rounds.map(({ whole, times }) => whole - [...times.values()].reduce((sum, time) => sum + time, 0))
+  const names = [...(rounds[0]?.times.keys() ?? [])]
+  const rows = names.map((name) => [name, rounds.map(({ times }) => times.get(name) ?? 0)] as const)
+  return [...rows, ['to make the server and answer', rests] as const].map(
+    ([name, values]) => `  ${name.padEnd(30)} ${median(values).toFixed(1).padStart(6)} ms`,
+  )
 }
 
 function find(round: Round, name: string): Start {
