@@ -31,7 +31,7 @@ async function live(fleet: Fleet, instance: Instance, { ms, steps }: { ms: numbe
   for (let step = 0; step < steps; step++) {
     fleet.pass(ms)
     instance.clock.advance(ms)
-    for (let turn = 0; turn < 4; turn++) await settled()
+    for (let turn = 0; turn < 10; turn++) await settled()
   }
 }
 
@@ -121,11 +121,11 @@ describe('an instance that does not know the tool of a task', () => {
     const takeBack = old.server.drain()
     const next = fleet.add([young(work)], {}, { strictReplay: false })
     await live(fleet, next, { ms: 1000, steps: 10 })
-    expect(await next.see(taskId)).toMatchObject({ status: 'input_required' })
+    await next.reach(taskId, 'input_required')
     await next.server.closeTasks()
     takeBack()
     await answer(accepting, taskId, { who: accept({ name: 'Ada' }) })
-    await live(fleet, old, { ms: 1000, steps: 7 })
+    await live(fleet, old, { ms: 1000, steps: 12 })
     expect(await accepting.see(taskId)).toMatchObject({ status: 'working' })
   })
 
