@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import { startPostgres } from '@tooling/real-servers/postgres'
 import { createClient, isClientError } from '@x/client'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Instance } from './fleet/instance-meta.ts'
@@ -41,10 +42,19 @@ describe('the walk-through', { timeout }, () => {
       'Bug #4301 was not changed: the user declined',
       'Bug #4517 was not changed. Somebody else changed the work item',
       '4533, 4517, 4522, 4544, 4540',
-      'All 13 steps went as expected.',
+      'is killed with SIGKILL, in the middle of a change.',
+      'input_required: Resolving Bug #4609, Bug #4610 and Bug #4611 requires a resolution. How were they resolved?',
+      '11 of 12 work items were changed: User Story #4601,',
+      'Not changed: Task #4612: System.State was refused',
+      '11 are exactly one revision further, 1 is as it was.',
+      'All 14 steps went as expected.',
     ]) {
       expect(output.replace(/\s+/g, ' ')).toContain(landmark)
     }
+    const [, killed, other] =
+      /instance (\d) is killed with SIGKILL, in the middle[^]*?\(instance (\d)\), [\d.]+ s\s+later/.exec(output) ?? []
+    expect(Number(other)).toBeGreaterThan(0)
+    expect(other).not.toBe(killed)
     expect([...output.matchAll(/instance (\d) ·/g)].map(([, id]) => id).slice(0, 6)).toEqual([
       '1',
       '2',
@@ -78,6 +88,25 @@ describe('the walk-through', { timeout }, () => {
   })
 })
 
+describe('with a PostgreSQL', { timeout }, () => {
+  test('tasks are kept there, and the walk-through goes the same way', async () => {
+    const postgres = await startPostgres()
+    try {
+      const environment = { TASKS_DATABASE: postgres.url, TASKS_TAKEOVER_MS: '2000' }
+      const { code, output } = await start(['--once', '--port', '0'], environment).ended
+      expect(output).toContain('Tasks are kept in TASKS_DATABASE.')
+      expect(output).toContain('All 14 steps went as expected.')
+      expect(code).toBe(0)
+      const pool = postgres.pool()
+      const { rows } = await pool.query('SELECT status FROM mcp_tasks.task')
+      await pool.end()
+      expect(rows).toEqual([{ status: 'completed' }])
+    } finally {
+      await postgres.close()
+    }
+  })
+})
+
 describe('a script', { timeout }, () => {
   test('answers in the place of a person', async () => {
     const answers = {
@@ -95,7 +124,7 @@ describe('a script', { timeout }, () => {
   test('whose answers are not enough is told so, and it ends with 1', async () => {
     const answers = written({ work_item: { workItemId: 4533 } })
     const { code, output } = await start(['--once', '--port', '0', '--answers', answers]).ended
-    expect(output).toContain('All 13 steps went as expected.')
+    expect(output).toContain('All 14 steps went as expected.')
     expect(output).toMatch(/^✘ {2}\S+answers\.json has no answer to "resolution" \(Resolving Bug #4533/m)
     expect(code).toBe(1)
   })
@@ -146,10 +175,22 @@ describe('it does not start', { timeout }, () => {
     [['--ask'], {}, '--ask needs a terminal, and there is none: give --answers with a file instead'],
     [['--answers', '/nowhere.json'], {}, '--answers /nowhere.json cannot be read'],
     [[], { STATE_KEY: 'secret' }, 'STATE_KEY cannot be used: keys[0]'],
+    [
+      [],
+      { TASKS_DATABASE: 'mysql://me:s3cret@localhost' },
+      'TASKS_DATABASE cannot be used: it should be a URL such as',
+    ],
+    [
+      [],
+      { TASKS_DATABASE: 'postgres://me:s3cret@127.0.0.1:1/tasks' },
+      'TASKS_DATABASE cannot be used: connect ECONNREFUSED 127.0.0.1:1',
+    ],
+    [[], { TASKS_TAKEOVER_MS: 'soon' }, 'TASKS_TAKEOVER_MS cannot be used: it should be a whole number'],
     [[], { AZURE_DEVOPS_ORG: 'contoso' }, 'AZURE_DEVOPS_PROJECT and AZURE_DEVOPS_TOKEN must be set too'],
   ])('with the arguments %j and the environment %j', async (args, environment, message) => {
     const { code, errors } = await start(args, environment).ended
     expect(errors).toContain(`Cannot start: ${message}`)
+    expect(errors).not.toContain('s3cret')
     expect(code).toBe(1)
   })
 })
@@ -162,7 +203,7 @@ test('--help says how it is used', { timeout }, async () => {
 
 function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const inherited = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith('AZURE_DEVOPS_') && name !== 'STATE_KEY',
+    ([name]) => !/^(?:AZURE_DEVOPS_|TASKS_)/.test(name) && name !== 'STATE_KEY',
   )
   const env = { ...Object.fromEntries(inherited), NO_COLOR: '1', ...environment }
   const child = spawn(process.execPath, ['--conditions=dist', main, ...args], {

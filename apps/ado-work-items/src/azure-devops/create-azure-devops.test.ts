@@ -4,6 +4,7 @@ import { basicAuthorization } from './connection.ts'
 import { createAzureDevOps } from './create-azure-devops.ts'
 
 const { signal } = new AbortController()
+const giftWrap = Array.from({ length: 12 }, (_, index) => 4601 + index)
 
 test('a work item comes with its fields, and its people as text', async () => {
   await using service = await emulated()
@@ -19,25 +20,35 @@ test('a work item comes with its fields, and its people as text', async () => {
 })
 
 test.each([
-  ['all', {}, [4522, 4533, 4517, 4544, 4301, 4498, 4401, 4540, 4299]],
+  ['all', {}, [4522, 4533, 4517, 4544, 4301, 4498, 4401, 4540, 4299, ...giftWrap]],
   ['by state and type', { state: 'Active', type: 'Bug' }, [4522, 4517, 4301]],
-  ['by person', { assignedTo: 'Christie Church' }, [4498, 4299]],
-  ['of the one who asks', { assignedTo: 'me' }, [4522, 4517]],
+  ['by person', { assignedTo: 'Christie Church' }, [4498, 4299, 4607, 4608]],
+  ['of the one who asks', { assignedTo: 'me' }, [4522, 4517, 4603, 4604]],
   ['by words of the title', { text: "o'brien" }, [4517]],
   ['by the first digits of the id', { idPrefix: '45' }, [4522, 4533, 4517, 4544, 4540]],
   ['that do not exist', { state: 'Done' }, []],
 ])('work items are found: %s', async (_, filters, ids) => {
   await using service = await emulated()
-  const found = await service.azureDevOps.findWorkItems({ filters, top: 20 }, signal)
+  const found = await service.azureDevOps.findWorkItems({ filters, top: 30 }, signal)
   expect(found.workItems.map((item) => item.id)).toEqual(ids)
   expect(found.more).toBe(false)
 })
 
+test('work items are read by their ids, and those that are not there are left out', async () => {
+  await using service = await emulated()
+  const items = await service.azureDevOps.getWorkItems([4533, 1, 4517], signal)
+  expect(items.map(({ id, rev }) => [id, rev])).toEqual([
+    [4533, 1],
+    [4517, 3],
+  ])
+  expect(await service.azureDevOps.getWorkItems([], signal)).toEqual([])
+})
+
 test('a search says when there is more than was asked for', async () => {
   await using service = await emulated()
-  const found = await service.azureDevOps.findWorkItems({ filters: {}, top: 8 }, signal)
-  expect([found.workItems.length, found.more]).toEqual([8, true])
-  expect((await service.azureDevOps.findWorkItems({ filters: {}, top: 9 }, signal)).more).toBe(false)
+  const found = await service.azureDevOps.findWorkItems({ filters: {}, top: 20 }, signal)
+  expect([found.workItems.length, found.more]).toEqual([20, true])
+  expect((await service.azureDevOps.findWorkItems({ filters: {}, top: 21 }, signal)).more).toBe(false)
 })
 
 test('a type comes with its rules and its pick lists, by way of its process', async () => {

@@ -1,6 +1,6 @@
 import type { Call, Exchange, RpcResponse } from '@x/schema'
 import { expect, test } from 'vitest'
-import { readInstance, signResults } from './instance-meta.ts'
+import { readInstance, signProgress, signResults, workerIn } from './instance-meta.ts'
 
 const request = { jsonrpc: '2.0', id: 1, method: 'tools/list' } as const
 const call: Call = { signal: new AbortController().signal, notify() {} }
@@ -27,4 +27,25 @@ test.each([
   { _meta: { 'dev.x/instance': { id: '2', pid: 1 } } },
 ])('the result %j does not say who gave it', (result) => {
   expect(readInstance({ jsonrpc: '2.0', id: 1, result })).toBeUndefined()
+})
+
+test('progress says which instance makes it, and other messages stay as they are', async () => {
+  const heard: unknown[] = []
+  const exchange: Exchange = async (_, { notify }) => {
+    for (const method of ['notifications/progress', 'notifications/message'])
+      notify({ jsonrpc: '2.0', method, params: { message: 'half' } })
+    notify({ jsonrpc: '2.0', method: 'notifications/progress', params: { progress: 1 } })
+    return { jsonrpc: '2.0', id: 1, result: {} }
+  }
+  await signProgress(exchange, instance)(request, { ...call, notify: ({ params }) => heard.push(params) })
+  expect(heard).toEqual([{ message: 'half (instance 2)' }, { message: 'half' }, { progress: 1 }])
+})
+
+test.each([
+  ['half (instance 2)', 2],
+  ['half', undefined],
+  ['(instance 2) half', undefined],
+  [undefined, undefined],
+])('the progress %j is that of instance %j', (message, id) => {
+  expect(workerIn(message)).toBe(id)
 })

@@ -72,7 +72,7 @@ test('without a session, or one that was about nothing yet, there is no "it"', a
   await using session = await client.sessions.create()
   for (const caller of [client, session]) {
     const names = (await caller.listTools()).map(({ name }) => name)
-    expect(names).toEqual(['list_work_items', 'get_work_item', 'update_work_item'])
+    expect(names).toEqual(['list_work_items', 'get_work_item', 'update_work_item', 'update_work_items'])
     await expect(caller.callTool('update_last_work_item', active)).rejects.toThrow('Unknown tool')
   }
   await session.callTool('get_work_item', { workItemId: 4517 })

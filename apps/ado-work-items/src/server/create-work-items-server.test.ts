@@ -27,6 +27,7 @@ describe.each(carriers)('%s, a client', (_, connect) => {
       ['list_work_items', true],
       ['get_work_item', true],
       ['update_work_item', false],
+      ['update_work_items', false],
     ])
     expect(tools.every((tool) => tool.outputSchema !== undefined && tool.icons?.length === 1)).toBe(true)
   })

@@ -18,6 +18,7 @@ interface Shared {
   readonly database: WireDatabase
   readonly turns: SessionTurns<Socket>
   readonly listeners: Set<Socket>
+  readonly longestPauseMs: number
 }
 
 const rollBack = Buffer.from('Q\u0000\u0000\u0000\u000dROLLBACK\u0000', 'latin1')
@@ -25,10 +26,14 @@ const rollBack = Buffer.from('Q\u0000\u0000\u0000\u000dROLLBACK\u0000', 'latin1'
 /**
  * Serves a database of this process to others, on a free port of this machine alone. It has one session, and each client sees
  * it as one of its own: what a client sends to be done at once is done at once, and nobody is heard while another one's
- * transaction is open. What NOTIFY sends reaches every client that listens, to whatever channel.
+ * transaction is open: one that says nothing in it for `longestPauseMs` (10,000 when absent) is cut off. What NOTIFY sends
+ * reaches every client that listens, to whatever channel.
  */
-export async function serveDatabase(database: WireDatabase): Promise<ServedDatabase> {
-  const shared: Shared = { database, turns: createTurns<Socket>(), listeners: new Set() }
+export async function serveDatabase(
+  database: WireDatabase,
+  { longestPauseMs = 10_000 }: { readonly longestPauseMs?: number } = {},
+): Promise<ServedDatabase> {
+  const shared: Shared = { database, turns: createTurns<Socket>(), listeners: new Set(), longestPauseMs }
   const open = new Set<Socket>()
   const server = createServer({ noDelay: true }, (socket) => {
     open.add(socket)
@@ -59,6 +64,7 @@ function serve(socket: Socket, shared: Shared): void {
     }
   })
   socket.on('error', () => {})
+  socket.on('timeout', () => socket.destroy())
   socket.once('close', () => {
     shared.listeners.delete(socket)
     shared.turns.leave(socket, () => perform(rollBack, socket, shared))
@@ -72,9 +78,11 @@ function obey(unit: WireUnit, socket: Socket, shared: Shared): void {
 }
 
 /** Has the database do it and sends its answer; resolves to whether a transaction is open then. */
-async function perform(bytes: Buffer, socket: Socket, { database, listeners }: Shared): Promise<boolean> {
+async function perform(bytes: Buffer, socket: Socket, shared: Shared): Promise<boolean> {
+  const { database, listeners, longestPauseMs } = shared
   try {
     const answer = readAnswer(await database.execProtocolRaw(bytes))
+    socket.setTimeout(answer.inTransaction ? longestPauseMs : 0)
     if (isListen(bytes)) listeners.add(socket)
     if (!socket.destroyed) socket.write(answer.bytes)
     if (answer.notifications.length > 0) for (const listener of listeners) listener.write(answer.notifications)

@@ -1,0 +1,95 @@
+import { createSessionsClient } from '@x/sessions/client'
+import { randomKey, sealed } from '@x/state-codec'
+import { type TaskHandle, withTasks as followTasks } from '@x/tasks/client'
+import { describe, expect, test } from 'vitest'
+import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
+import { bulkFleet, person, withTasks } from '../testing/bulk-fleet.ts'
+import { emulated } from '../testing/emulated.ts'
+import { textOf } from '../walk-through/text-of.ts'
+import { defineConversations } from './conversation.ts'
+import { createWorkItemsServer } from './create-work-items-server.ts'
+
+const resolve = (...ids: readonly number[]) => ({ ids: [...ids], fields: { 'System.State': 'Resolved' } })
+
+describe('a task', () => {
+  test('takes more than a call, and says when even that is too much', async () => {
+    await using fleet = await bulkFleet(same)
+    const ids = Array.from({ length: 199 }, (_, index) => index + 1)
+    const client = withTasks(fleet.exchange)
+    const result = await client.callTool('update_work_items', resolve(...ids, 4601))
+    expect(textOf(result)[0]).toBe('1 of 200 work items was changed: User Story #4601.')
+  })
+
+  test('that is cancelled stops between two work items, and what was done stays', async () => {
+    const gate = hangingAt(4603)
+    await using fleet = await bulkFleet(gate.view)
+    const task = await begin(withTasks(fleet.exchange), resolve(4601, 4602, 4603, 4604))
+    await gate.reached
+    await task.cancel()
+    await expect(task.result()).rejects.toMatchObject({ name: 'TaskFailure', code: 'cancelled' })
+    expect(await fleet.revisions(4601, 4602, 4604)).toEqual([4, 3, 2])
+  })
+
+  test('goes on at another instance: what was written but not recorded is told as changed, and written once', async () => {
+    const gate = hangingAt(4602)
+    await using fleet = await bulkFleet(gate.view, same)
+    const [first] = fleet.instances
+    // Only the first one works as long as the second one is drained.
+    const resume = fleet.instances[1]?.drain()
+    const task = await begin(withTasks(fleet.exchange), resolve(4601, 4602, 4603))
+    await gate.reached
+    await first?.closeTasks({ graceMs: 1 })
+    resume?.()
+    expect(textOf(await task.result())).toEqual([
+      '3 of 3 work items were changed: User Story #4601, User Story #4602, User Story #4603.',
+    ])
+    expect(await fleet.revisions(4601, 4602, 4603)).toEqual([4, 3, 5])
+  })
+
+  test('begins within a session, asks its user there, and leaves the conversation as it was', async () => {
+    await using service = await emulated()
+    const codec = sealed({ keys: [randomKey()] })
+    const conversations = defineConversations(codec)
+    const server = createWorkItemsServer(service.azureDevOps, { state: codec, conversations })
+    const client = createSessionsClient(server, { name: 'test', version: '1.0.0', cache: false })
+    await using session = await client.sessions.create()
+    await session.callTool('get_work_item', { workItemId: 4517 })
+    const { asked, elicit } = person({ resolution: 'Fixed' })
+    const result = await followTasks(session).callTool('update_work_items', resolve(4609, 4601), { elicit })
+    expect([textOf(result), asked.length]).toEqual([
+      ['2 of 2 work items were changed: Bug #4609, User Story #4601.'],
+      1,
+    ])
+    const after = await session.callTool('update_last_work_item', { fields: { 'System.Tags': 'seen' } })
+    expect(textOf(after).join()).toContain('Bug #4517 was changed')
+    await server.closeTasks({ graceMs: 1 })
+  })
+})
+
+type View = (azureDevOps: AzureDevOps) => AzureDevOps
+
+const same: View = (azureDevOps) => azureDevOps
+
+/** A service whose answer about the change of one work item never comes, although the change is made. */
+function hangingAt(hanging: number) {
+  let reach = (): void => {}
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve
+  })
+  const view: View = (azureDevOps) => ({
+    ...azureDevOps,
+    updateWorkItem: async (id, change, signal) => {
+      const item = await azureDevOps.updateWorkItem(id, change, signal)
+      if (id !== hanging) return item
+      reach()
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    },
+  })
+  return { view, reached }
+}
+
+async function begin(client: ReturnType<typeof withTasks>, args: ReturnType<typeof resolve>): Promise<TaskHandle> {
+  const started = await client.startTask('update_work_items', args)
+  if (started.status === 'complete') throw new Error('it should go on as a task')
+  return started.task
+}

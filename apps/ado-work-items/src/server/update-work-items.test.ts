@@ -1,0 +1,239 @@
+import { createClient } from '@x/client'
+import { describe, expect, test } from 'vitest'
+import { AzureDevOpsError } from '../azure-devops/azure-devops-error.ts'
+import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
+import { bulkFleet, person, withoutTasks, withTasks } from '../testing/bulk-fleet.ts'
+import { textOf } from '../walk-through/text-of.ts'
+import { bulkOutput } from './bulk/describe-bulk.ts'
+
+const [state, resolution, duplicateOf] = ['System.State', 'Microsoft.VSTS.Common.ResolvedReason', 'Custom.DuplicateOf']
+const resolved = { [state]: 'Resolved' }
+const giftWrap = { text: 'gift wrap', fields: resolved }
+const stories = [4601, 4602, 4603, 4604, 4605, 4606, 4607, 4608]
+const bugs = [4609, 4610, 4611]
+const resolve = (...ids: readonly number[]) => ({ ids: [...ids], fields: resolved })
+const idsOf = (items: readonly { readonly id: number }[]): number[] => items.map(({ id }) => id)
+
+describe.each([
+  ['a client with tasks', withTasks],
+  ['a client without tasks', withoutTasks],
+] as const)('for %s', (_, connect) => {
+  test('everything that matches is changed, and what a rule requires is asked for once for all', async () => {
+    await using fleet = await bulkFleet(same, same, same)
+    const { asked, elicit } = person({ resolution: 'Fixed' })
+    const result = await connect(fleet.exchange).callTool('update_work_items', giftWrap, { elicit })
+    expect(asked).toEqual([
+      ['resolution', 'Resolving Bug #4609, Bug #4610 and Bug #4611 requires a resolution. How were they resolved?'],
+    ])
+    const { changed, unchanged, skipped } = bulkOutput.parse(result.structuredContent)
+    expect([idsOf(changed), unchanged, idsOf(skipped)]).toEqual([[...stories, ...bugs], [], [4612]])
+    expect(await fleet.revisions(...stories, ...bugs, 4612)).toEqual([4, 3, 5, 3, 6, 3, 2, 4, 2, 3, 2, 1])
+  })
+
+  test('what cannot be changed is skipped, says why, and does not cost the others', async () => {
+    await using fleet = await bulkFleet(same)
+    const result = await connect(fleet.exchange).callTool('update_work_items', resolve(4612, 4601, 1))
+    expect(textOf(result)).toEqual([
+      '1 of 3 work items was changed: User Story #4601.',
+      expect.stringMatching(/^Not changed: Task #4612: System\.State was refused .* Allowed: New, Active, Closed\.\)$/),
+      'Not changed: Work item #1: there is no such work item.',
+    ])
+    expect(result.isError ?? false).toBe(false)
+    expect(await fleet.revisions(4601, 4612)).toEqual([4, 1])
+  })
+
+  test('where nothing matches nothing is done', async () => {
+    await using fleet = await bulkFleet(same)
+    const result = await connect(fleet.exchange).callTool('update_work_items', { ...giftWrap, text: 'nowhere' })
+    expect(textOf(result)).toEqual(['No work item matches: nothing was changed.'])
+    expect(result.structuredContent).toEqual({ changed: [], unchanged: [], skipped: [] })
+  })
+
+  test('saying it twice changes nothing more', async () => {
+    await using fleet = await bulkFleet(same)
+    const client = connect(fleet.exchange)
+    await client.callTool('update_work_items', resolve(4601, 4602))
+    const again = await client.callTool('update_work_items', resolve(4601, 4602))
+    expect(textOf(again)).toEqual([
+      '0 of 2 work items were changed.',
+      'These values were there already: User Story #4601, User Story #4602.',
+    ])
+    expect(await fleet.revisions(4601, 4602)).toEqual([4, 3])
+  })
+
+  test.each([
+    ['decline', 'the user declined to answer "resolution".'],
+    ['cancel', 'the user dismissed the question "resolution".'],
+  ] as const)('a user who would %s keeps what is done', async (action, words) => {
+    await using fleet = await bulkFleet(same)
+    const { elicit } = person(action)
+    const result = await connect(fleet.exchange).callTool('update_work_items', resolve(4601, 4609, 4610), { elicit })
+    expect(result.isError ?? false).toBe(false)
+    expect(textOf(result)).toEqual([
+      '1 of 3 work items was changed: User Story #4601.',
+      `Not changed: Bug #4609, Bug #4610: ${words}`,
+    ])
+    expect(await fleet.revisions(4601, 4609, 4610)).toEqual([4, 1, 2])
+  })
+
+  test('where nobody can be asked the answer says what to add', async () => {
+    await using fleet = await bulkFleet(same)
+    const result = await connect(fleet.exchange).callTool('update_work_items', resolve(4601, 4609))
+    expect(textOf(result)[1]).toBe(
+      `Not changed: Bug #4609: rules require ${resolution} (Fixed, Won't Fix, Duplicate, By Design): call again for them, with that in fields.`,
+    )
+    const fields = { ...resolved, [resolution]: 'Fixed' }
+    await connect(fleet.exchange).callTool('update_work_items', { ids: [4609], fields })
+    expect(await fleet.revisions(4601, 4609)).toEqual([4, 2])
+  })
+
+  test('an answer that brings another rule into force leads to its question, and one that cannot be meant is asked for again', async () => {
+    await using fleet = await bulkFleet(same, same)
+    const { asked, elicit } = person({ resolution: 'Duplicate' }, { duplicateOfId: 4610 }, { duplicateOfId: 4301 })
+    const result = await connect(fleet.exchange).callTool('update_work_items', resolve(4609, 4610), { elicit })
+    const original = 'Since Bug #4609 and Bug #4610 are duplicates, which work item is the original of them all?'
+    expect(asked.slice(1)).toEqual([
+      ['duplicate_of', original],
+      ['duplicate_of/2', `#4610 is one of those that are being changed. ${original}`],
+    ])
+    expect(textOf(result)).toEqual(['2 of 2 work items were changed: Bug #4609, Bug #4610.'])
+    const { signal } = new AbortController()
+    const item = await fleet.emulated.azureDevOps.getWorkItem(4609, signal)
+    expect([item.rev, item.fields[duplicateOf], item.links.length]).toEqual([2, 4301, 1])
+  })
+
+  test.each([
+    ['overwrite', { changedMeanwhile: 'overwrite' }, [4, 4], '2 of 2 work items were changed'],
+    ['skip', { changedMeanwhile: 'skip' }, [4, 3], 'Not changed: User Story #4602: somebody else changed it'],
+    ['decline', 'decline', [4, 3], 'Not changed: User Story #4602: somebody else changed it'],
+  ] as const)('what somebody else changed meanwhile is asked about: %s', async (_title, answer, revisions, words) => {
+    await using fleet = await bulkFleet(touching(4602))
+    const { asked, elicit } = person(answer)
+    const result = await connect(fleet.exchange).callTool('update_work_items', resolve(4601, 4602), { elicit })
+    expect(asked).toEqual([
+      ['changed_meanwhile', 'Somebody else changed User Story #4602 in the meantime. Change them all the same?'],
+    ])
+    expect(textOf(result).join('\n')).toContain(words)
+    expect(await fleet.revisions(4601, 4602)).toEqual(revisions)
+  })
+
+  test('what somebody else changes while the user thinks is asked about as well, with the answer that was given', async () => {
+    await using fleet = await bulkFleet(same, same)
+    const { asked, elicit } = person({ resolution: 'Fixed' }, { changedMeanwhile: 'overwrite' })
+    const result = await connect(fleet.exchange).callTool('update_work_items', resolve(4609, 4610), {
+      elicit: async (question, context) => {
+        if (context.key.startsWith('resolution')) await fleet.touch(4610)
+        return elicit(question, context)
+      },
+    })
+    expect(asked[1]?.[1]).toContain('Somebody else changed Bug #4610')
+    expect(textOf(result)).toEqual(['2 of 2 work items were changed: Bug #4609, Bug #4610.'])
+    expect(await fleet.revisions(4609, 4610)).toEqual([2, 4])
+  })
+
+  test('a service that fails for one work item does not end the call', async () => {
+    await using fleet = await bulkFleet(failingFor(4602))
+    const result = await connect(fleet.exchange).callTool('update_work_items', resolve(4601, 4602, 4603))
+    expect(textOf(result)).toEqual([
+      '2 of 3 work items were changed: User Story #4601, User Story #4603.',
+      'Not changed: User Story #4602: Azure DevOps is not available now.',
+    ])
+  })
+
+  test.each([
+    ['neither ids nor filters', { fields: resolved }],
+    ['both', { ids: [4601], state: 'Active', fields: resolved }],
+    ['no ids', { ids: [], fields: resolved }],
+  ])('%s is refused', async (_title, args) => {
+    await using fleet = await bulkFleet(same)
+    const called = await connect(fleet.exchange)
+      .callTool('update_work_items', args)
+      .then(textOf, (error: unknown) => [String(error)])
+    expect(called.join()).toMatch(/either ids or at least one filter|ids/)
+    expect(await fleet.revisions(4601)).toEqual([3])
+  })
+})
+
+describe('a client without tasks', () => {
+  test('is told how far it is, work item by work item', async () => {
+    await using fleet = await bulkFleet(same)
+    const said: (string | undefined)[] = []
+    const onProgress = ({ message }: { readonly message?: string | undefined }) => said.push(message)
+    await withoutTasks(fleet.exchange).callTool('update_work_items', resolve(4601, 4612), { onProgress })
+    // Under test every handler runs again at each of its awaits.
+    expect([...new Set(said)]).toEqual(['1 of 2: User Story #4601 is changed', '2 of 2: Task #4612 is skipped'])
+  })
+
+  test('may send its last answer again: nothing is done twice, and it is told the same', async () => {
+    await using fleet = await bulkFleet(same, same)
+    const elicitation = { capabilities: { elicitation: { form: {} } } } as const
+    const client = createClient(fleet.exchange, { name: 'test', version: '1.0.0', cache: false, ...elicitation })
+    const first = await client.manual.callTool('update_work_items', resolve(4601, 4609))
+    if (first.status === 'complete') throw new Error('it should ask')
+    const answer = { resolution: { action: 'accept', content: { resolution: 'Fixed' } } } as const
+    const said = []
+    for (let sent = 0; sent < 3; sent++) {
+      const round = await client.manual.resume(first.pending, answer)
+      said.push(round.status === 'complete' ? textOf(round.result).join() : round.status)
+    }
+    expect(new Set(said)).toEqual(new Set(['2 of 2 work items were changed: User Story #4601, Bug #4609.']))
+    expect(await fleet.revisions(4601, 4609)).toEqual([4, 2])
+  })
+
+  test('has room for fifty work items, and is told so before anything is changed', async () => {
+    await using fleet = await bulkFleet(same)
+    const ids = Array.from({ length: 50 }, (_, index) => index + 1)
+    const result = await withoutTasks(fleet.exchange).callTool('update_work_items', resolve(...ids, 4601))
+    expect([result.isError, textOf(result)]).toEqual([
+      true,
+      ['Nothing was changed: These are 51 work items, and 50 can be changed at once. Narrow the selection.'],
+    ])
+    expect(await fleet.revisions(4601)).toEqual([3])
+  })
+
+  test('gets fifty work items through, however long the reasons are', async () => {
+    await using fleet = await bulkFleet(wordyFor50)
+    const { asked, elicit } = person({ resolution: 'Duplicate' }, { duplicateOfId: 4301 })
+    const ids = Array.from({ length: 50 }, (_, index) => 100_000 + index)
+    const result = await withoutTasks(fleet.exchange).callTool('update_work_items', resolve(...ids), { elicit })
+    expect(asked.map(([key]) => key)).toEqual(['resolution', 'duplicate_of'])
+    expect(bulkOutput.parse(result.structuredContent).skipped).toHaveLength(50)
+  })
+})
+
+type View = (azureDevOps: AzureDevOps) => AzureDevOps
+
+const same: View = (azureDevOps) => azureDevOps
+
+/** Somebody else changes a work item right after it was found. */
+function touching(id: number): View {
+  return (azureDevOps) => ({
+    ...azureDevOps,
+    getWorkItems: async (ids, signal) => {
+      const found = await azureDevOps.getWorkItems(ids, signal)
+      await azureDevOps.updateWorkItem(id, { fields: { 'System.Tags': 'seen' }, links: [] }, signal)
+      return found
+    },
+  })
+}
+
+function failingFor(failing: number): View {
+  return (azureDevOps) => ({
+    ...azureDevOps,
+    updateWorkItem: async (id, change, signal) => {
+      if (id === failing) throw new AzureDevOpsError('unavailable', 'Azure DevOps is not available now.')
+      return azureDevOps.updateWorkItem(id, change, signal)
+    },
+  })
+}
+
+/** Bugs that are not in the emulator, and that it is long to say of why they cannot be changed. */
+const wordyFor50: View = (azureDevOps) => ({
+  ...azureDevOps,
+  getWorkItems: async (ids, signal) => {
+    const bug = await azureDevOps.getWorkItem(4609, signal)
+    return ids.map((id) => ({ ...bug, id }))
+  },
+  getWorkItem: async (id, signal) => ({ ...(await azureDevOps.getWorkItem(id > 99_999 ? 4609 : id, signal)), id }),
+  updateWorkItem: () => Promise.reject(new AzureDevOpsError('invalid', 'No. '.repeat(1000))),
+})
