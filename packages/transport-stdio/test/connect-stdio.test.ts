@@ -8,7 +8,7 @@ import {
   type StdioConnectOptions,
   type StdioError,
 } from '../src/index.ts'
-import { createGate } from '../src/testing/gate.ts'
+import { createGate } from '@tooling/vitest/gate'
 import { request } from '../src/testing/requests.ts'
 import { listeningCall } from '../src/testing/scripted-link.ts'
 import { type BuiltPrograms, buildPrograms } from './built-programs.ts'

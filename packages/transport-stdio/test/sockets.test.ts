@@ -8,7 +8,7 @@ import { createServer, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { connectStreams, serveStdio, type StdioServer, type StreamConnection } from '../src/index.ts'
-import { createGate } from '../src/testing/gate.ts'
+import { createGate } from '@tooling/vitest/gate'
 
 const me = { name: 'host', version: '1.0.0' }
 

@@ -6,8 +6,9 @@ import { type HttpServer, serveHttp, type ServeHttpOptions } from '@x/transport-
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { duplicateOf17, keys, resolveTool, stateWith, textOf } from './asking.ts'
-import { createGate } from './gate.ts'
+import { createGate } from '@tooling/vitest/gate'
 import { haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
+import { waitingTool } from './waiting-tool.ts'
 
 const host = { name: 'e2e-client', version: '1.0.0' }
 // Nginx calls an upstream by the name that its configuration gives it.
@@ -101,18 +102,7 @@ for (const kind of [nginx, haproxy]) {
     })
 
     test('a client that leaves stops its handler', async () => {
-      const [started, stopped] = [createGate(), createGate()]
-      const waits = tool('waits', {
-        description: 'Waits until it is cancelled',
-        run: (_, ctx) =>
-          new Promise<string>((resolve) => {
-            ctx.signal.addEventListener('abort', () => {
-              stopped.open()
-              resolve('too late')
-            })
-            started.open()
-          }),
-      })
+      const { waits, started, stopped } = waitingTool()
       // HAProxy notices that a client has gone when it has something for them; a comment is enough.
       await using behind = await openBehind(program, kind, { instances: [{ tools: [waits, echo] }], keepAliveMs: 100 })
       const client = createClient(behind.connect(), host)

@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createGate } from './gate.ts'
+import { createGate } from '@tooling/vitest/gate'
 
 const args = [
   '--no-sandbox',

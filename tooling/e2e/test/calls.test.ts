@@ -1,7 +1,7 @@
 import { prompt, resource, resourceTemplate, tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { createGate } from './gate.ts'
+import { createGate } from '@tooling/vitest/gate'
 import { overEveryTransport } from './over-every-transport.ts'
 import { resultOf, send } from './raw-request.ts'
 

@@ -4,7 +4,7 @@ import { tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { forms, keys, recording, stateWith, textOf } from './asking.ts'
-import { createGate, type Gate } from './gate.ts'
+import { createGate, type Gate } from '@tooling/vitest/gate'
 import { overEveryTransport } from './over-every-transport.ts'
 
 const reason = new Error('the user pressed stop')

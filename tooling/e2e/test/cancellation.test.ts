@@ -1,37 +1,21 @@
 import { tool } from '@x/server'
 import { expect, test } from 'vitest'
-import { createGate } from './gate.ts'
+import { createGate } from '@tooling/vitest/gate'
 import { overEveryTransport } from './over-every-transport.ts'
+import { waitingTool } from './waiting-tool.ts'
 
 const reason = new Error('the user pressed stop')
 
-function waiting() {
-  const started = createGate()
-  const aborted = createGate<unknown>()
-  const waits = tool('waits', {
-    description: 'Waits until it is cancelled',
-    run: (_, ctx) =>
-      new Promise<string>((resolve) => {
-        ctx.signal.addEventListener('abort', () => {
-          aborted.open(ctx.signal.reason)
-          resolve('too late')
-        })
-        started.open()
-      }),
-  })
-  return { started, aborted, waits }
-}
-
 overEveryTransport('cancelling', (serve) => {
   test('while the handler runs ends both sides: the call rejects with the reason, the handler is told [CAN-004 SHT-024 SHT-025]', async () => {
-    const { started, aborted, waits } = waiting()
+    const { started, stopped, waits } = waitingTool()
     await using served = await serve({ tools: [waits] })
     const controller = new AbortController()
     const call = served.connect().client.callTool('waits', {}, { signal: controller.signal })
     await started.opened
     controller.abort(reason)
     await expect(call).rejects.toBe(reason)
-    await aborted.opened
+    await stopped.opened
   })
 
   test('before the call sends nothing', async () => {
@@ -63,7 +47,7 @@ overEveryTransport('cancelling', (serve) => {
   })
 
   test('one call leaves the others alone, and the connection usable', async () => {
-    const { started, waits } = waiting()
+    const { started, waits } = waitingTool()
     const gate = createGate()
     const slow = tool('slow', { description: 'Waits for a gate', run: () => gate.opened.then(() => 'slow') })
     await using served = await serve({ tools: [waits, slow] })

@@ -4,9 +4,9 @@ import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { stateWith, keys } from './asking.ts'
-import { createGate } from './gate.ts'
 import { startOddProxy } from './odd-proxy.ts'
 import { headWith, sendAndLeave, sendBytes } from './raw-http.ts'
+import { waitingTool } from './waiting-tool.ts'
 
 const meta = { [metaKeys.protocolVersion]: '2026-07-28', [metaKeys.clientCapabilities]: {} }
 const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } })
@@ -54,18 +54,7 @@ const refused: readonly (readonly [string, readonly string[], number])[] = [
 ]
 
 async function besieged() {
-  const [started, stopped] = [createGate(), createGate()]
-  const waits = tool('waits', {
-    description: 'Waits until it is cancelled',
-    run: (_, ctx) =>
-      new Promise<string>((resolve) => {
-        ctx.signal.addEventListener('abort', () => {
-          stopped.open()
-          resolve('too late')
-        })
-        started.open()
-      }),
-  })
+  const { waits, started, stopped } = waitingTool()
   const given: unknown[] = []
   const run = (input: unknown): string => String(given.push(input))
   const echo = tool('echo', { description: 'Notes', input: z.looseObject({}), run })

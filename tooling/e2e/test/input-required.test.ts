@@ -3,7 +3,7 @@ import { type CreateMessageResult, metaKeys, protocolVersion, type Root } from '
 import { type Context, prompt, resource, tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { duplicateOf17, forms, keys, recording, resolveTool, stateWith, textOf } from './asking.ts'
-import { createGate } from './gate.ts'
+import { createGate } from '@tooling/vitest/gate'
 import { overEveryTransport } from './over-every-transport.ts'
 import { resultOf, send } from './raw-request.ts'
 

@@ -1,6 +1,6 @@
 import { tool } from '@x/server'
 import { expect, test } from 'vitest'
-import { createGate } from './gate.ts'
+import { createGate } from '@tooling/vitest/gate'
 import { overEveryTransport, type Peer } from './over-every-transport.ts'
 import { send } from './raw-request.ts'
 

@@ -2,7 +2,7 @@ import { metaKeys } from '@x/schema'
 import { tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { createGate } from './gate.ts'
+import { createGate } from '@tooling/vitest/gate'
 import { overEveryTransport } from './over-every-transport.ts'
 import { send } from './raw-request.ts'
 

@@ -4,7 +4,7 @@ import { metaKeys } from '@x/schema'
 import { serveHttp } from '@x/transport-http/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ChildProgram, childProgram } from './child-program.ts'
-import { createGate } from './gate.ts'
+import { createGate } from '@tooling/vitest/gate'
 import { ourServer } from './interop/our-definition.ts'
 
 let program: ChildProgram

@@ -16,7 +16,7 @@ import { connectStdio } from '@x/transport-stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { textOf } from './asking.ts'
 import { type ChildProgram, childProgram } from './child-program.ts'
-import { createGate } from './gate.ts'
+import { createGate } from '@tooling/vitest/gate'
 import { officialServers } from './interop/official-server.ts'
 
 let program: ChildProgram

@@ -2,7 +2,7 @@ import type { SubscriptionEvent } from '@x/client'
 import type { Exchange, JsonObject, RpcNotification } from '@x/schema'
 import { resource, tool } from '@x/server'
 import { expect, test } from 'vitest'
-import { createGate } from './gate.ts'
+import { createGate } from '@tooling/vitest/gate'
 import { overEveryTransport } from './over-every-transport.ts'
 import { send } from './raw-request.ts'
 

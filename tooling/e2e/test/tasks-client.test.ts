@@ -7,7 +7,7 @@ import { type TaskServer, withTasks } from '@x/tasks/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { duplicateOf17, forms, keys, stateWith, textOf, type Work } from './asking.ts'
-import { createGate, type Gate } from './gate.ts'
+import { createGate, type Gate } from '@tooling/vitest/gate'
 import { overEveryTransport, type Peer, type PeerOptions, type Serve } from './over-every-transport.ts'
 
 const quick: TasksClientOptions = { polling: { usualMs: 20, leastMs: 5 }, target: 'the server', user: 'ada' }

@@ -1,7 +1,7 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { tool } from '@x/server'
 import { expect, test } from 'vitest'
-import { createGate } from './gate.ts'
+import { createGate } from '@tooling/vitest/gate'
 import { overEveryTransport } from './over-every-transport.ts'
 
 /** A tool that waits until it is told to stop, and reports progress whenever the test says so. */

@@ -1,6 +1,6 @@
 import { acceptedContent, completable, inputRequired, McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { createGate, type Gate } from '../gate.ts'
+import { createGate, type Gate } from '@tooling/vitest/gate'
 
 const cities = z.object({ city: z.string() })
 const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] })

@@ -10,7 +10,8 @@ import {
 } from '@x/server'
 import { z } from 'zod'
 import { keys, resolveTool, stateWith } from '../asking.ts'
-import { createGate } from '../gate.ts'
+import { createGate } from '@tooling/vitest/gate'
+import { waitingTool } from '../waiting-tool.ts'
 
 const languages = ['go', 'ruby', 'rust']
 
@@ -69,7 +70,8 @@ function plainTools(): Tool[] {
 
 /** Tools that end when another one is called: a test waits for what it knows has happened. */
 function patientTools(): Tool[] {
-  const [stopped, heard] = [createGate(), createGate()]
+  const { waits, stopped } = waitingTool('wait')
+  const heard = createGate()
   return [
     tool('count', {
       description: 'Reports progress and logs, and waits until that was heard',
@@ -82,17 +84,7 @@ function patientTools(): Tool[] {
       },
     }),
     tool('heard', { description: 'Lets the one that counts end', run: () => (heard.open(), 'heard') }),
-    tool('wait', {
-      description: 'Says that it has begun, and waits until it is cancelled',
-      run: (_, ctx) =>
-        new Promise<string>((resolve) => {
-          ctx.signal.addEventListener('abort', () => {
-            stopped.open()
-            resolve('too late')
-          })
-          ctx.progress(1)
-        }),
-    }),
+    waits,
     tool('stopped', {
       description: 'Answers once the one that waits was cancelled',
       run: () => stopped.opened.then(() => 'stopped'),

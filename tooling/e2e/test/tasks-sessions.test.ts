@@ -1,0 +1,136 @@
+import { type Tool, tool } from '@x/server'
+import { createSessionsClient, type ClientSession } from '@x/sessions/client'
+import { defineSessions, withSessions } from '@x/sessions/server'
+import { randomKey, sealed } from '@x/state-codec'
+import { type TaskCalls, withTasks as followTasks } from '@x/tasks/client'
+import { memoryEngine } from '@x/tasks/memory'
+import { type TaskServer, withTasks } from '@x/tasks/server'
+import { createGate, type Gate } from '@tooling/vitest/gate'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { textOf } from './asking.ts'
+import { overEveryTransport, type Serve } from './over-every-transport.ts'
+
+type Basket = { readonly items: readonly string[] }
+
+const basketOf = () =>
+  defineSessions({
+    codec: sealed({ keys: [randomKey()] }),
+    state: { schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } as Basket },
+  })
+type Baskets = ReturnType<typeof basketOf>
+
+const add = (sessions: Baskets): Tool =>
+  tool('add', {
+    description: 'Puts something in',
+    input: z.object({ item: z.string() }),
+    run({ item }, ctx) {
+      const session = sessions.of(ctx)
+      session.setState({ items: [...session.state.items, item] })
+      return session.state.items.join(' ')
+    },
+  })
+
+/** Takes what it needs of the session before it becomes a task, and waits there for the gate. */
+const order = (sessions: Baskets, gate: Gate): Tool =>
+  tool('order', {
+    description: 'Orders what is in the basket',
+    run: async (_, ctx) => {
+      const items = await ctx.step('items', () => [...sessions.of(ctx).state.items])
+      await ctx.task('required')
+      await ctx.step('wait', () => gate.opened.then(() => 'waited'))
+      return `${items.join(' ')} for ${sessions.find(ctx) === undefined ? 'no' : 'a'} session`
+    },
+  })
+
+/** Looks for its session in the task. */
+const late = (sessions: Baskets): Tool =>
+  tool('late', { description: 'x', task: 'required', run: (_, ctx) => sessions.of(ctx).state.items.join(' ') })
+
+/** Is there within sessions alone. */
+const hidden = (sessions: Baskets): Tool =>
+  tool('hidden', { description: 'x', task: 'required', visibleTo: sessions.only, run: () => 'ran' })
+
+interface Shop extends AsyncDisposable {
+  readonly sessions: Baskets
+  readonly gate: Gate
+  /** Everything that was kept of tasks. */
+  readonly payloads: string[]
+  begin(): Promise<ClientSession & TaskCalls>
+}
+
+/** A shop whose sessions and tasks go around the same server. */
+async function openShop(serve: Serve): Promise<Shop> {
+  const [sessions, gate, payloads, around] = [basketOf(), createGate(), [] as string[], [] as TaskServer[]]
+  const kept = memoryEngine()
+  const engine: typeof kept = { ...kept, create: (task) => (payloads.push(JSON.stringify(task)), kept.create(task)) }
+  const tools = [add(sessions), order(sessions, gate), late(sessions), hidden(sessions)]
+  const served = await serve(
+    { tools, state: sealed({ keys: [randomKey()] }) },
+    {
+      around: (server) => {
+        const tasks = withTasks(server, { engine, pollIntervalMs: 20, maxUnservedMs: 1, lookForWorkMs: 20 })
+        around.push(tasks)
+        return withSessions(tasks, sessions)
+      },
+    },
+  )
+  return {
+    sessions,
+    gate,
+    payloads,
+    begin: async () => {
+      const client = createSessionsClient(served.connect().exchange, { name: 'host', version: '1' })
+      const session = await client.sessions.create()
+      return followTasks(session, { polling: { usualMs: 20, leastMs: 5 }, target: 'the shop', user: null })
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const one of around) await one.closeTasks({ graceMs: 0 })
+      await served[Symbol.asyncDispose]()
+    },
+  }
+}
+
+overEveryTransport('a task that begins in a session', (serve) => {
+  test('has what it took of it before, and no session; its token is not kept, and the session goes on', async () => {
+    await using shop = await openShop(serve)
+    const session = await shop.begin()
+    await session.callTool('add', { item: 'bread' })
+    const started = await session.startTask('order')
+    if (started.status !== 'task') throw new Error('the call was to become a task')
+    expect(textOf(await session.callTool('add', { item: 'milk' }))).toBe('bread milk')
+    shop.gate.open()
+    expect(textOf(await started.task.result())).toBe('bread for no session')
+    expect(shop.payloads).toHaveLength(1)
+    expect(shop.payloads.join()).not.toContain(session.id)
+    expect(shop.payloads.join()).not.toContain('io.modelcontextprotocol/session')
+  })
+
+  test('ends though its session was deleted meanwhile', async () => {
+    await using shop = await openShop(serve)
+    const [session, other] = [await shop.begin(), await shop.begin()]
+    await session.callTool('add', { item: 'bread' })
+    const started = await session.startTask('order')
+    if (started.status !== 'task') throw new Error('the call was to become a task')
+    const kept: unknown = JSON.parse(JSON.stringify(started.task.keep()))
+    await session.delete()
+    shop.gate.open()
+    expect(textOf(await other.resumeTask(kept).result())).toBe('bread for no session')
+  })
+
+  test('fails, and says why, when its handler looks for the session there', async () => {
+    await using shop = await openShop(serve)
+    const session = await shop.begin()
+    const message = expect.stringContaining('This needs a session')
+    await expect(session.callTool('late')).rejects.toMatchObject({ rpc: { message } })
+  })
+
+  test('fails when its tool is there within sessions alone', async () => {
+    await using shop = await openShop(serve)
+    const session = await shop.begin()
+    const message = 'has known the tool "hidden": it was taken away, or hidden from its caller'
+    await expect(session.callTool('hidden')).rejects.toMatchObject({
+      rpc: { message: expect.stringContaining(message) },
+    })
+  })
+})
