@@ -86,7 +86,7 @@ function readingOf(rounds: readonly Round<Cost>[], id: RatioId): Reading {
 function reportLine(rounds: readonly Round<Cost>[], name: string, title: string): string {
   const share = { name, base: 'floor', of: pairs }
   const columns = [
-    title.padEnd(42),
+    title.padEnd(44),
     name.padEnd(9),
     `seal ${medianOf(rounds, name, ({ seal }) => seal).toFixed(1)} us`.padStart(14),
     `open ${medianOf(rounds, name, ({ open }) => open).toFixed(1)} us`.padStart(14),

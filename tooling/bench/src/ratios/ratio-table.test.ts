@@ -9,5 +9,7 @@ test('a table has a row for each ratio, and says which are not reached', () => {
   expect(reached).toBe(
     '| `tools/call` over `node:http`, 16 connections | >= 0.80 | 0.86 x | 8,600/s | 10,000/s | 0.06 x |',
   )
-  expect(missed).toBe('| p99 of the same at 64 connections | <= 1.30 | 1.40 x, not reached | 7.00 ms | 5.00 ms | – |')
+  expect(missed).toBe(
+    '| p99 over `node:http`, 64 connections | <= 1.30 | 1.40 x, not reached | 7.00 ms | 5.00 ms | – |',
+  )
 })

@@ -6,7 +6,7 @@ const comparison: Comparison = {
   title: 'a tool that asks twice, three POSTs a flow',
   call: firstCall(),
   unit: 'POST',
-  load: 'rounds/flow-load.js',
+  load: 'rounds/flow-client.js',
   programs: { floor: 'rounds/floor-server.js', ours: 'rounds/our-server.js', official: 'rounds/peer-server.js' },
   rows: [{ id: 'rounds/16', connections: 16 }],
 }
