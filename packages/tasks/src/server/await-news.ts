@@ -1,4 +1,4 @@
-import { type Call, offAbort, onAbort } from '@x/schema'
+import { type Call, cancelReason, isCancelled, offCancel, onCancel } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
 import { quietTimer } from './quiet-timer.ts'
 import type { TaskContext } from './task-context.ts'
@@ -16,21 +16,23 @@ export interface Awaited {
  */
 export async function awaitNews(look: () => Promise<TaskRow>, { id, call, context }: Awaited): Promise<TaskRow> {
   const { watch, settings } = context
-  let row = await look()
+  const row = await look()
   if (row.status !== 'working') return row
   const bell = createBell()
   const stop = await watch.follow(id, bell.ring)
-  onAbort(call.signal, bell.ring)
+  onCancel(call, bell.ring)
   try {
-    for (row = await look(); row.status === 'working'; row = await look()) {
+    for (;;) {
+      // Also when it was cancelled before anybody listened for that.
+      if (isCancelled(call)) throw cancelReason(call)
+      const seen = await look()
+      if (seen.status !== 'working') return seen
       const timer = quietTimer(settings.clock, bell.ring, settings.pollIntervalMs)
       await bell.rung()
       settings.clock.clearTimeout(timer)
-      call.signal.throwIfAborted()
     }
-    return row
   } finally {
-    offAbort(call.signal, bell.ring)
+    offCancel(call, bell.ring)
     stop()
   }
 }

@@ -60,6 +60,23 @@ describe('the persistent workflow, switched on', () => {
     expect(clock.waiting).toBe(3)
   })
 
+  test('leaves a caller alone that is gone before it has begun to wait', async () => {
+    const caller = new AbortController()
+    let looks = 0
+    const fleet = createFleet((engine) => ({
+      ...engine,
+      get: (...asked) => {
+        looks += 1
+        if (looks === 1) caller.abort(new Error('gone'))
+        return engine.get(...asked)
+      },
+    }))
+    const { start, ask, clock } = fleet.add(tools, { persistentWorkflow: true, works: false })
+    const taskId = await start('work')
+    await expect(ask('tasks/result', { taskId }, { signal: caller.signal })).rejects.toThrow('gone')
+    expect([looks, clock.waiting]).toEqual([1, 2])
+  })
+
   test.each(['tasks/result', 'tasks/input_response'])(
     '%s is for the owner, and for clients of the extension',
     async (method) => {
