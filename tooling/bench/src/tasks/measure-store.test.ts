@@ -22,6 +22,7 @@ test('the smallest form over memory does every task once, and has a line for eve
     ),
   ).toEqual([
     'created and done, # at once  tasks  #/s  # us CPU',
+    'created and done, # at once  tasks, one user  #/s  # us CPU',
     'sent to start, one at a time  tasks  p# # ms  p# # ms',
     'answered to start, one at a time  tasks  p# # ms  p# # ms',
     'answer to resumption, one at a time  tasks  p# # ms  p# # ms',

@@ -9,7 +9,7 @@ import {
 } from './measure.ts'
 import { latencyLines, roundTripLines, startColumns, throughputLines } from './report.ts'
 import { measureRoundTrips, type RoundPlan, type RoundTrip } from './round-trips.ts'
-import type { Contender } from './runner.ts'
+import { type Contender, reference } from './runner.ts'
 import type { Store } from './stores.ts'
 import { openTaskRunner } from './task-runner.ts'
 
@@ -70,9 +70,10 @@ export async function* measureStore(store: Store, plan: Plan): AsyncGenerator<st
 
 async function* throughput(store: Store, plan: Plan, concurrency: number): AsyncGenerator<string, void, undefined> {
   const { rounds, load, signal } = plan
+  const contenders = contendersOf(store, [users, 1])
   const measured: (readonly Throughput[])[] = []
   for (let round = 0; round < rounds; round += 1) {
-    const turn = { store, round, signal }
+    const turn = { contenders, round, signal }
     measured.push(await inTurns(turn, (contender) => measureThroughput(contender, load, concurrency)))
   }
   yield* throughputLines(`created and done, ${concurrency} at once`, measured)
@@ -81,11 +82,12 @@ async function* throughput(store: Store, plan: Plan, concurrency: number): Async
 async function* latencies(store: Store, plan: Plan, load: Load): AsyncGenerator<string, void, undefined> {
   const { rounds, signal, concurrencies } = plan
   const [concurrency] = concurrencies
-  const open = (most: number) => openTaskRunner(store.openEngine, most)
+  const contenders = contendersOf(store, [users])
+  const open = (options: { readonly concurrency: number }) => openTaskRunner(store.openEngine, { ...options, users })
   const starts: (readonly Latencies[])[] = []
   const resumptions: (readonly number[])[] = []
   for (let round = 0; round < rounds; round += 1) {
-    const turn = { store, round, signal }
+    const turn = { contenders, round, signal }
     starts.push(await inTurns(turn, (contender) => measureStarts(contender, load, concurrency)))
     resumptions.push(await measureResumptions(open, load, concurrency))
   }
@@ -100,18 +102,20 @@ async function* latencies(store: Store, plan: Plan, load: Load): AsyncGenerator<
   yield* lines.slice(0, 1)
 }
 
+/** How many users the clients are. */
+const users = 16
+
 interface Round {
-  readonly store: Store
+  readonly contenders: readonly Contender[]
   readonly round: number
   readonly signal: AbortSignal | undefined
 }
 
 /** What every contender did, in the order of their names; every other round goes backwards. */
 async function inTurns<T>(
-  { store, round, signal }: Round,
+  { contenders, round, signal }: Round,
   measure: (contender: Contender) => Promise<T>,
 ): Promise<readonly T[]> {
-  const contenders = contendersOf(store)
   const measured: T[] = []
   for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
     signal?.throwIfAborted()
@@ -120,8 +124,14 @@ async function inTurns<T>(
   return round % 2 === 0 ? measured : measured.reverse()
 }
 
-function contendersOf({ openEngine, openBoss }: Store): readonly Contender[] {
-  const ours: Contender = { name: 'tasks', open: async ({ concurrency }) => openTaskRunner(openEngine, concurrency) }
-  if (openBoss === undefined) return [ours]
-  return [ours, { name: 'pg-boss', open: ({ concurrency }) => openBossRunner(openBoss, concurrency) }]
+/** Ours, for as many users as there are clients, and pg-boss where the store has it. */
+function contendersOf({ openEngine, openBoss }: Store, userCounts: readonly number[]): readonly Contender[] {
+  const ours = userCounts.map(
+    (users): Contender => ({
+      name: users === 1 ? 'tasks, one user' : 'tasks',
+      open: async ({ concurrency }) => openTaskRunner(openEngine, { concurrency, users }),
+    }),
+  )
+  if (openBoss === undefined) return ours
+  return [...ours, { name: reference, open: ({ concurrency }) => openBossRunner(openBoss, concurrency) }]
 }

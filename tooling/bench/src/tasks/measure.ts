@@ -82,11 +82,11 @@ export async function measureStarts(
 
 /** How long it takes, in milliseconds, from sending an answer until its handler goes on behind the question. */
 export async function measureResumptions(
-  open: (concurrency: number) => TaskRunner,
+  open: (options: { readonly concurrency: number }) => TaskRunner,
   { count, lanes }: Load,
   concurrency: number,
 ): Promise<readonly number[]> {
-  const runner = open(concurrency)
+  const runner = open({ concurrency })
   try {
     await inLanes(lanes, tokensOf('warm', lanes * 2), runner.ask)
     const tokens = tokensOf('counted', count)

@@ -1,20 +1,17 @@
 import { median } from '../median.ts'
 import type { Latencies, Throughput } from './measure.ts'
 import type { RoundTrip } from './round-trips.ts'
+import { reference } from './runner.ts'
 
-/** A line per contender: medians over the rounds, and ratios to the last contender where there are two. */
+/** A line per contender: medians over the rounds, and ratios to the reference where it is there. */
 export function throughputLines(title: string, rounds: readonly (readonly Throughput[])[]): readonly string[] {
-  return columnsOf(rounds).map((own, index, all) => {
-    const other = index < all.length - 1 ? all.at(-1) : undefined
+  return columnsOf(rounds).map((own, _, all) => {
     const { name = '' } = own[0] ?? {}
+    const other = name === reference ? undefined : all.find(([first]) => first?.name === reference)
     return row(title, name, [
       `${figures(median(own.map(({ perSecond }) => perSecond)))}/s`,
       `${figures(median(own.map(({ cpuPerOne }) => cpuPerOne)))} us CPU`,
-      other &&
-        beside(
-          other[0]?.name,
-          ratios(own, other, ({ perSecond }) => perSecond),
-        ),
+      other && beside(ratios(own, other, ({ perSecond }) => perSecond)),
       other && `${median(ratios(own, other, ({ cpuPerOne }) => cpuPerOne)).toFixed(2)} x its CPU`,
     ])
   })
@@ -26,19 +23,15 @@ export interface LatencyColumn {
   readonly rounds: readonly (readonly number[])[]
 }
 
-/** A line per column: half of all were faster than p50 and all but a hundredth faster than p99; ratios are of the p50 of a round, to the last column's. */
+/** A line per column: half of all were faster than p50 and all but a hundredth faster than p99; ratios are of the p50 of a round, to the reference's. */
 export function latencyLines(title: string, columns: readonly LatencyColumn[]): readonly string[] {
-  return columns.map(({ name, rounds }, index) => {
-    const other = index < columns.length - 1 ? columns.at(-1) : undefined
+  return columns.map(({ name, rounds }) => {
+    const other = name === reference ? undefined : columns.find((column) => column.name === reference)
     const all = rounds.flat()
     return row(title, name, [
       `p50 ${milliseconds(percentile(all, 0.5))}`,
       `p99 ${milliseconds(percentile(all, 0.99))}`,
-      other &&
-        beside(
-          other.name,
-          ratios(rounds, other.rounds, (round) => percentile(round, 0.5)),
-        ),
+      other && beside(ratios(rounds, other.rounds, (round) => percentile(round, 0.5))),
     ])
   })
 }
@@ -92,9 +85,9 @@ function ratios<T>(own: readonly T[], other: readonly T[], of: (one: T) => numbe
   })
 }
 
-function beside(name: string | undefined, shares: readonly number[]): string {
+function beside(shares: readonly number[]): string {
   const [least, most] = [Math.min(...shares), Math.max(...shares)]
-  return `${median(shares).toFixed(2)} x ${name} (${least.toFixed(2)} to ${most.toFixed(2)})`
+  return `${median(shares).toFixed(2)} x ${reference} (${least.toFixed(2)} to ${most.toFixed(2)})`
 }
 
 const widths = [14, 16, 34, 16]

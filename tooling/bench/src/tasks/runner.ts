@@ -21,6 +21,9 @@ export interface Contender {
   open(options: { readonly concurrency: number }): Promise<Runner>
 }
 
+/** The contender that the others are compared with. */
+export const reference = 'pg-boss'
+
 /** What comes back for a token, for every contender. */
 export function resultOf(token: string): string {
   return `did ${token}`

@@ -9,7 +9,7 @@ test('a task whose end is not kept as it should be ends the benchmark', async ()
     ...inner,
     finish: (lease, end) => inner.finish(lease, { ...end, outcome: { status: 'completed', result: { content: [] } } }),
   }
-  const runner = openTaskRunner(() => forgetful, 1)
+  const runner = openTaskRunner(() => forgetful, { concurrency: 1, users: 1 })
   await runner.create('one')
   await runner.ended('one')
   await expect(runner.check(['one'])).rejects.toThrow('the result of one is []')
@@ -19,7 +19,7 @@ test('a task whose end is not kept as it should be ends the benchmark', async ()
 test('an engine that fails ends the wait for its tasks', async () => {
   const inner = memoryEngine()
   const broken: TaskEngine = { ...inner, claim: () => Promise.reject(new Error('no database')) }
-  const runner = openTaskRunner(() => broken, 1)
+  const runner = openTaskRunner(() => broken, { concurrency: 1, users: 1 })
   await runner.create('one')
   await expect(runner.ended('one')).rejects.toThrow('no database')
   await expect(runner.check([])).rejects.toThrow('the server met an error')
@@ -27,7 +27,7 @@ test('an engine that fails ends the wait for its tasks', async () => {
 })
 
 test('work that was not done, or twice, ends the benchmark', async () => {
-  const runner = openTaskRunner(() => memoryEngine(), 1)
+  const runner = openTaskRunner(() => memoryEngine(), { concurrency: 1, users: 1 })
   await runner.create('one')
   await runner.create('one')
   await runner.ended('one')

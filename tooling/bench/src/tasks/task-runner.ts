@@ -1,7 +1,7 @@
 import { createClient } from '@x/client'
-import type { CallToolResult } from '@x/schema'
+import type { CallToolResult, Exchange } from '@x/schema'
 import type { TaskEngine } from '@x/tasks'
-import { type TaskHandle, withTasks } from '@x/tasks/client'
+import { type TaskCalls, type TaskHandle, withTasks } from '@x/tasks/client'
 import { inLanes } from './in-lanes.ts'
 import { checkRuns, type Runner, resultOf } from './runner.ts'
 import { openServer, type WatchedServer } from './task-server.ts'
@@ -18,17 +18,30 @@ export type OpenEngine = (onError: (error: unknown) => void) => TaskEngine
 /** The clients' name. */
 export const host = { name: 'bench', version: '1.0.0' } as const
 
-/** Opens a server over an engine, with a client that follows tasks. */
-export function openTaskRunner(openEngine: OpenEngine, concurrency: number): TaskRunner {
+/** What a runner is to be. */
+export interface TaskRunnerPlan {
+  readonly concurrency: number
+  /** How many users there are; what is made is theirs in turn. */
+  readonly users: number
+}
+
+/** Opens a server over an engine, with clients that follow tasks. */
+export function openTaskRunner(openEngine: OpenEngine, { concurrency, users }: TaskRunnerPlan): TaskRunner {
   const watched = openServer(openEngine, { concurrency })
   const { exchange, server, moments, ends } = watched
-  const accept = () => ({ action: 'accept', content: { sure: true } }) as const
-  const client = withTasks(createClient(exchange, { ...host, elicit: accept }), { follow: 'listen' })
+  const clients = Array.from({ length: users }, (_, index) => clientOf(exchange, `user-${index}`))
+  let turns = 0
+  const nextClient = (): TaskCalls => {
+    const client = clients[turns % users]
+    turns += 1
+    if (client === undefined) throw new RangeError(`there are ${users} users: give at least one`)
+    return client
+  }
   const handles = new Map<string, TaskHandle>()
   return {
     moments,
     create: async (token) => {
-      const started = await client.startTask('work', { token })
+      const started = await nextClient().startTask('work', { token })
       if (started.status !== 'task')
         throw new Error(`the call of ${token} became no task: the server has to take it on`)
       handles.set(token, started.task)
@@ -36,7 +49,7 @@ export function openTaskRunner(openEngine: OpenEngine, concurrency: number): Tas
     ended: (token) => ends.of(handleOf(handles, token).taskId),
     // An end is told of when it is kept.
     settle: async () => {},
-    ask: async (token) => checkResult(token, await client.callTool('ask', { token })),
+    ask: async (token) => checkResult(token, await nextClient().callTool('ask', { token })),
     check: async (tokens) => {
       checkServer(watched, tokens)
       await inLanes(16, tokens, async (token) => {
@@ -48,6 +61,13 @@ export function openTaskRunner(openEngine: OpenEngine, concurrency: number): Tas
     },
     close: () => server.closeTasks({ graceMs: 1000 }),
   }
+}
+
+/** A client of one user, as a transport would have authenticated them, that accepts whatever it is asked. */
+function clientOf(exchange: Exchange, subject: string): TaskCalls {
+  const accept = () => ({ action: 'accept', content: { sure: true } }) as const
+  const asUser: Exchange = (request, call) => exchange(request, { ...call, principal: { subject } })
+  return withTasks(createClient(asUser, { ...host, elicit: accept }), { follow: 'listen' })
 }
 
 function handleOf(handles: ReadonlyMap<string, TaskHandle>, token: string): TaskHandle {
