@@ -93,10 +93,12 @@ async function* latencies(store: Store, plan: Plan, load: Load): AsyncGenerator<
   }
   const { fromSending, fromAnswer } = startColumns(starts)
   const under = load.lanes === 1 ? 'one at a time' : `${load.lanes} under way`
-  yield* latencyLines(`sent to start, ${under}`, fromSending)
+  const boss = fromSending.find(({ name }) => name === reference)
+  yield* latencyLines(`sent to start, ${under}`, fromSending, boss)
+  // It may be nothing, or less, of which there are no ratios.
   yield* latencyLines(`answered to start, ${under}`, fromAnswer)
-  const [, boss] = fromSending
-  const resumed = { name: 'tasks', rounds: resumptions }
+  yield* latencyLines(`answer to resumption, ${under}`, [{ name: 'tasks', rounds: resumptions }], boss)
+}
   const lines = latencyLines(`answer to resumption, ${under}`, boss === undefined ? [resumed] : [resumed, boss])
   // What pg-boss takes to begin with a job stands above already.
   yield* lines.slice(0, 1)

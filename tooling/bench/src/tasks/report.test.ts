@@ -20,11 +20,11 @@ test('who is alone is compared with nobody', () => {
 })
 
 test('latencies are told of all rounds, and compared by the middle of each', () => {
-  const columns = [
-    { name: 'tasks', rounds: [[2, 4, 90], [6]] },
-    { name: 'pg-boss', rounds: [[2], [2]] },
-  ]
-  expect(latencyLines('waited', columns)[0]).toMatch(/p50 4\.00 ms +p99 90\.0 ms +2\.50 x pg-boss \(2\.00 to 3\.00\)$/)
+  const boss = { name: 'pg-boss', rounds: [[2], [2]] }
+  const columns = [{ name: 'tasks', rounds: [[2, 4, 90], [6]] }, boss]
+  const [ours, theirs] = latencyLines('waited', columns, boss)
+  expect(ours).toMatch(/p50 4\.00 ms +p99 90\.0 ms +2\.50 x pg-boss \(2\.00 to 3\.00\)$/)
+  expect(theirs).toMatch(/p50 2\.00 ms +p99 2\.00 ms$/)
 })
 
 test('starts are told from sending and from the answer, contender by contender', () => {

@@ -23,16 +23,21 @@ export interface LatencyColumn {
   readonly rounds: readonly (readonly number[])[]
 }
 
-/** A line per column: half of all were faster than p50 and all but a hundredth faster than p99; ratios are of the p50 of a round, to the reference's. */
-export function latencyLines(title: string, columns: readonly LatencyColumn[]): readonly string[] {
-  return columns.map(({ name, rounds }) => {
-    const other = name === reference ? undefined : columns.find((column) => column.name === reference)
-    const all = rounds.flat()
-    return row(title, name, [
-      `p50 ${milliseconds(percentile(all, 0.5))}`,
-      `p99 ${milliseconds(percentile(all, 0.99))}`,
-      other && beside(ratios(rounds, other.rounds, (round) => percentile(round, 0.5))),
-    ])
+/**
+ * A line per column: half of all were faster than p50, and all but a hundredth faster than p99. Where there is something to compare with, the
+ * ratio is of the p50 of a round.
+ */
+export function latencyLines(
+  title: string,
+  columns: readonly LatencyColumn[],
+  other?: LatencyColumn | undefined,
+): readonly string[] {
+  return columns.map((column) => {
+    const all = column.rounds.flat()
+    const cells = [`p50 ${milliseconds(percentile(all, 0.5))}`, `p99 ${milliseconds(percentile(all, 0.99))}`]
+    if (other === undefined || other === column) return row(title, column.name, cells)
+    const shares = ratios(column.rounds, other.rounds, (round) => percentile(round, 0.5))
+    return row(title, column.name, [...cells, beside(shares)])
   })
 }
 
