@@ -1,29 +1,22 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { startPostgres } from '@tooling/real-servers/postgres'
 import { createClient, isClientError } from '@x/client'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Instance } from './fleet/instance-meta.ts'
 import { readSeed } from './emulator/seed.ts'
 import { serveEmulator } from './emulator/serve-emulator.ts'
+import { checkBuilt, endStarted, start } from './testing/start-app.ts'
 import { exampleRequest } from './walk-through/curl-example.ts'
 import { watchedExchange } from './walk-through/watched-exchange.ts'
 
-// The application runs as it was built, in processes of its own.
-const main = join(import.meta.dirname, '../dist/main.js')
 const timeout = 120_000
-const started: ChildProcess[] = []
 const folders: string[] = []
 
-beforeAll(() => {
-  if (!existsSync(main))
-    throw new Error('dist/main.js is missing: run "pnpm turbo run build --filter=@apps/ado-work-items..."')
-})
+beforeAll(checkBuilt)
 afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL')
+  endStarted()
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
 })
 
@@ -85,25 +78,6 @@ describe('the walk-through', { timeout }, () => {
     expect(output).toContain('1 of 3 steps did not go as expected.')
     expect(output).not.toContain('wr0ng-token')
     expect(code).toBe(1)
-  })
-})
-
-describe('with a PostgreSQL', { timeout }, () => {
-  test('tasks are kept there, and the walk-through goes the same way', async () => {
-    const postgres = await startPostgres()
-    try {
-      const environment = { TASKS_DATABASE: postgres.url, TASKS_TAKEOVER_MS: '2000' }
-      const { code, output } = await start(['--once', '--port', '0'], environment).ended
-      expect(output).toContain('Tasks are kept in TASKS_DATABASE.')
-      expect(output).toContain('All 14 steps went as expected.')
-      expect(code).toBe(0)
-      const pool = postgres.pool()
-      const { rows } = await pool.query('SELECT status FROM mcp_tasks.task')
-      await pool.end()
-      expect(rows).toEqual([{ status: 'completed' }])
-    } finally {
-      await postgres.close()
-    }
   })
 })
 
@@ -200,34 +174,6 @@ test('--help says how it is used', { timeout }, async () => {
   expect(output).toMatch(/^Usage: npm start -- \[options]/)
   expect(code).toBe(0)
 })
-
-function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(?:AZURE_DEVOPS_|TASKS_)/.test(name) && name !== 'STATE_KEY',
-  )
-  const env = { ...Object.fromEntries(inherited), NO_COLOR: '1', ...environment }
-  const child = spawn(process.execPath, ['--conditions=dist', main, ...args], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  started.push(child)
-  let [output, errors] = ['', '']
-  child.stderr.on('data', (chunk) => (errors += String(chunk)))
-  const url = new Promise<string>((resolve, reject) => {
-    child.stdout.on('data', (chunk) => {
-      output += String(chunk)
-      const served = /^Serving on (\S+)/m.exec(output)?.[1]
-      if (served !== undefined) resolve(served)
-    })
-    child.once('exit', () => reject(new Error(`it ended before it served:\n${output}\n${errors}`)))
-  })
-  url.catch(() => {})
-  // The pipes close when the last process that holds them is gone, the instances and the emulator among them.
-  const ended = new Promise<{ code: number | null; output: string; errors: string }>((resolve) => {
-    child.once('close', (code) => resolve({ code, output, errors }))
-  })
-  return { child, url, ended }
-}
 
 /** The path of a file with these answers. */
 function written(answers: object): string {

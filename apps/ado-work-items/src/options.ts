@@ -31,6 +31,9 @@ asks you to resolve a bug yourself.
 
 Without AZURE_DEVOPS_ORG, AZURE_DEVOPS_PROJECT and AZURE_DEVOPS_TOKEN it starts an emulator of Azure DevOps, with
 work items to play with. With them it talks to the real one, and its walk-through only reads.
+
+Tasks are kept in the PostgreSQL that TASKS_DATABASE names, as in postgres://user:password@host:5432/database. Without
+it one is started that ends with this program.
 `
 
 /** The options in the arguments of a command line. Throws {@link UsageError}. */

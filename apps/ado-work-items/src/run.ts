@@ -1,14 +1,11 @@
 import { once } from 'node:events'
-import pc from 'picocolors'
-import { findPage } from './fleet/find-page.ts'
 import { type Fleet, startFleet } from './fleet/start-fleet.ts'
 import { shareStateKey } from './fleet/state-key.ts'
+import { formatGreeting, formatServing } from './greeting.ts'
 import type { Options } from './options.ts'
 import { openService, type Service } from './service.ts'
-import { databaseVariable } from './tasks/task-settings.ts'
 import { openTasksDatabase, type TasksDatabase } from './tasks/open-database.ts'
 import type { Terminal } from './terminal/terminal.ts'
-import { curlCommand, exampleRequest } from './walk-through/curl-example.ts'
 import { walkThrough } from './walk-through/walk-through.ts'
 import { takeTurns, whoAnswers } from './your-turn/take-turns.ts'
 
@@ -41,7 +38,7 @@ export async function run(options: Options, context: RunContext): Promise<number
     signal.throwIfAborted()
     context.print(formatGreeting(options, fleet, { service, database }))
     const walked = await walk(fleet, service, context)
-    if (!options.once) announce(fleet, context)
+    if (!options.once) context.print(formatServing(fleet))
     const turns = await takeTurns(person, fleet, context)
     if (!options.once) await untilStopped(signal)
     return walked && turns ? 0 : 1
@@ -70,12 +67,6 @@ async function walk(fleet: Fleet, service: Service, { stop, print }: RunContext)
   })
 }
 
-function announce({ url }: Fleet, { print }: RunContext): void {
-  const page = findPage() === undefined ? [] : [`There is a page for it at ${pc.bold(new URL('/', url).href)}`]
-  const serving = [`\nServing on ${pc.bold(url)} until Ctrl-C.`, ...page]
-  print(`${serving.join('\n')}\n\nTry it from another terminal:\n\n${curlCommand(exampleRequest(url))}\n`)
-}
-
 async function untilStopped(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort')
   signal.throwIfAborted()
@@ -85,25 +76,4 @@ async function untilStopped(signal: AbortSignal): Promise<void> {
 function endedBy(error: unknown, signal: AbortSignal): number {
   if (signal.aborted && signal.reason instanceof DOMException) return 0
   throw signal.aborted ? signal.reason : error
-}
-
-interface Outside {
-  readonly service: Service
-  readonly database: TasksDatabase
-}
-
-function formatGreeting({ instances }: Options, fleet: Fleet, { service, database }: Outside): string {
-  const { emulated, connection } = service
-  const where = `${connection.organization}/${connection.project}`
-  const processes = instances === 1 ? '1 instance serves' : `${instances} instances share`
-  return [
-    '',
-    pc.bold('Azure DevOps work items over MCP'),
-    `${processes} ${fleet.url} and keep nothing between two requests.`,
-    `Tasks are kept in ${database.temporary ? 'a PostgreSQL of this run (PGlite)' : databaseVariable}.`,
-    emulated
-      ? `Azure DevOps is an emulator of ${where}; --help says how to use a real one.`
-      : `Azure DevOps is ${connection.baseUrl}/${where}; this walk-through only reads.`,
-    '',
-  ].join('\n')
 }

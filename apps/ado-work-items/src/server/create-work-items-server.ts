@@ -1,15 +1,12 @@
 import { type Exchange, wrapExchange } from '@x/schema'
-import { createServer, type ErrorPlace, type Server, type ServerDefinition, type Tool } from '@x/server'
+import { createServer, type ErrorPlace, type Server, type ServerDefinition } from '@x/server'
 import { type Sessions, withSessions } from '@x/sessions/server'
 import { type TaskOptions, type TaskServer, withTasks } from '@x/tasks/server'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
-import { type Conversation, remembering, updateLastWorkItem } from './conversation.ts'
-import { getWorkItem } from './get-work-item.ts'
+import type { Conversation } from './conversation.ts'
+import { createTools } from './create-tools.ts'
 import { icons } from './icon.ts'
-import { listWorkItems } from './list-work-items.ts'
 import { triagePrompt } from './triage-prompt.ts'
-import { updateWorkItem } from './update-work-item.ts'
-import { updateWorkItems } from './update-work-items.ts'
 import { workItemResource } from './work-item-resource.ts'
 
 /** What went wrong, and where, when it is nothing that a client may see. */
@@ -39,7 +36,7 @@ export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkIte
     icons,
     instructions:
       'Read a work item before you change it, and give its rev when you do. When a rule of the process requires a field, the user is asked for it; where that is not possible the answer names it: call again with that field.',
-    tools: toolsOf(azureDevOps, conversations),
+    tools: createTools(azureDevOps, conversations),
     prompts: [triagePrompt(azureDevOps)],
     resourceTemplates: [workItemResource(azureDevOps)],
     state: options.state,
@@ -50,19 +47,4 @@ export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkIte
   const worked = around === undefined ? server : wrapExchange(server, around(server))
   const tasking = withTasks(worked, options.tasks)
   return conversations === undefined ? tasking : withSessions(tasking, conversations)
-}
-
-function toolsOf(azureDevOps: AzureDevOps, conversations: WorkItemsOptions['conversations']): Tool[] {
-  const list = listWorkItems(azureDevOps)
-  const get = getWorkItem(azureDevOps)
-  const update = updateWorkItem(azureDevOps)
-  const updateMany = updateWorkItems(azureDevOps)
-  if (conversations === undefined) return [list, get, update, updateMany]
-  return [
-    list,
-    remembering(get, conversations, azureDevOps),
-    remembering(update, conversations, azureDevOps),
-    updateMany,
-    updateLastWorkItem(update, conversations, azureDevOps),
-  ]
 }

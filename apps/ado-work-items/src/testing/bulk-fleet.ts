@@ -75,8 +75,15 @@ export function withoutTasks(exchange: Exchange): BulkClient {
 /** An answer to a question, or what is done in its place. */
 export type Answer = Readonly<Record<string, string | number>> | 'decline' | 'cancel'
 
-/** Somebody who answers in the order of the questions, and what they were asked under which key. */
-export function person(...answers: readonly Answer[]) {
+/** Somebody who is asked. */
+export interface Person {
+  /** What they were asked, under which key. */
+  readonly asked: readonly (readonly [key: string, message: string])[]
+  readonly elicit: (question: ElicitRequestFormParams, context: { readonly key: string }) => ElicitAnswer
+}
+
+/** Somebody who answers in the order of the questions. */
+export function person(...answers: readonly Answer[]): Person {
   const asked: [key: string, message: string][] = []
   const elicit = (question: ElicitRequestFormParams, context: { readonly key: string }): ElicitAnswer => {
     const answer = answers[asked.length]

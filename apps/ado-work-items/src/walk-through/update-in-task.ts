@@ -56,26 +56,37 @@ export function updateInTask(plan: TaskPlan): Step {
 /** Follows the task until it asks, and ends the instance that works on it in the middle. */
 async function watch(task: TaskHandle, scope: StepScope): Promise<readonly Line[]> {
   const lines: Line[] = []
-  let victim: number | undefined
-  let killedAt = 0
-  let takenOver = false
+  let victim: Seen | undefined
+  let heir: Seen | undefined
   for await (const { status, statusMessage = '' } of task.states({ signal: scope.signal })) {
     if (status !== 'working') break
-    const worker = workerIn(statusMessage)
-    const done = Number(/^(\d+) of /.exec(statusMessage)?.[1] ?? 0)
-    if (victim === undefined && worker !== undefined && done >= enough) {
-      lines.push({ mark: '←', text: `working, ${statusMessage}` }, await kill(worker, scope))
-      victim = worker
-      killedAt = performance.now()
-    } else if (victim !== undefined && worker !== undefined && worker !== victim && !takenOver) {
-      takenOver = true
-      const seconds = ((performance.now() - killedAt) / 1000).toFixed(1)
+    const seen = readProgress(statusMessage)
+    if (seen === undefined || heir !== undefined) continue
+    if (victim === undefined && seen.done >= enough) {
+      lines.push({ mark: '←', text: `working, ${statusMessage}` }, await kill(seen.worker, scope))
+      victim = { ...seen, at: performance.now() }
+    } else if (victim !== undefined && seen.worker !== victim.worker) {
+      heir = seen
+      const seconds = ((seen.at - victim.at) / 1000).toFixed(1)
       lines.push({ mark: '←', text: `working, ${statusMessage}, ${seconds} s later` })
     }
   }
   expect(victim !== undefined, 'the task should be seen at work, with the instance that works on it')
-  expect(takenOver, `another instance should take the task over from instance ${victim}`)
+  expect(heir !== undefined, `another instance should take the task over from instance ${victim.worker}`)
   return lines
+}
+
+interface Seen {
+  readonly worker: number
+  /** How many work items are done. */
+  readonly done: number
+  readonly at: number
+}
+
+function readProgress(message: string): Seen | undefined {
+  const worker = workerIn(message)
+  const done = /^(\d+) of /.exec(message)?.[1]
+  return worker === undefined || done === undefined ? undefined : { worker, done: Number(done), at: performance.now() }
 }
 
 async function kill(worker: number, scope: StepScope): Promise<Line> {

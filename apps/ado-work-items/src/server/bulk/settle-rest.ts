@@ -1,0 +1,34 @@
+import type { Context } from '@x/server'
+import type { AzureDevOps } from '../../azure-devops/create-azure-devops.ts'
+import { askForFields, mayOverwrite } from './ask-for-all.ts'
+import { changeOne } from './change-one.ts'
+import type { ProgressReport } from './progress-report.ts'
+
+/** Asks for what rules require, and changes what waited for that. An answer can bring the next rule into force. */
+export async function completeWaiting(report: ProgressReport, azureDevOps: AzureDevOps, ctx: Context): Promise<void> {
+  for (let round = 2; ; round++) {
+    const waiting = report.of('waiting')
+    if (waiting.length === 0) return
+    const obtained = await askForFields(waiting, { ctx, azureDevOps })
+    for (const entry of waiting) {
+      if ('why' in obtained) {
+        report.note({ ...entry, outcome: { status: 'skipped', why: obtained.why } })
+        continue
+      }
+      const change = { target: entry.target, fields: { ...entry.fields, ...obtained.fields }, overwrite: false }
+      const key = `save/${entry.target.id}/${round}`
+      report.note({ ...change, outcome: await ctx.step(key, ({ signal }) => changeOne(change, azureDevOps, signal)) })
+    }
+  }
+}
+
+/** Asks about what somebody else has changed meanwhile, and changes it all the same if the user wants that. */
+export async function settleConflicts(report: ProgressReport, azureDevOps: AzureDevOps, ctx: Context): Promise<void> {
+  const conflicts = report.of('conflict')
+  if (conflicts.length === 0 || !(await mayOverwrite(conflicts, { ctx }))) return
+  for (const { target, fields } of conflicts) {
+    const change = { target, fields, overwrite: true }
+    const key = `overwrite/${target.id}`
+    report.note({ ...change, outcome: await ctx.step(key, ({ signal }) => changeOne(change, azureDevOps, signal)) })
+  }
+}

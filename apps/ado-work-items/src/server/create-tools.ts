@@ -1,0 +1,24 @@
+import type { Tool } from '@x/server'
+import type { Sessions } from '@x/sessions/server'
+import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
+import { type Conversation, remembering, updateLastWorkItem } from './conversation.ts'
+import { getWorkItem } from './get-work-item.ts'
+import { listWorkItems } from './list-work-items.ts'
+import { updateWorkItem } from './update-work-item.ts'
+import { updateWorkItems } from './update-work-items.ts'
+
+/** The tools of the server; with conversations, they note and know what one was about. */
+export function createTools(azureDevOps: AzureDevOps, conversations: Sessions<Conversation> | undefined): Tool[] {
+  const list = listWorkItems(azureDevOps)
+  const get = getWorkItem(azureDevOps)
+  const update = updateWorkItem(azureDevOps)
+  const updateMany = updateWorkItems(azureDevOps)
+  if (conversations === undefined) return [list, get, update, updateMany]
+  return [
+    list,
+    remembering(get, conversations, azureDevOps),
+    remembering(update, conversations, azureDevOps),
+    updateMany,
+    updateLastWorkItem(update, conversations, azureDevOps),
+  ]
+}
