@@ -99,10 +99,6 @@ async function* latencies(store: Store, plan: Plan, load: Load): AsyncGenerator<
   yield* latencyLines(`answered to start, ${under}`, fromAnswer)
   yield* latencyLines(`answer to resumption, ${under}`, [{ name: 'tasks', rounds: resumptions }], boss)
 }
-  const lines = latencyLines(`answer to resumption, ${under}`, boss === undefined ? [resumed] : [resumed, boss])
-  // What pg-boss takes to begin with a job stands above already.
-  yield* lines.slice(0, 1)
-}
 
 /** How many users the clients are. */
 const users = 16
