@@ -20,6 +20,7 @@ export {
   unsupportedProtocolVersionError,
 } from './basic/errors.zod.ts'
 export { baseMetadata, icon, icons, implementation } from './basic/implementation.zod.ts'
+export { issueOf, type Validator } from './basic/issue-of.zod.ts'
 export { jsonArray, jsonObject, jsonValue } from './basic/json.zod.ts'
 export {
   metaObject,

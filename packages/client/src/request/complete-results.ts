@@ -25,20 +25,8 @@ export interface CompleteResults extends AskingResults {
 /** A method that this client calls. */
 export type ClientMethod = keyof CompleteResults
 
-interface Validator {
-  safeParse(value: unknown): {
-    readonly success: boolean
-    readonly error?: { readonly issues: readonly Issue[] } | undefined
-  }
-}
-
-interface Issue {
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-}
-
 // The complete results alone: a validator that also takes input requests would let a damaged result pass as one.
-const table: { readonly [M in ClientMethod]: Validator } = {
+const table: { readonly [M in ClientMethod]: validators.Validator } = {
   'server/discover': validators.discoverResult,
   'tools/list': validators.listToolsResult,
   'tools/call': validators.callToolResult,
@@ -56,9 +44,8 @@ export type Checked<M extends ClientMethod> = { readonly result: CompleteResults
 
 /** Checks a complete result against the specification's type; unknown fields stay. */
 export function checkResult<M extends ClientMethod>(method: M, result: JsonObject): Checked<M> {
-  const checked = table[method].safeParse(result)
+  const issue = validators.issueOf(table[method], result)
   // The validator of this very method has accepted the value; the original is kept, because its text may be shared.
-  if (checked.success) return { result: result as unknown as CompleteResults[M] }
-  const issue = checked.error?.issues[0]
-  return { issue: issue ? `${issue.path.map(String).join('.') || 'result'}: ${issue.message}` : 'not a result' }
+  if (issue === undefined) return { result: result as unknown as CompleteResults[M] }
+  return { issue: `${issue.path || 'result'}: ${issue.message}` }
 }

@@ -10,7 +10,9 @@ import {
   createMessageRequestParams,
   elicitRequestFormParams,
   elicitRequestURLParams,
+  issueOf,
   listRootsRequest,
+  type Validator,
 } from '@x/schema/zod'
 
 /** What the methods answer at last whose calls may be answered with `input_required` (basic/patterns/mrtr). */
@@ -60,24 +62,12 @@ function parseRequests(value: unknown): ReadonlyMap<string, InputRequest> | { re
   if (entries.length > maximumRequests) return { issue: `inputRequests: more than ${maximumRequests} requests` }
   const requests = new Map<string, InputRequest>()
   for (const [key, request] of entries) {
-    const issue = issueOf(request)
+    const issue = issueOfRequest(request)
     if (issue !== undefined) return { issue: `inputRequests ${shownKey(key)} ${issue}` }
     // The validator of its own method has accepted it; the original is kept, unknown members and all.
     requests.set(key, request as unknown as InputRequest)
   }
   return requests
-}
-
-interface Validator {
-  safeParse(value: unknown): {
-    readonly success: boolean
-    readonly error?: { readonly issues: readonly Issue[] } | undefined
-  }
-}
-
-interface Issue {
-  readonly path: readonly PropertyKey[]
-  readonly message: string
 }
 
 // Chosen by method and mode: a validator of the whole union would report nothing that helps.
@@ -87,19 +77,19 @@ const ofParams: ReadonlyMap<unknown, Validator> = new Map<unknown, Validator>([
   ['sampling/createMessage', createMessageRequestParams],
 ])
 
-function issueOf(request: unknown): string | undefined {
+function issueOfRequest(request: unknown): string | undefined {
   if (!isJsonObject(request)) return 'expected an object'
   const { method, params } = request
-  if (method === 'roots/list') return worded(listRootsRequest.safeParse(request), '')
+  if (method === 'roots/list') return worded(listRootsRequest, request, '')
   const isUrlMode = isJsonObject(params) && params.mode === 'url'
   const validator = ofParams.get(isUrlMode ? `${String(method)} url` : method)
-  return validator ? worded(validator.safeParse(params), 'params') : 'method: nothing that a client can be asked'
+  return validator ? worded(validator, params, 'params') : 'method: nothing that a client can be asked'
 }
 
-function worded({ error }: ReturnType<Validator['safeParse']>, within: string): string | undefined {
-  const [issue] = error?.issues ?? []
-  if (!issue) return undefined
-  const path = [within, ...issue.path.map(String)].filter((part) => part !== '').join('.')
+function worded(validator: Validator, value: unknown, within: string): string | undefined {
+  const issue = issueOf(validator, value)
+  if (issue === undefined) return undefined
+  const path = [within, issue.path].filter((part) => part !== '').join('.')
   return `${shownName(path)}: ${issue.message}`
 }
 

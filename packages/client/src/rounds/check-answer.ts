@@ -6,7 +6,7 @@ import {
   isJsonObject,
   type ListRootsResult,
 } from '@x/schema'
-import { createMessageResult, listRootsResult } from '@x/schema/zod'
+import { createMessageResult, issueOf, listRootsResult, type Validator } from '@x/schema/zod'
 import { checkForm } from './check-form.ts'
 
 /** An answer as it is sent, or where and why it is not one; nothing of the answer is repeated. */
@@ -38,18 +38,20 @@ function checkElicited(
 }
 
 function checkSampled(answer: object): CheckedAnswer {
-  const checked = createMessageResult.safeParse(answer)
-  if (!checked.success) return { issue: firstIssue(checked.error.issues) }
-  const { role, content, model, stopReason, _meta }: CreateMessageResult = checked.data
+  const refusal = refusalOf(createMessageResult, answer)
+  if (refusal) return refusal
+  // The validator of this very type has accepted it.
+  const { role, content, model, stopReason, _meta } = answer as CreateMessageResult
   return {
     response: { role, content, model, ...(stopReason !== undefined && { stopReason }), ...(_meta && { _meta }) },
   }
 }
 
 function checkRoots(answer: object): CheckedAnswer {
-  const checked = listRootsResult.safeParse(answer)
-  if (!checked.success) return { issue: firstIssue(checked.error.issues) }
-  const { roots }: ListRootsResult = checked.data
+  const refusal = refusalOf(listRootsResult, answer)
+  if (refusal) return refusal
+  // The validator of this very type has accepted it.
+  const { roots } = answer as ListRootsResult
   const at = roots.findIndex(({ uri }) => !uri.startsWith('file://') || climbs.test(uri))
   if (at >= 0) return { issue: `roots.${at}.uri: expected a file:// URI without ".." in it` }
   return { response: { roots } }
@@ -58,11 +60,7 @@ function checkRoots(answer: object): CheckedAnswer {
 // client/roots, security considerations: a root must not lead out of itself.
 const climbs = /(?:^|[\\/]|%2f|%5c)(?:\.|%2e){2}(?:$|[\\/?#]|%2f|%5c)/i
 
-interface Issue {
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-}
-
-function firstIssue([issue]: readonly Issue[]): string {
-  return issue ? `${issue.path.map(String).join('.') || 'answer'}: ${issue.message}` : 'not an answer'
+function refusalOf(validator: Validator, answer: unknown): { readonly issue: string } | undefined {
+  const issue = issueOf(validator, answer)
+  return issue && { issue: `${issue.path || 'answer'}: ${issue.message}` }
 }

@@ -1,27 +1,27 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { CapabilitySettings, ClientCapabilities, ListCapability, ServerCapabilities } from './capabilities.ts'
 import { jsonObject } from './json.zod.ts'
 
-const settings: z.ZodType<CapabilitySettings> = z.record(z.string(), jsonObject)
+const settings: z.ZodMiniType<CapabilitySettings> = z.record(z.string(), jsonObject)
 
 /** Validates {@link ClientCapabilities}. */
-export const clientCapabilities: z.ZodType<ClientCapabilities> = z.looseObject({
-  elicitation: z.looseObject({ form: jsonObject.optional(), url: jsonObject.optional() }).optional(),
-  experimental: settings.optional(),
-  extensions: settings.optional(),
-  roots: jsonObject.optional(),
-  sampling: z.looseObject({ context: jsonObject.optional(), tools: jsonObject.optional() }).optional(),
+export const clientCapabilities: z.ZodMiniType<ClientCapabilities> = z.looseObject({
+  elicitation: z.optional(z.looseObject({ form: z.optional(jsonObject), url: z.optional(jsonObject) })),
+  experimental: z.optional(settings),
+  extensions: z.optional(settings),
+  roots: z.optional(jsonObject),
+  sampling: z.optional(z.looseObject({ context: z.optional(jsonObject), tools: z.optional(jsonObject) })),
 })
 
-const list: z.ZodType<ListCapability> = z.looseObject({ listChanged: z.boolean().optional() })
+const list: z.ZodMiniType<ListCapability> = z.looseObject({ listChanged: z.optional(z.boolean()) })
 
 /** Validates {@link ServerCapabilities}. */
-export const serverCapabilities: z.ZodType<ServerCapabilities> = z.looseObject({
-  completions: jsonObject.optional(),
-  experimental: settings.optional(),
-  extensions: settings.optional(),
-  logging: jsonObject.optional(),
-  prompts: list.optional(),
-  resources: z.looseObject({ listChanged: z.boolean().optional(), subscribe: z.boolean().optional() }).optional(),
-  tools: list.optional(),
+export const serverCapabilities: z.ZodMiniType<ServerCapabilities> = z.looseObject({
+  completions: z.optional(jsonObject),
+  experimental: z.optional(settings),
+  extensions: z.optional(settings),
+  logging: z.optional(jsonObject),
+  prompts: z.optional(list),
+  resources: z.optional(z.looseObject({ listChanged: z.optional(z.boolean()), subscribe: z.optional(z.boolean()) })),
+  tools: z.optional(list),
 })

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { cancelledNotification } from '../patterns/cancellation.zod.ts'
 import { subscriptionsListenRequest } from '../patterns/subscriptions.zod.ts'
 import { completeRequest } from '../server/completion.zod.ts'
@@ -14,7 +14,7 @@ import type { ClientNotification, ClientRequest, ClientResult } from './client-m
 import { result } from './result.zod.ts'
 
 /** Validates a {@link ClientRequest}. */
-export const clientRequest: z.ZodType<ClientRequest> = z.union([
+export const clientRequest: z.ZodMiniType<ClientRequest> = z.union([
   discoverRequest,
   listResourcesRequest,
   listResourceTemplatesRequest,
@@ -28,7 +28,7 @@ export const clientRequest: z.ZodType<ClientRequest> = z.union([
 ])
 
 /** Validates a {@link ClientNotification}. */
-export const clientNotification: z.ZodType<ClientNotification> = cancelledNotification
+export const clientNotification: z.ZodMiniType<ClientNotification> = cancelledNotification
 
 /** Validates a {@link ClientResult}. */
-export const clientResult: z.ZodType<ClientResult> = result
+export const clientResult: z.ZodMiniType<ClientResult> = result

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { blobResourceContents, resourceShape, textResourceContents } from '../server/resources.zod.ts'
 import { annotations } from './annotations.zod.ts'
 import type {
@@ -12,17 +12,17 @@ import type {
 import { base64 } from './formats.zod.ts'
 import { metaObject } from './meta.zod.ts'
 
-const shape = { annotations: annotations.optional(), _meta: metaObject.optional() }
+const shape = { annotations: z.optional(annotations), _meta: z.optional(metaObject) }
 
 /** Validates a {@link TextContent}. */
-export const textContent: z.ZodType<TextContent> = z.looseObject({
+export const textContent: z.ZodMiniType<TextContent> = z.looseObject({
   ...shape,
   type: z.literal('text'),
   text: z.string(),
 })
 
 /** Validates an {@link ImageContent}. */
-export const imageContent: z.ZodType<ImageContent> = z.looseObject({
+export const imageContent: z.ZodMiniType<ImageContent> = z.looseObject({
   ...shape,
   type: z.literal('image'),
   data: base64,
@@ -30,7 +30,7 @@ export const imageContent: z.ZodType<ImageContent> = z.looseObject({
 })
 
 /** Validates an {@link AudioContent}. */
-export const audioContent: z.ZodType<AudioContent> = z.looseObject({
+export const audioContent: z.ZodMiniType<AudioContent> = z.looseObject({
   ...shape,
   type: z.literal('audio'),
   data: base64,
@@ -38,20 +38,20 @@ export const audioContent: z.ZodType<AudioContent> = z.looseObject({
 })
 
 /** Validates a {@link ResourceLink}. */
-export const resourceLink: z.ZodType<ResourceLink> = z.looseObject({
+export const resourceLink: z.ZodMiniType<ResourceLink> = z.looseObject({
   ...resourceShape,
   type: z.literal('resource_link'),
 })
 
 /** Validates an {@link EmbeddedResource}. */
-export const embeddedResource: z.ZodType<EmbeddedResource> = z.looseObject({
+export const embeddedResource: z.ZodMiniType<EmbeddedResource> = z.looseObject({
   ...shape,
   type: z.literal('resource'),
   resource: z.union([textResourceContents, blobResourceContents]),
 })
 
 /** Validates a {@link ContentBlock}. */
-export const contentBlock: z.ZodType<ContentBlock> = z.union([
+export const contentBlock: z.ZodMiniType<ContentBlock> = z.union([
   textContent,
   imageContent,
   audioContent,

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { clientCapabilities } from './capabilities.zod.ts'
 import type {
   HeaderMismatchError,
@@ -14,46 +14,49 @@ import { jsonValue } from './json.zod.ts'
 import { requestId } from './request-id.zod.ts'
 import type { RpcError, WireError } from './rpc.ts'
 
-function errorOf<C extends number>(code: C): z.ZodType<WireError & { readonly code: C }> {
-  return z.looseObject({ code: z.literal(code), message: z.string(), data: jsonValue.optional() })
+function errorOf<C extends number>(code: C): z.ZodMiniType<WireError & { readonly code: C }> {
+  return z.looseObject({ code: z.literal(code), message: z.string(), data: z.optional(jsonValue) })
 }
 
-function errorResponseOf<E extends WireError>(error: z.ZodType<E>): z.ZodType<RpcError & { readonly error: E }> {
-  return z.looseObject({ jsonrpc: z.literal('2.0'), id: requestId.optional(), error })
+function errorResponseOf<E extends WireError>(
+  error: z.ZodMiniType<E>,
+): z.ZodMiniType<RpcError & { readonly error: E }> {
+  return z.looseObject({ jsonrpc: z.literal('2.0'), id: z.optional(requestId), error })
 }
 
 /** Validates a {@link ParseError}. */
-export const parseError: z.ZodType<ParseError> = errorOf(-32700)
+export const parseError: z.ZodMiniType<ParseError> = errorOf(-32700)
 
 /** Validates an {@link InvalidRequestError}. */
-export const invalidRequestError: z.ZodType<InvalidRequestError> = errorOf(-32600)
+export const invalidRequestError: z.ZodMiniType<InvalidRequestError> = errorOf(-32600)
 
 /** Validates a {@link MethodNotFoundError}. */
-export const methodNotFoundError: z.ZodType<MethodNotFoundError> = errorOf(-32601)
+export const methodNotFoundError: z.ZodMiniType<MethodNotFoundError> = errorOf(-32601)
 
 /** Validates an {@link InvalidParamsError}. */
-export const invalidParamsError: z.ZodType<InvalidParamsError> = errorOf(-32602)
+export const invalidParamsError: z.ZodMiniType<InvalidParamsError> = errorOf(-32602)
 
 /** Validates an {@link InternalError}. */
-export const internalError: z.ZodType<InternalError> = errorOf(-32603)
+export const internalError: z.ZodMiniType<InternalError> = errorOf(-32603)
 
 /** Validates a {@link HeaderMismatchError}. */
-export const headerMismatchError: z.ZodType<HeaderMismatchError> = errorResponseOf(errorOf(-32020))
+export const headerMismatchError: z.ZodMiniType<HeaderMismatchError> = errorResponseOf(errorOf(-32020))
 
 /** Validates a {@link MissingRequiredClientCapabilityError}. */
-export const missingRequiredClientCapabilityError: z.ZodType<MissingRequiredClientCapabilityError> = errorResponseOf(
-  z.looseObject({
-    code: z.literal(-32021),
-    message: z.string(),
-    data: z.object({ requiredCapabilities: clientCapabilities }).catchall(jsonValue),
-  }),
-)
+export const missingRequiredClientCapabilityError: z.ZodMiniType<MissingRequiredClientCapabilityError> =
+  errorResponseOf(
+    z.looseObject({
+      code: z.literal(-32021),
+      message: z.string(),
+      data: z.catchall(z.object({ requiredCapabilities: clientCapabilities }), jsonValue),
+    }),
+  )
 
 /** Validates an {@link UnsupportedProtocolVersionError}. */
-export const unsupportedProtocolVersionError: z.ZodType<UnsupportedProtocolVersionError> = errorResponseOf(
+export const unsupportedProtocolVersionError: z.ZodMiniType<UnsupportedProtocolVersionError> = errorResponseOf(
   z.looseObject({
     code: z.literal(-32022),
     message: z.string(),
-    data: z.object({ requested: z.string(), supported: z.array(z.string()) }).catchall(jsonValue),
+    data: z.catchall(z.object({ requested: z.string(), supported: z.array(z.string()) }), jsonValue),
   }),
 )

@@ -1,32 +1,32 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { uri } from './formats.zod.ts'
 import type { BaseMetadata, Icon, Icons, Implementation } from './implementation.ts'
 
 /** The fields of a {@link BaseMetadata}. */
-export const baseMetadataShape = { name: z.string(), title: z.string().optional() }
+export const baseMetadataShape = { name: z.string(), title: z.optional(z.string()) }
 
 /** Validates a {@link BaseMetadata}. */
-export const baseMetadata: z.ZodType<BaseMetadata> = z.looseObject(baseMetadataShape)
+export const baseMetadata: z.ZodMiniType<BaseMetadata> = z.looseObject(baseMetadataShape)
 
 /** Validates an {@link Icon}. */
-export const icon: z.ZodType<Icon> = z.looseObject({
+export const icon: z.ZodMiniType<Icon> = z.looseObject({
   src: uri,
-  mimeType: z.string().optional(),
-  sizes: z.array(z.string()).optional(),
-  theme: z.enum(['dark', 'light']).optional(),
+  mimeType: z.optional(z.string()),
+  sizes: z.optional(z.array(z.string())),
+  theme: z.optional(z.enum(['dark', 'light'])),
 })
 
 /** The fields of {@link Icons}. */
-export const iconsShape = { icons: z.array(icon).optional() }
+export const iconsShape = { icons: z.optional(z.array(icon)) }
 
 /** Validates {@link Icons}. */
-export const icons: z.ZodType<Icons> = z.looseObject(iconsShape)
+export const icons: z.ZodMiniType<Icons> = z.looseObject(iconsShape)
 
 /** Validates an {@link Implementation}. */
-export const implementation: z.ZodType<Implementation> = z.looseObject({
+export const implementation: z.ZodMiniType<Implementation> = z.looseObject({
   ...baseMetadataShape,
   ...iconsShape,
   version: z.string(),
-  description: z.string().optional(),
-  websiteUrl: uri.optional(),
+  description: z.optional(z.string()),
+  websiteUrl: z.optional(uri),
 })

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './json.ts'
 
 /** What the parser of messages lets through; deeper values, and cycles, are refused here as well. */
@@ -20,16 +20,19 @@ function isScalar(value: unknown): boolean {
  * Validates a {@link JsonValue}. The published JSON Schema forgets `null` and fractions here; the specification's
  * TypeScript, which is the source of truth, has them (basic/index, schema).
  */
-export const jsonValue: z.ZodType<JsonValue> = z.custom<JsonValue>((value) => isJson(value, 0), 'expected a JSON value')
+export const jsonValue: z.ZodMiniType<JsonValue> = z.custom<JsonValue>(
+  (value) => isJson(value, 0),
+  'expected a JSON value',
+)
 
 /** Validates a {@link JsonObject}. */
-export const jsonObject: z.ZodType<JsonObject> = z.custom<JsonObject>(
+export const jsonObject: z.ZodMiniType<JsonObject> = z.custom<JsonObject>(
   (value) => isJsonObject(value) && isJson(value, 0),
   'expected a JSON object',
 )
 
 /** Validates a {@link JsonArray}. */
-export const jsonArray: z.ZodType<JsonArray> = z.custom<JsonArray>(
+export const jsonArray: z.ZodMiniType<JsonArray> = z.custom<JsonArray>(
   (value) => Array.isArray(value) && isJson(value, 0),
   'expected a JSON array',
 )

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { loggingLevel } from '../server/logging-level.zod.ts'
 import { clientCapabilities } from './capabilities.zod.ts'
 import { implementation } from './implementation.zod.ts'
@@ -15,36 +15,39 @@ import type {
 import { requestId } from './request-id.zod.ts'
 
 /** Validates a {@link MetaObject}. */
-export const metaObject: z.ZodType<MetaObject> = jsonObject
+export const metaObject: z.ZodMiniType<MetaObject> = jsonObject
 
 /** Validates a {@link ProgressToken}. */
-export const progressToken: z.ZodType<ProgressToken> = z.union([z.string(), z.int()])
+export const progressToken: z.ZodMiniType<ProgressToken> = z.union([z.string(), z.int()])
 
 /** Validates a {@link RequestMetaObject}. */
-export const requestMetaObject: z.ZodType<RequestMetaObject> = z
-  .object({
+export const requestMetaObject: z.ZodMiniType<RequestMetaObject> = z.catchall(
+  z.object({
     'io.modelcontextprotocol/protocolVersion': z.string(),
     'io.modelcontextprotocol/clientCapabilities': clientCapabilities,
-    'io.modelcontextprotocol/clientInfo': implementation.optional(),
-    'io.modelcontextprotocol/logLevel': loggingLevel.optional(),
-    progressToken: progressToken.optional(),
-  })
-  .catchall(jsonValue)
+    'io.modelcontextprotocol/clientInfo': z.optional(implementation),
+    'io.modelcontextprotocol/logLevel': z.optional(loggingLevel),
+    progressToken: z.optional(progressToken),
+  }),
+  jsonValue,
+)
 
 /** Validates a {@link NotificationMetaObject}. */
-export const notificationMetaObject: z.ZodType<NotificationMetaObject> = z
-  .object({ 'io.modelcontextprotocol/subscriptionId': requestId.optional() })
-  .catchall(jsonValue)
+export const notificationMetaObject: z.ZodMiniType<NotificationMetaObject> = z.catchall(
+  z.object({ 'io.modelcontextprotocol/subscriptionId': z.optional(requestId) }),
+  jsonValue,
+)
 
 /** Validates a {@link ResultMetaObject}. */
-export const resultMetaObject: z.ZodType<ResultMetaObject> = z
-  .object({ 'io.modelcontextprotocol/serverInfo': implementation.optional() })
-  .catchall(jsonValue)
+export const resultMetaObject: z.ZodMiniType<ResultMetaObject> = z.catchall(
+  z.object({ 'io.modelcontextprotocol/serverInfo': z.optional(implementation) }),
+  jsonValue,
+)
 
 /** Validates a {@link RequestParams}. */
-export const requestParams: z.ZodType<RequestParams> = z.looseObject({ _meta: requestMetaObject })
+export const requestParams: z.ZodMiniType<RequestParams> = z.looseObject({ _meta: requestMetaObject })
 
 /** Validates a {@link NotificationParams}. */
-export const notificationParams: z.ZodType<NotificationParams> = z.looseObject({
-  _meta: notificationMetaObject.optional(),
+export const notificationParams: z.ZodMiniType<NotificationParams> = z.looseObject({
+  _meta: z.optional(notificationMetaObject),
 })

@@ -1,5 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { RequestId } from './rpc.ts'
 
 /** Validates a {@link RequestId}; an integer that JavaScript would round is refused, since its answer would not fit. */
-export const requestId: z.ZodType<RequestId> = z.union([z.string(), z.int()])
+export const requestId: z.ZodMiniType<RequestId> = z.union([z.string(), z.int()])

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { jsonObject, jsonValue } from './json.zod.ts'
 import { result } from './result.zod.ts'
 import type {
@@ -18,70 +18,70 @@ import { requestId } from './request-id.zod.ts'
 const jsonrpc = z.literal('2.0')
 
 /** Validates a {@link RpcRequestFields}. */
-export const rpcRequestFields: z.ZodType<RpcRequestFields> = z.looseObject({
+export const rpcRequestFields: z.ZodMiniType<RpcRequestFields> = z.looseObject({
   method: z.string(),
-  params: jsonObject.optional(),
+  params: z.optional(jsonObject),
 })
 
 /** Validates a {@link RpcNotificationFields}. */
-export const rpcNotificationFields: z.ZodType<RpcNotificationFields> = z.looseObject({
+export const rpcNotificationFields: z.ZodMiniType<RpcNotificationFields> = z.looseObject({
   method: z.string(),
-  params: jsonObject.optional(),
+  params: z.optional(jsonObject),
 })
 
 /** Validates a {@link RpcRequest} of any method. */
-export const rpcRequest: z.ZodType<RpcRequest> = z.looseObject({
+export const rpcRequest: z.ZodMiniType<RpcRequest> = z.looseObject({
   jsonrpc,
   id: requestId,
   method: z.string(),
-  params: jsonObject.optional(),
+  params: z.optional(jsonObject),
 })
 
 /** Validates a {@link RpcNotification} of any method. */
-export const rpcNotification: z.ZodType<RpcNotification> = z.looseObject({
+export const rpcNotification: z.ZodMiniType<RpcNotification> = z.looseObject({
   jsonrpc,
   method: z.string(),
-  params: jsonObject.optional(),
+  params: z.optional(jsonObject),
 })
 
 /** Validates a {@link RpcResult} of this revision, which has a `resultType`. */
-export const rpcResult: z.ZodType<RpcResult> = z.looseObject({ jsonrpc, id: requestId, result })
+export const rpcResult: z.ZodMiniType<RpcResult> = z.looseObject({ jsonrpc, id: requestId, result })
 
 /** Validates a {@link WireError}. */
-export const wireError: z.ZodType<WireError> = z.looseObject({
+export const wireError: z.ZodMiniType<WireError> = z.looseObject({
   code: z.int(),
   message: z.string(),
-  data: jsonValue.optional(),
+  data: z.optional(jsonValue),
 })
 
 /** Validates a {@link RpcError}. */
-export const rpcError: z.ZodType<RpcError> = z.looseObject({ jsonrpc, id: requestId.optional(), error: wireError })
+export const rpcError: z.ZodMiniType<RpcError> = z.looseObject({ jsonrpc, id: z.optional(requestId), error: wireError })
 
 /** Validates a {@link RpcResponse}. */
-export const rpcResponse: z.ZodType<RpcResponse> = z.union([rpcResult, rpcError])
+export const rpcResponse: z.ZodMiniType<RpcResponse> = z.union([rpcResult, rpcError])
 
 /** Validates a {@link RpcMessage}. */
-export const rpcMessage: z.ZodType<RpcMessage> = z.union([rpcRequest, rpcNotification, rpcResult, rpcError])
+export const rpcMessage: z.ZodMiniType<RpcMessage> = z.union([rpcRequest, rpcNotification, rpcResult, rpcError])
 
 /** A request of one method, as JSON-RPC wraps it. */
 export function requestOf<M extends string, P>(
   method: M,
-  params: z.ZodType<P>,
-): z.ZodType<{ readonly jsonrpc: '2.0'; readonly id: RequestId; readonly method: M; readonly params: P }> {
+  params: z.ZodMiniType<P>,
+): z.ZodMiniType<{ readonly jsonrpc: '2.0'; readonly id: RequestId; readonly method: M; readonly params: P }> {
   return z.looseObject({ jsonrpc, id: requestId, method: z.literal(method), params })
 }
 
 /** A notification of one method, as JSON-RPC wraps it; `params` that may be left out say so themselves. */
 export function notificationOf<M extends string, P>(
   method: M,
-  params: z.ZodType<P>,
-): z.ZodType<{ readonly jsonrpc: '2.0'; readonly method: M; readonly params: P }> {
+  params: z.ZodMiniType<P>,
+): z.ZodMiniType<{ readonly jsonrpc: '2.0'; readonly method: M; readonly params: P }> {
   return z.looseObject({ jsonrpc, method: z.literal(method), params })
 }
 
 /** The response that brings a result, as JSON-RPC wraps it. */
 export function responseOf<R>(
-  result: z.ZodType<R>,
-): z.ZodType<{ readonly jsonrpc: '2.0'; readonly id: RequestId; readonly result: R }> {
+  result: z.ZodMiniType<R>,
+): z.ZodMiniType<{ readonly jsonrpc: '2.0'; readonly id: RequestId; readonly result: R }> {
   return z.looseObject({ jsonrpc, id: requestId, result })
 }

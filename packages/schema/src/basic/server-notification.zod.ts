@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { cancelledNotification } from '../patterns/cancellation.zod.ts'
 import { progressNotification } from '../patterns/progress.zod.ts'
 import { subscriptionsAcknowledgedNotification } from '../patterns/subscriptions.zod.ts'
@@ -9,7 +9,7 @@ import { toolListChangedNotification } from '../server/tools.zod.ts'
 import type { ServerNotification } from './server-notification.ts'
 
 /** Validates a {@link ServerNotification}. */
-export const serverNotification: z.ZodType<ServerNotification> = z.union([
+export const serverNotification: z.ZodMiniType<ServerNotification> = z.union([
   cancelledNotification,
   progressNotification,
   resourceListChangedNotification,

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type {
   BooleanSchema,
   EnumSchema,
@@ -14,39 +14,39 @@ import type {
   UntitledSingleSelectEnumSchema,
 } from './elicitation-schema.ts'
 
-const fieldShape = { title: z.string().optional(), description: z.string().optional() }
+const fieldShape = { title: z.optional(z.string()), description: z.optional(z.string()) }
 const strings = z.array(z.string())
 
 /** Validates a {@link StringSchema}. */
-export const stringSchema: z.ZodType<StringSchema> = z.looseObject({
+export const stringSchema: z.ZodMiniType<StringSchema> = z.looseObject({
   ...fieldShape,
   type: z.literal('string'),
-  minLength: z.int().optional(),
-  maxLength: z.int().optional(),
-  format: z.enum(['date', 'date-time', 'email', 'uri']).optional(),
-  default: z.string().optional(),
+  minLength: z.optional(z.int()),
+  maxLength: z.optional(z.int()),
+  format: z.optional(z.enum(['date', 'date-time', 'email', 'uri'])),
+  default: z.optional(z.string()),
 })
 
 /** Validates a {@link NumberSchema}. */
-export const numberSchema: z.ZodType<NumberSchema> = z.looseObject({
+export const numberSchema: z.ZodMiniType<NumberSchema> = z.looseObject({
   ...fieldShape,
   type: z.enum(['integer', 'number']),
-  minimum: z.number().optional(),
-  maximum: z.number().optional(),
-  default: z.number().optional(),
+  minimum: z.optional(z.number()),
+  maximum: z.optional(z.number()),
+  default: z.optional(z.number()),
 })
 
 /** Validates a {@link BooleanSchema}. */
-export const booleanSchema: z.ZodType<BooleanSchema> = z.looseObject({
+export const booleanSchema: z.ZodMiniType<BooleanSchema> = z.looseObject({
   ...fieldShape,
   type: z.literal('boolean'),
-  default: z.boolean().optional(),
+  default: z.optional(z.boolean()),
 })
 
-const singleShape = { ...fieldShape, type: z.literal('string'), default: z.string().optional() }
+const singleShape = { ...fieldShape, type: z.literal('string'), default: z.optional(z.string()) }
 
 /** Validates an {@link UntitledSingleSelectEnumSchema}. */
-export const untitledSingleSelectEnumSchema: z.ZodType<UntitledSingleSelectEnumSchema> = z.looseObject({
+export const untitledSingleSelectEnumSchema: z.ZodMiniType<UntitledSingleSelectEnumSchema> = z.looseObject({
   ...singleShape,
   enum: strings,
 })
@@ -54,59 +54,59 @@ export const untitledSingleSelectEnumSchema: z.ZodType<UntitledSingleSelectEnumS
 const options = z.array(z.looseObject({ const: z.string(), title: z.string() }))
 
 /** Validates a {@link TitledSingleSelectEnumSchema}. */
-export const titledSingleSelectEnumSchema: z.ZodType<TitledSingleSelectEnumSchema> = z.looseObject({
+export const titledSingleSelectEnumSchema: z.ZodMiniType<TitledSingleSelectEnumSchema> = z.looseObject({
   ...singleShape,
   oneOf: options,
 })
 
 /** Validates a {@link LegacyTitledEnumSchema}. */
-export const legacyTitledEnumSchema: z.ZodType<LegacyTitledEnumSchema> = z.looseObject({
+export const legacyTitledEnumSchema: z.ZodMiniType<LegacyTitledEnumSchema> = z.looseObject({
   ...singleShape,
   enum: strings,
-  enumNames: strings.optional(),
+  enumNames: z.optional(strings),
 })
 
 const multiShape = {
   ...fieldShape,
   type: z.literal('array'),
-  minItems: z.int().optional(),
-  maxItems: z.int().optional(),
-  default: strings.optional(),
+  minItems: z.optional(z.int()),
+  maxItems: z.optional(z.int()),
+  default: z.optional(strings),
 }
 
 /** Validates an {@link UntitledMultiSelectEnumSchema}. */
-export const untitledMultiSelectEnumSchema: z.ZodType<UntitledMultiSelectEnumSchema> = z.looseObject({
+export const untitledMultiSelectEnumSchema: z.ZodMiniType<UntitledMultiSelectEnumSchema> = z.looseObject({
   ...multiShape,
   items: z.looseObject({ type: z.literal('string'), enum: strings }),
 })
 
 /** Validates a {@link TitledMultiSelectEnumSchema}. */
-export const titledMultiSelectEnumSchema: z.ZodType<TitledMultiSelectEnumSchema> = z.looseObject({
+export const titledMultiSelectEnumSchema: z.ZodMiniType<TitledMultiSelectEnumSchema> = z.looseObject({
   ...multiShape,
   items: z.looseObject({ anyOf: options }),
 })
 
 /** Validates a {@link SingleSelectEnumSchema}. */
-export const singleSelectEnumSchema: z.ZodType<SingleSelectEnumSchema> = z.union([
+export const singleSelectEnumSchema: z.ZodMiniType<SingleSelectEnumSchema> = z.union([
   untitledSingleSelectEnumSchema,
   titledSingleSelectEnumSchema,
 ])
 
 /** Validates a {@link MultiSelectEnumSchema}. */
-export const multiSelectEnumSchema: z.ZodType<MultiSelectEnumSchema> = z.union([
+export const multiSelectEnumSchema: z.ZodMiniType<MultiSelectEnumSchema> = z.union([
   untitledMultiSelectEnumSchema,
   titledMultiSelectEnumSchema,
 ])
 
 /** Validates an {@link EnumSchema}. */
-export const enumSchema: z.ZodType<EnumSchema> = z.union([
+export const enumSchema: z.ZodMiniType<EnumSchema> = z.union([
   singleSelectEnumSchema,
   multiSelectEnumSchema,
   legacyTitledEnumSchema,
 ])
 
 /** Validates a {@link PrimitiveSchemaDefinition}. */
-export const primitiveSchemaDefinition: z.ZodType<PrimitiveSchemaDefinition> = z.union([
+export const primitiveSchemaDefinition: z.ZodMiniType<PrimitiveSchemaDefinition> = z.union([
   stringSchema,
   numberSchema,
   booleanSchema,

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { uri } from '../basic/formats.zod.ts'
 import type {
   ElicitRequest,
@@ -10,35 +10,35 @@ import type {
 } from './elicitation.ts'
 import { primitiveSchemaDefinition } from './elicitation-schema.zod.ts'
 
-const requestedSchema: z.ZodType<RequestedSchema> = z.looseObject({
-  $schema: z.string().optional(),
+const requestedSchema: z.ZodMiniType<RequestedSchema> = z.looseObject({
+  $schema: z.optional(z.string()),
   type: z.literal('object'),
   properties: z.record(z.string(), primitiveSchemaDefinition),
-  required: z.array(z.string()).optional(),
+  required: z.optional(z.array(z.string())),
 })
 
 /** Validates an {@link ElicitRequestFormParams}. */
-export const elicitRequestFormParams: z.ZodType<ElicitRequestFormParams> = z.looseObject({
-  mode: z.literal('form').optional(),
+export const elicitRequestFormParams: z.ZodMiniType<ElicitRequestFormParams> = z.looseObject({
+  mode: z.optional(z.literal('form')),
   message: z.string(),
   requestedSchema,
 })
 
 /** Validates an {@link ElicitRequestURLParams}. */
-export const elicitRequestURLParams: z.ZodType<ElicitRequestURLParams> = z.looseObject({
+export const elicitRequestURLParams: z.ZodMiniType<ElicitRequestURLParams> = z.looseObject({
   mode: z.literal('url'),
   message: z.string(),
   url: uri,
 })
 
 /** Validates {@link ElicitRequestParams}. */
-export const elicitRequestParams: z.ZodType<ElicitRequestParams> = z.union([
+export const elicitRequestParams: z.ZodMiniType<ElicitRequestParams> = z.union([
   elicitRequestFormParams,
   elicitRequestURLParams,
 ])
 
 /** Validates an {@link ElicitRequest}. */
-export const elicitRequest: z.ZodType<ElicitRequest> = z.looseObject({
+export const elicitRequest: z.ZodMiniType<ElicitRequest> = z.looseObject({
   method: z.literal('elicitation/create'),
   params: elicitRequestParams,
 })
@@ -47,7 +47,7 @@ export const elicitRequest: z.ZodType<ElicitRequest> = z.looseObject({
  * Validates an {@link ElicitResult}. The published JSON Schema forgets that a number may have a fraction; the
  * specification's TypeScript, which is the source of truth, does not (basic/index, schema).
  */
-export const elicitResult: z.ZodType<ElicitResult> = z.looseObject({
+export const elicitResult: z.ZodMiniType<ElicitResult> = z.looseObject({
   action: z.enum(['accept', 'decline', 'cancel']),
-  content: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())])).optional(),
+  content: z.optional(z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))),
 })

@@ -1,20 +1,20 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { uri } from '../basic/formats.zod.ts'
 import { metaObject } from '../basic/meta.zod.ts'
 import type { ListRootsRequest, ListRootsResult, Root } from './roots.ts'
 
 /** Validates a {@link Root}. */
-export const root: z.ZodType<Root> = z.looseObject({
-  _meta: metaObject.optional(),
+export const root: z.ZodMiniType<Root> = z.looseObject({
+  _meta: z.optional(metaObject),
   uri,
-  name: z.string().optional(),
+  name: z.optional(z.string()),
 })
 
 /** Validates a {@link ListRootsRequest}. */
-export const listRootsRequest: z.ZodType<ListRootsRequest> = z.looseObject({
+export const listRootsRequest: z.ZodMiniType<ListRootsRequest> = z.looseObject({
   method: z.literal('roots/list'),
-  params: z.looseObject({ _meta: metaObject.optional() }).optional(),
+  params: z.optional(z.looseObject({ _meta: z.optional(metaObject) })),
 })
 
 /** Validates a {@link ListRootsResult}. */
-export const listRootsResult: z.ZodType<ListRootsResult> = z.looseObject({ roots: z.array(root) })
+export const listRootsResult: z.ZodMiniType<ListRootsResult> = z.looseObject({ roots: z.array(root) })

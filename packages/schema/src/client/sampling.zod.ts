@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { role } from '../basic/annotations.zod.ts'
 import { audioContent, contentBlock, imageContent, textContent } from '../basic/content.zod.ts'
 import { jsonObject, jsonValue } from '../basic/json.zod.ts'
@@ -18,26 +18,26 @@ import type {
 } from './sampling.ts'
 
 /** Validates a {@link ToolUseContent}. */
-export const toolUseContent: z.ZodType<ToolUseContent> = z.looseObject({
+export const toolUseContent: z.ZodMiniType<ToolUseContent> = z.looseObject({
   type: z.literal('tool_use'),
   id: z.string(),
   name: z.string(),
   input: jsonObject,
-  _meta: metaObject.optional(),
+  _meta: z.optional(metaObject),
 })
 
 /** Validates a {@link ToolResultContent}. */
-export const toolResultContent: z.ZodType<ToolResultContent> = z.looseObject({
+export const toolResultContent: z.ZodMiniType<ToolResultContent> = z.looseObject({
   type: z.literal('tool_result'),
   toolUseId: z.string(),
   content: z.array(contentBlock),
-  structuredContent: jsonValue.optional(),
-  isError: z.boolean().optional(),
-  _meta: metaObject.optional(),
+  structuredContent: z.optional(jsonValue),
+  isError: z.optional(z.boolean()),
+  _meta: z.optional(metaObject),
 })
 
 /** Validates a {@link SamplingMessageContentBlock}. */
-export const samplingMessageContentBlock: z.ZodType<SamplingMessageContentBlock> = z.union([
+export const samplingMessageContentBlock: z.ZodMiniType<SamplingMessageContentBlock> = z.union([
   textContent,
   imageContent,
   audioContent,
@@ -48,53 +48,53 @@ export const samplingMessageContentBlock: z.ZodType<SamplingMessageContentBlock>
 const messageShape = {
   role,
   content: z.union([samplingMessageContentBlock, z.array(samplingMessageContentBlock)]),
-  _meta: metaObject.optional(),
+  _meta: z.optional(metaObject),
 }
 
 /** Validates a {@link SamplingMessage}. */
-export const samplingMessage: z.ZodType<SamplingMessage> = z.looseObject(messageShape)
+export const samplingMessage: z.ZodMiniType<SamplingMessage> = z.looseObject(messageShape)
 
 /** Validates a {@link ModelHint}. */
-export const modelHint: z.ZodType<ModelHint> = z.looseObject({ name: z.string().optional() })
+export const modelHint: z.ZodMiniType<ModelHint> = z.looseObject({ name: z.optional(z.string()) })
 
-const weight = z.number().min(0).max(1)
+const weight = z.number().check(z.minimum(0), z.maximum(1))
 
 /** Validates {@link ModelPreferences}. */
-export const modelPreferences: z.ZodType<ModelPreferences> = z.looseObject({
-  hints: z.array(modelHint).optional(),
-  costPriority: weight.optional(),
-  speedPriority: weight.optional(),
-  intelligencePriority: weight.optional(),
+export const modelPreferences: z.ZodMiniType<ModelPreferences> = z.looseObject({
+  hints: z.optional(z.array(modelHint)),
+  costPriority: z.optional(weight),
+  speedPriority: z.optional(weight),
+  intelligencePriority: z.optional(weight),
 })
 
 /** Validates a {@link ToolChoice}. */
-export const toolChoice: z.ZodType<ToolChoice> = z.looseObject({
-  mode: z.enum(['auto', 'required', 'none']).optional(),
+export const toolChoice: z.ZodMiniType<ToolChoice> = z.looseObject({
+  mode: z.optional(z.enum(['auto', 'required', 'none'])),
 })
 
 /** Validates a {@link CreateMessageRequestParams}. */
-export const createMessageRequestParams: z.ZodType<CreateMessageRequestParams> = z.looseObject({
+export const createMessageRequestParams: z.ZodMiniType<CreateMessageRequestParams> = z.looseObject({
   messages: z.array(samplingMessage),
   maxTokens: z.int(),
-  modelPreferences: modelPreferences.optional(),
-  systemPrompt: z.string().optional(),
-  includeContext: z.enum(['none', 'thisServer', 'allServers']).optional(),
-  temperature: z.number().optional(),
-  stopSequences: z.array(z.string()).optional(),
-  metadata: jsonObject.optional(),
-  tools: z.array(tool).optional(),
-  toolChoice: toolChoice.optional(),
+  modelPreferences: z.optional(modelPreferences),
+  systemPrompt: z.optional(z.string()),
+  includeContext: z.optional(z.enum(['none', 'thisServer', 'allServers'])),
+  temperature: z.optional(z.number()),
+  stopSequences: z.optional(z.array(z.string())),
+  metadata: z.optional(jsonObject),
+  tools: z.optional(z.array(tool)),
+  toolChoice: z.optional(toolChoice),
 })
 
 /** Validates a {@link CreateMessageRequest}. */
-export const createMessageRequest: z.ZodType<CreateMessageRequest> = z.looseObject({
+export const createMessageRequest: z.ZodMiniType<CreateMessageRequest> = z.looseObject({
   method: z.literal('sampling/createMessage'),
   params: createMessageRequestParams,
 })
 
 /** Validates a {@link CreateMessageResult}. */
-export const createMessageResult: z.ZodType<CreateMessageResult> = z.looseObject({
+export const createMessageResult: z.ZodMiniType<CreateMessageResult> = z.looseObject({
   ...messageShape,
   model: z.string(),
-  stopReason: z.string().optional(),
+  stopReason: z.optional(z.string()),
 })

@@ -1,6 +1,6 @@
 import { examples } from '@tooling/spec'
 import { describe, expect, test } from 'vitest'
-import type { z } from 'zod'
+import type * as z from 'zod/mini'
 import { paramsValidators, resultValidators } from '../zod.ts'
 import { methods } from './methods.ts'
 
@@ -26,7 +26,7 @@ const isName = (name: string): name is Name => Object.hasOwn(bodies, name)
 const names = Object.keys(methods).filter(isName)
 const cached = names.filter((name) => 'cached' in methods[name])
 const asking = names.filter((name) => 'asks' in methods[name])
-const validator = (name: Name): z.ZodType => resultValidators[name]
+const validator = (name: Name): z.ZodMiniType => resultValidators[name]
 
 test('every method of the table has validators', () => {
   expect(Object.keys(paramsValidators).toSorted()).toEqual(Object.keys(methods).toSorted())

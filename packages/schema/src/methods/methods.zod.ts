@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { inputRequiredResult } from '../patterns/mrtr.zod.ts'
 import { subscriptionsListenRequestParams, subscriptionsListenResult } from '../patterns/subscriptions.zod.ts'
 import { completeRequestParams, completeResult } from '../server/completion.zod.ts'
@@ -7,12 +7,13 @@ import { paginatedRequestParams } from '../server/pagination.zod.ts'
 import { getPromptRequestParams, getPromptResult, listPromptsResult } from '../server/prompts.zod.ts'
 import * as resources from '../server/resource-requests.zod.ts'
 import { callToolRequestParams, callToolResult, listToolsResult } from '../server/tool-requests.zod.ts'
+import { inEnglish } from '../basic/issue-of.zod.ts'
 import { isJsonObject } from '../basic/json.ts'
 import { requestParams } from '../basic/meta.zod.ts'
 import type { Method, MethodTypes } from './methods.ts'
 
 /** Validates the params of a method's requests. */
-export const paramsValidators: { readonly [M in Method]: z.ZodType<MethodTypes[M]['params']> } = {
+export const paramsValidators: { readonly [M in Method]: z.ZodMiniType<MethodTypes[M]['params']> } = {
   'server/discover': requestParams,
   'tools/list': paginatedRequestParams,
   'tools/call': callToolRequestParams,
@@ -31,7 +32,7 @@ export const paramsValidators: { readonly [M in Method]: z.ZodType<MethodTypes[M
  * an absent `cacheScope` `private`. Any other `resultType` than `complete`, or `input_required` where the method may ask
  * for input, is refused (basic/index, ResultType; server/utilities/caching).
  */
-export const resultValidators: { readonly [M in Method]: z.ZodType<MethodTypes[M]['result']> } = {
+export const resultValidators: { readonly [M in Method]: z.ZodMiniType<MethodTypes[M]['result']> } = {
   'server/discover': complete(discoverResult, withCacheHints),
   'tools/list': complete(listToolsResult, withCacheHints),
   'tools/call': completeOrAsking(complete(callToolResult)),
@@ -45,12 +46,15 @@ export const resultValidators: { readonly [M in Method]: z.ZodType<MethodTypes[M
 }
 
 function complete<R extends { readonly resultType: string }>(
-  validator: z.ZodType<R>,
+  validator: z.ZodMiniType<R>,
   fill: (result: object) => object = withResultType,
-): z.ZodType<R> {
+): z.ZodMiniType<R> {
+  const filled = z.transform((value) => (isJsonObject(value) ? fill(value) : value))
   return z
-    .preprocess((value) => (isJsonObject(value) ? fill(value) : value), validator)
-    .refine((result) => result.resultType === 'complete', { path: ['resultType'], message: 'expected "complete"' })
+    .pipe(filled, validator)
+    .check(
+      z.refine(({ resultType }) => resultType === 'complete', { path: ['resultType'], message: 'expected "complete"' }),
+    )
 }
 
 function withResultType(result: object): object {
@@ -62,16 +66,18 @@ function withCacheHints(result: object): object {
   return typeof filled.ttlMs === 'number' && filled.ttlMs < 0 ? { ...filled, ttlMs: 0 } : filled
 }
 
-const asking = inputRequiredResult.refine(
-  (result) => result.inputRequests !== undefined || result.requestState !== undefined,
-  'expected inputRequests, requestState or both',
+const asking = inputRequiredResult.check(
+  z.refine(
+    (result) => result.inputRequests !== undefined || result.requestState !== undefined,
+    'expected inputRequests, requestState or both',
+  ),
 )
 
 // The resultType chooses, instead of a union that would report the issues of both.
-function completeOrAsking<R>(completed: z.ZodType<R>): z.ZodType<R | z.output<typeof asking>> {
-  return z.unknown().transform((value, context) => {
-    const asks = isJsonObject(value) && value.resultType === 'input_required'
-    const parsed = asks ? asking.safeParse(value) : completed.safeParse(value)
+function completeOrAsking<R>(completed: z.ZodMiniType<R>): z.ZodMiniType<R | z.output<typeof asking>> {
+  return z.transform((value: unknown, context) => {
+    const asks = isJsonObject(value) && value['resultType'] === 'input_required'
+    const parsed = (asks ? asking : completed).safeParse(value, inEnglish)
     if (parsed.success) return parsed.data
     for (const { path, message } of parsed.error.issues) {
       context.issues.push({ code: 'custom', path, message, input: value })

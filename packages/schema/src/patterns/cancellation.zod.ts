@@ -1,18 +1,18 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { notificationMetaObject } from '../basic/meta.zod.ts'
 import { requestId } from '../basic/request-id.zod.ts'
 import { notificationOf } from '../basic/rpc.zod.ts'
 import type { CancelledNotification, CancelledNotificationParams } from './cancellation.ts'
 
 /** Validates a {@link CancelledNotificationParams}. */
-export const cancelledNotificationParams: z.ZodType<CancelledNotificationParams> = z.looseObject({
-  _meta: notificationMetaObject.optional(),
+export const cancelledNotificationParams: z.ZodMiniType<CancelledNotificationParams> = z.looseObject({
+  _meta: z.optional(notificationMetaObject),
   requestId,
-  reason: z.string().optional(),
+  reason: z.optional(z.string()),
 })
 
 /** Validates a {@link CancelledNotification}. */
-export const cancelledNotification: z.ZodType<CancelledNotification> = notificationOf(
+export const cancelledNotification: z.ZodMiniType<CancelledNotification> = notificationOf(
   'notifications/cancelled',
   cancelledNotificationParams,
 )

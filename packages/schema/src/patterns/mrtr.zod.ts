@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { requestMetaObject } from '../basic/meta.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'
 import { elicitRequest, elicitResult } from '../client/elicitation.zod.ts'
@@ -14,35 +14,39 @@ import type {
 } from './mrtr.ts'
 
 /** Validates an {@link InputRequest}. */
-export const inputRequest: z.ZodType<InputRequest> = z.union([createMessageRequest, listRootsRequest, elicitRequest])
+export const inputRequest: z.ZodMiniType<InputRequest> = z.union([
+  createMessageRequest,
+  listRootsRequest,
+  elicitRequest,
+])
 
 /** Validates an {@link InputResponse}. */
-export const inputResponse: z.ZodType<InputResponse> = z.union([createMessageResult, listRootsResult, elicitResult])
+export const inputResponse: z.ZodMiniType<InputResponse> = z.union([createMessageResult, listRootsResult, elicitResult])
 
 /** Validates {@link InputRequests}. */
-export const inputRequests: z.ZodType<InputRequests> = z.record(z.string(), inputRequest)
+export const inputRequests: z.ZodMiniType<InputRequests> = z.record(z.string(), inputRequest)
 
 /** Validates {@link InputResponses}. */
-export const inputResponses: z.ZodType<InputResponses> = z.record(z.string(), inputResponse)
+export const inputResponses: z.ZodMiniType<InputResponses> = z.record(z.string(), inputResponse)
 
 /**
  * Validates an {@link InputRequiredResult} as the published schema does: any `resultType`, and either field may be
  * absent. What a client may act on is checked by `resultValidators`.
  */
-export const inputRequiredResult: z.ZodType<InputRequiredResult> = z.looseObject({
+export const inputRequiredResult: z.ZodMiniType<InputRequiredResult> = z.looseObject({
   ...resultShape,
-  inputRequests: inputRequests.optional(),
-  requestState: z.string().optional(),
+  inputRequests: z.optional(inputRequests),
+  requestState: z.optional(z.string()),
 })
 
 /** The fields of a {@link InputResponseRequestParams}. */
 export const inputResponseRequestParamsShape = {
   _meta: requestMetaObject,
-  inputResponses: inputResponses.optional(),
-  requestState: z.string().optional(),
+  inputResponses: z.optional(inputResponses),
+  requestState: z.optional(z.string()),
 }
 
 /** Validates an {@link InputResponseRequestParams}. */
-export const inputResponseRequestParams: z.ZodType<InputResponseRequestParams> = z.looseObject(
+export const inputResponseRequestParams: z.ZodMiniType<InputResponseRequestParams> = z.looseObject(
   inputResponseRequestParamsShape,
 )

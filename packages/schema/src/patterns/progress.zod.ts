@@ -1,19 +1,19 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { notificationMetaObject, progressToken } from '../basic/meta.zod.ts'
 import { notificationOf } from '../basic/rpc.zod.ts'
 import type { ProgressNotification, ProgressNotificationParams } from './progress.ts'
 
 /** Validates a {@link ProgressNotificationParams}. */
-export const progressNotificationParams: z.ZodType<ProgressNotificationParams> = z.looseObject({
-  _meta: notificationMetaObject.optional(),
+export const progressNotificationParams: z.ZodMiniType<ProgressNotificationParams> = z.looseObject({
+  _meta: z.optional(notificationMetaObject),
   progressToken,
   progress: z.number(),
-  total: z.number().optional(),
-  message: z.string().optional(),
+  total: z.optional(z.number()),
+  message: z.optional(z.string()),
 })
 
 /** Validates a {@link ProgressNotification}. */
-export const progressNotification: z.ZodType<ProgressNotification> = notificationOf(
+export const progressNotification: z.ZodMiniType<ProgressNotification> = notificationOf(
   'notifications/progress',
   progressNotificationParams,
 )

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { implementation } from '../basic/implementation.zod.ts'
 import { jsonValue } from '../basic/json.zod.ts'
 import { notificationMetaObject, requestMetaObject } from '../basic/meta.zod.ts'
@@ -17,49 +17,48 @@ import type {
 } from './subscriptions.ts'
 
 /** Validates a {@link SubscriptionFilter}. */
-export const subscriptionFilter: z.ZodType<SubscriptionFilter> = z.looseObject({
-  toolsListChanged: z.boolean().optional(),
-  promptsListChanged: z.boolean().optional(),
-  resourcesListChanged: z.boolean().optional(),
-  resourceSubscriptions: z.array(z.string()).optional(),
+export const subscriptionFilter: z.ZodMiniType<SubscriptionFilter> = z.looseObject({
+  toolsListChanged: z.optional(z.boolean()),
+  promptsListChanged: z.optional(z.boolean()),
+  resourcesListChanged: z.optional(z.boolean()),
+  resourceSubscriptions: z.optional(z.array(z.string())),
 })
 
 /** Validates a {@link SubscriptionsListenRequestParams}. */
-export const subscriptionsListenRequestParams: z.ZodType<SubscriptionsListenRequestParams> = z.looseObject({
+export const subscriptionsListenRequestParams: z.ZodMiniType<SubscriptionsListenRequestParams> = z.looseObject({
   _meta: requestMetaObject,
   notifications: subscriptionFilter,
 })
 
 /** Validates a {@link SubscriptionsListenRequest}. */
-export const subscriptionsListenRequest: z.ZodType<SubscriptionsListenRequest> = requestOf(
+export const subscriptionsListenRequest: z.ZodMiniType<SubscriptionsListenRequest> = requestOf(
   'subscriptions/listen',
   subscriptionsListenRequestParams,
 )
 
 /** Validates a {@link SubscriptionsAcknowledgedNotificationParams}. */
-export const subscriptionsAcknowledgedNotificationParams: z.ZodType<SubscriptionsAcknowledgedNotificationParams> =
-  z.looseObject({ _meta: notificationMetaObject.optional(), notifications: subscriptionFilter })
+export const subscriptionsAcknowledgedNotificationParams: z.ZodMiniType<SubscriptionsAcknowledgedNotificationParams> =
+  z.looseObject({ _meta: z.optional(notificationMetaObject), notifications: subscriptionFilter })
 
 /** Validates a {@link SubscriptionsAcknowledgedNotification}. */
-export const subscriptionsAcknowledgedNotification: z.ZodType<SubscriptionsAcknowledgedNotification> = notificationOf(
-  'notifications/subscriptions/acknowledged',
-  subscriptionsAcknowledgedNotificationParams,
-)
+export const subscriptionsAcknowledgedNotification: z.ZodMiniType<SubscriptionsAcknowledgedNotification> =
+  notificationOf('notifications/subscriptions/acknowledged', subscriptionsAcknowledgedNotificationParams)
 
 /** Validates a {@link SubscriptionsListenResultMetaObject}. */
-export const subscriptionsListenResultMetaObject: z.ZodType<SubscriptionsListenResultMetaObject> = z
-  .object({
-    'io.modelcontextprotocol/serverInfo': implementation.optional(),
+export const subscriptionsListenResultMetaObject: z.ZodMiniType<SubscriptionsListenResultMetaObject> = z.catchall(
+  z.object({
+    'io.modelcontextprotocol/serverInfo': z.optional(implementation),
     'io.modelcontextprotocol/subscriptionId': requestId,
-  })
-  .catchall(jsonValue)
+  }),
+  jsonValue,
+)
 
 /** Validates a {@link SubscriptionsListenResult}. */
-export const subscriptionsListenResult: z.ZodType<SubscriptionsListenResult> = z.looseObject({
+export const subscriptionsListenResult: z.ZodMiniType<SubscriptionsListenResult> = z.looseObject({
   ...resultShape,
   _meta: subscriptionsListenResultMetaObject,
 })
 
 /** Validates a {@link SubscriptionsListenResultResponse}. */
-export const subscriptionsListenResultResponse: z.ZodType<SubscriptionsListenResultResponse> =
+export const subscriptionsListenResultResponse: z.ZodMiniType<SubscriptionsListenResultResponse> =
   responseOf(subscriptionsListenResult)

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { uriTemplate } from '../basic/formats.zod.ts'
 import { baseMetadataShape } from '../basic/implementation.zod.ts'
 import { requestMetaObject } from '../basic/meta.zod.ts'
@@ -14,37 +14,37 @@ import type {
 } from './completion.ts'
 
 /** Validates a {@link PromptReference}. */
-export const promptReference: z.ZodType<PromptReference> = z.looseObject({
+export const promptReference: z.ZodMiniType<PromptReference> = z.looseObject({
   ...baseMetadataShape,
   type: z.literal('ref/prompt'),
 })
 
 /** Validates a {@link ResourceTemplateReference}. */
-export const resourceTemplateReference: z.ZodType<ResourceTemplateReference> = z.looseObject({
+export const resourceTemplateReference: z.ZodMiniType<ResourceTemplateReference> = z.looseObject({
   type: z.literal('ref/resource'),
   uri: uriTemplate,
 })
 
 /** Validates a {@link CompleteRequestParams}. */
-export const completeRequestParams: z.ZodType<CompleteRequestParams> = z.looseObject({
+export const completeRequestParams: z.ZodMiniType<CompleteRequestParams> = z.looseObject({
   _meta: requestMetaObject,
   ref: z.union([promptReference, resourceTemplateReference]),
   argument: z.looseObject({ name: z.string(), value: z.string() }),
-  context: z.looseObject({ arguments: z.record(z.string(), z.string()).optional() }).optional(),
+  context: z.optional(z.looseObject({ arguments: z.optional(z.record(z.string(), z.string())) })),
 })
 
 /** Validates a {@link CompleteRequest}. */
-export const completeRequest: z.ZodType<CompleteRequest> = requestOf('completion/complete', completeRequestParams)
+export const completeRequest: z.ZodMiniType<CompleteRequest> = requestOf('completion/complete', completeRequestParams)
 
 /** Validates a {@link CompleteResult}. */
-export const completeResult: z.ZodType<CompleteResult> = z.looseObject({
+export const completeResult: z.ZodMiniType<CompleteResult> = z.looseObject({
   ...resultShape,
   completion: z.looseObject({
-    values: z.array(z.string()).max(100),
-    total: z.int().optional(),
-    hasMore: z.boolean().optional(),
+    values: z.array(z.string()).check(z.maxLength(100)),
+    total: z.optional(z.int()),
+    hasMore: z.optional(z.boolean()),
   }),
 })
 
 /** Validates a {@link CompleteResultResponse}. */
-export const completeResultResponse: z.ZodType<CompleteResultResponse> = responseOf(completeResult)
+export const completeResultResponse: z.ZodMiniType<CompleteResultResponse> = responseOf(completeResult)

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { serverCapabilities } from '../basic/capabilities.zod.ts'
 import { requestParams } from '../basic/meta.zod.ts'
 import { requestOf, responseOf } from '../basic/rpc.zod.ts'
@@ -6,15 +6,15 @@ import { cacheableResultShape } from './caching.zod.ts'
 import type { DiscoverRequest, DiscoverResult, DiscoverResultResponse } from './discover.ts'
 
 /** Validates a {@link DiscoverRequest}. */
-export const discoverRequest: z.ZodType<DiscoverRequest> = requestOf('server/discover', requestParams)
+export const discoverRequest: z.ZodMiniType<DiscoverRequest> = requestOf('server/discover', requestParams)
 
 /** Validates a {@link DiscoverResult}. */
-export const discoverResult: z.ZodType<DiscoverResult> = z.looseObject({
+export const discoverResult: z.ZodMiniType<DiscoverResult> = z.looseObject({
   ...cacheableResultShape,
   supportedVersions: z.array(z.string()),
   capabilities: serverCapabilities,
-  instructions: z.string().optional(),
+  instructions: z.optional(z.string()),
 })
 
 /** Validates a {@link DiscoverResultResponse}. */
-export const discoverResultResponse: z.ZodType<DiscoverResultResponse> = responseOf(discoverResult)
+export const discoverResultResponse: z.ZodMiniType<DiscoverResultResponse> = responseOf(discoverResult)

@@ -1,8 +1,8 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { LoggingLevel } from './logging-level.ts'
 
 /** Validates a {@link LoggingLevel}. */
-export const loggingLevel: z.ZodType<LoggingLevel> = z.enum([
+export const loggingLevel: z.ZodMiniType<LoggingLevel> = z.enum([
   'debug',
   'info',
   'notice',

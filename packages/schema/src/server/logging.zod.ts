@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { jsonValue } from '../basic/json.zod.ts'
 import { notificationMetaObject } from '../basic/meta.zod.ts'
 import { notificationOf } from '../basic/rpc.zod.ts'
@@ -6,15 +6,15 @@ import { loggingLevel } from './logging-level.zod.ts'
 import type { LoggingMessageNotification, LoggingMessageNotificationParams } from './logging.ts'
 
 /** Validates a {@link LoggingMessageNotificationParams}. */
-export const loggingMessageNotificationParams: z.ZodType<LoggingMessageNotificationParams> = z.looseObject({
-  _meta: notificationMetaObject.optional(),
+export const loggingMessageNotificationParams: z.ZodMiniType<LoggingMessageNotificationParams> = z.looseObject({
+  _meta: z.optional(notificationMetaObject),
   level: loggingLevel,
-  logger: z.string().optional(),
+  logger: z.optional(z.string()),
   data: jsonValue,
 })
 
 /** Validates a {@link LoggingMessageNotification}. */
-export const loggingMessageNotification: z.ZodType<LoggingMessageNotification> = notificationOf(
+export const loggingMessageNotification: z.ZodMiniType<LoggingMessageNotification> = notificationOf(
   'notifications/message',
   loggingMessageNotificationParams,
 )

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { requestMetaObject } from '../basic/meta.zod.ts'
 import { requestId } from '../basic/request-id.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'
@@ -6,16 +6,16 @@ import { cacheableResultShape } from './caching.zod.ts'
 import type { Cursor, PaginatedRequest, PaginatedRequestParams, PaginatedResult } from './pagination.ts'
 
 /** Validates a {@link Cursor}. */
-export const cursor: z.ZodType<Cursor> = z.string()
+export const cursor: z.ZodMiniType<Cursor> = z.string()
 
 /** Validates a {@link PaginatedRequestParams}. */
-export const paginatedRequestParams: z.ZodType<PaginatedRequestParams> = z.looseObject({
+export const paginatedRequestParams: z.ZodMiniType<PaginatedRequestParams> = z.looseObject({
   _meta: requestMetaObject,
-  cursor: cursor.optional(),
+  cursor: z.optional(cursor),
 })
 
 /** Validates a {@link PaginatedRequest} of any method. */
-export const paginatedRequest: z.ZodType<PaginatedRequest> = z.looseObject({
+export const paginatedRequest: z.ZodMiniType<PaginatedRequest> = z.looseObject({
   jsonrpc: z.literal('2.0'),
   id: requestId,
   method: z.string(),
@@ -23,10 +23,10 @@ export const paginatedRequest: z.ZodType<PaginatedRequest> = z.looseObject({
 })
 
 /** Validates a {@link PaginatedResult}. */
-export const paginatedResult: z.ZodType<PaginatedResult> = z.looseObject({
+export const paginatedResult: z.ZodMiniType<PaginatedResult> = z.looseObject({
   ...resultShape,
-  nextCursor: cursor.optional(),
+  nextCursor: z.optional(cursor),
 })
 
 /** The fields of a page that can be cached, which every list is. */
-export const pageShape = { ...cacheableResultShape, nextCursor: cursor.optional() }
+export const pageShape = { ...cacheableResultShape, nextCursor: z.optional(cursor) }

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { role } from '../basic/annotations.zod.ts'
 import { contentBlock } from '../basic/content.zod.ts'
 import { baseMetadataShape, iconsShape } from '../basic/implementation.zod.ts'
@@ -22,60 +22,60 @@ import type {
 } from './prompts.ts'
 
 /** Validates a {@link PromptArgument}. */
-export const promptArgument: z.ZodType<PromptArgument> = z.looseObject({
+export const promptArgument: z.ZodMiniType<PromptArgument> = z.looseObject({
   ...baseMetadataShape,
-  description: z.string().optional(),
-  required: z.boolean().optional(),
+  description: z.optional(z.string()),
+  required: z.optional(z.boolean()),
 })
 
 /** Validates a {@link Prompt}. */
-export const prompt: z.ZodType<Prompt> = z.looseObject({
+export const prompt: z.ZodMiniType<Prompt> = z.looseObject({
   ...baseMetadataShape,
   ...iconsShape,
-  _meta: metaObject.optional(),
-  description: z.string().optional(),
-  arguments: z.array(promptArgument).optional(),
+  _meta: z.optional(metaObject),
+  description: z.optional(z.string()),
+  arguments: z.optional(z.array(promptArgument)),
 })
 
 /** Validates a {@link PromptMessage}. */
-export const promptMessage: z.ZodType<PromptMessage> = z.looseObject({ role, content: contentBlock })
+export const promptMessage: z.ZodMiniType<PromptMessage> = z.looseObject({ role, content: contentBlock })
 
 /** Validates a {@link ListPromptsRequest}. */
-export const listPromptsRequest: z.ZodType<ListPromptsRequest> = requestOf('prompts/list', paginatedRequestParams)
+export const listPromptsRequest: z.ZodMiniType<ListPromptsRequest> = requestOf('prompts/list', paginatedRequestParams)
 
 /** Validates a {@link ListPromptsResult}. */
-export const listPromptsResult: z.ZodType<ListPromptsResult> = z.looseObject({
+export const listPromptsResult: z.ZodMiniType<ListPromptsResult> = z.looseObject({
   ...pageShape,
   prompts: z.array(prompt),
 })
 
 /** Validates a {@link ListPromptsResultResponse}. */
-export const listPromptsResultResponse: z.ZodType<ListPromptsResultResponse> = responseOf(listPromptsResult)
+export const listPromptsResultResponse: z.ZodMiniType<ListPromptsResultResponse> = responseOf(listPromptsResult)
 
 /** Validates a {@link GetPromptRequestParams}. */
-export const getPromptRequestParams: z.ZodType<GetPromptRequestParams> = z.looseObject({
+export const getPromptRequestParams: z.ZodMiniType<GetPromptRequestParams> = z.looseObject({
   ...inputResponseRequestParamsShape,
   name: z.string(),
-  arguments: z.record(z.string(), z.string()).optional(),
+  arguments: z.optional(z.record(z.string(), z.string())),
 })
 
 /** Validates a {@link GetPromptRequest}. */
-export const getPromptRequest: z.ZodType<GetPromptRequest> = requestOf('prompts/get', getPromptRequestParams)
+export const getPromptRequest: z.ZodMiniType<GetPromptRequest> = requestOf('prompts/get', getPromptRequestParams)
 
 /** Validates a {@link GetPromptResult}. */
-export const getPromptResult: z.ZodType<GetPromptResult> = z.looseObject({
+export const getPromptResult: z.ZodMiniType<GetPromptResult> = z.looseObject({
   ...resultShape,
-  description: z.string().optional(),
+  description: z.optional(z.string()),
   messages: z.array(promptMessage),
 })
 
 /** Validates a {@link GetPromptResultResponse}. */
-export const getPromptResultResponse: z.ZodType<GetPromptResultResponse> = responseOf(
+export const getPromptResultResponse: z.ZodMiniType<GetPromptResultResponse> = responseOf(
   z.union([inputRequiredResult, getPromptResult]),
 )
 
 /** Validates a {@link PromptListChangedNotification}. */
-export const promptListChangedNotification: z.ZodType<PromptListChangedNotification> = notificationOf(
+export const promptListChangedNotification: z.ZodMiniType<PromptListChangedNotification> = notificationOf(
   'notifications/prompts/list_changed',
-  notificationParams.optional(),
+  z.optional(notificationParams),
 )

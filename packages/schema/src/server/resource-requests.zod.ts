@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { uri } from '../basic/formats.zod.ts'
 import { requestMetaObject } from '../basic/meta.zod.ts'
 import { requestOf, responseOf } from '../basic/rpc.zod.ts'
@@ -21,55 +21,61 @@ import type {
 import { blobResourceContents, resource, resourceTemplate, textResourceContents } from './resources.zod.ts'
 
 /** Validates a {@link ListResourcesRequest}. */
-export const listResourcesRequest: z.ZodType<ListResourcesRequest> = requestOf('resources/list', paginatedRequestParams)
+export const listResourcesRequest: z.ZodMiniType<ListResourcesRequest> = requestOf(
+  'resources/list',
+  paginatedRequestParams,
+)
 
 /** Validates a {@link ListResourcesResult}. */
-export const listResourcesResult: z.ZodType<ListResourcesResult> = z.looseObject({
+export const listResourcesResult: z.ZodMiniType<ListResourcesResult> = z.looseObject({
   ...pageShape,
   resources: z.array(resource),
 })
 
 /** Validates a {@link ListResourcesResultResponse}. */
-export const listResourcesResultResponse: z.ZodType<ListResourcesResultResponse> = responseOf(listResourcesResult)
+export const listResourcesResultResponse: z.ZodMiniType<ListResourcesResultResponse> = responseOf(listResourcesResult)
 
 /** Validates a {@link ListResourceTemplatesRequest}. */
-export const listResourceTemplatesRequest: z.ZodType<ListResourceTemplatesRequest> = requestOf(
+export const listResourceTemplatesRequest: z.ZodMiniType<ListResourceTemplatesRequest> = requestOf(
   'resources/templates/list',
   paginatedRequestParams,
 )
 
 /** Validates a {@link ListResourceTemplatesResult}. */
-export const listResourceTemplatesResult: z.ZodType<ListResourceTemplatesResult> = z.looseObject({
+export const listResourceTemplatesResult: z.ZodMiniType<ListResourceTemplatesResult> = z.looseObject({
   ...pageShape,
   resourceTemplates: z.array(resourceTemplate),
 })
 
 /** Validates a {@link ListResourceTemplatesResultResponse}. */
-export const listResourceTemplatesResultResponse: z.ZodType<ListResourceTemplatesResultResponse> =
+export const listResourceTemplatesResultResponse: z.ZodMiniType<ListResourceTemplatesResultResponse> =
   responseOf(listResourceTemplatesResult)
 
 /** Validates a {@link ResourceRequestParams}. */
-export const resourceRequestParams: z.ZodType<ResourceRequestParams> = z.looseObject({ _meta: requestMetaObject, uri })
+export const resourceRequestParams: z.ZodMiniType<ResourceRequestParams> = z.looseObject({
+  _meta: requestMetaObject,
+  uri,
+})
 
 /** Validates a {@link ReadResourceRequestParams}. */
-export const readResourceRequestParams: z.ZodType<ReadResourceRequestParams> = z.looseObject({
+export const readResourceRequestParams: z.ZodMiniType<ReadResourceRequestParams> = z.looseObject({
   ...inputResponseRequestParamsShape,
   uri,
 })
 
 /** Validates a {@link ReadResourceRequest}. */
-export const readResourceRequest: z.ZodType<ReadResourceRequest> = requestOf(
+export const readResourceRequest: z.ZodMiniType<ReadResourceRequest> = requestOf(
   'resources/read',
   readResourceRequestParams,
 )
 
 /** Validates a {@link ReadResourceResult}. */
-export const readResourceResult: z.ZodType<ReadResourceResult> = z.looseObject({
+export const readResourceResult: z.ZodMiniType<ReadResourceResult> = z.looseObject({
   ...cacheableResultShape,
   contents: z.array(z.union([textResourceContents, blobResourceContents])),
 })
 
 /** Validates a {@link ReadResourceResultResponse}. */
-export const readResourceResultResponse: z.ZodType<ReadResourceResultResponse> = responseOf(
+export const readResourceResultResponse: z.ZodMiniType<ReadResourceResultResponse> = responseOf(
   z.union([inputRequiredResult, readResourceResult]),
 )

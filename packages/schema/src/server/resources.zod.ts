@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { annotations } from '../basic/annotations.zod.ts'
 import { base64, uri, uriTemplate } from '../basic/formats.zod.ts'
 import { baseMetadataShape, iconsShape } from '../basic/implementation.zod.ts'
@@ -18,49 +18,52 @@ import type {
 const describedShape = {
   ...baseMetadataShape,
   ...iconsShape,
-  _meta: metaObject.optional(),
-  description: z.string().optional(),
-  mimeType: z.string().optional(),
-  annotations: annotations.optional(),
+  _meta: z.optional(metaObject),
+  description: z.optional(z.string()),
+  mimeType: z.optional(z.string()),
+  annotations: z.optional(annotations),
 }
 
 /** The fields of a {@link Resource}. */
-export const resourceShape = { ...describedShape, uri, size: z.int().optional() }
+export const resourceShape = { ...describedShape, uri, size: z.optional(z.int()) }
 
 /** Validates a {@link Resource}. */
-export const resource: z.ZodType<Resource> = z.looseObject(resourceShape)
+export const resource: z.ZodMiniType<Resource> = z.looseObject(resourceShape)
 
 /** Validates a {@link ResourceTemplate}. */
-export const resourceTemplate: z.ZodType<ResourceTemplate> = z.looseObject({ ...describedShape, uriTemplate })
+export const resourceTemplate: z.ZodMiniType<ResourceTemplate> = z.looseObject({ ...describedShape, uriTemplate })
 
-const contentsShape = { _meta: metaObject.optional(), uri, mimeType: z.string().optional() }
+const contentsShape = { _meta: z.optional(metaObject), uri, mimeType: z.optional(z.string()) }
 
 /** Validates {@link ResourceContents}. */
-export const resourceContents: z.ZodType<ResourceContents> = z.looseObject(contentsShape)
+export const resourceContents: z.ZodMiniType<ResourceContents> = z.looseObject(contentsShape)
 
 /** Validates {@link TextResourceContents}. */
-export const textResourceContents: z.ZodType<TextResourceContents> = z.looseObject({
+export const textResourceContents: z.ZodMiniType<TextResourceContents> = z.looseObject({
   ...contentsShape,
   text: z.string(),
 })
 
 /** Validates {@link BlobResourceContents}. */
-export const blobResourceContents: z.ZodType<BlobResourceContents> = z.looseObject({ ...contentsShape, blob: base64 })
+export const blobResourceContents: z.ZodMiniType<BlobResourceContents> = z.looseObject({
+  ...contentsShape,
+  blob: base64,
+})
 
 /** Validates a {@link ResourceListChangedNotification}. */
-export const resourceListChangedNotification: z.ZodType<ResourceListChangedNotification> = notificationOf(
+export const resourceListChangedNotification: z.ZodMiniType<ResourceListChangedNotification> = notificationOf(
   'notifications/resources/list_changed',
-  notificationParams.optional(),
+  z.optional(notificationParams),
 )
 
 /** Validates a {@link ResourceUpdatedNotificationParams}. */
-export const resourceUpdatedNotificationParams: z.ZodType<ResourceUpdatedNotificationParams> = z.looseObject({
-  _meta: notificationMetaObject.optional(),
+export const resourceUpdatedNotificationParams: z.ZodMiniType<ResourceUpdatedNotificationParams> = z.looseObject({
+  _meta: z.optional(notificationMetaObject),
   uri,
 })
 
 /** Validates a {@link ResourceUpdatedNotification}. */
-export const resourceUpdatedNotification: z.ZodType<ResourceUpdatedNotification> = notificationOf(
+export const resourceUpdatedNotification: z.ZodMiniType<ResourceUpdatedNotification> = notificationOf(
   'notifications/resources/updated',
   resourceUpdatedNotificationParams,
 )

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { contentBlock } from '../basic/content.zod.ts'
 import { jsonObject, jsonValue } from '../basic/json.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'
@@ -17,33 +17,33 @@ import type {
 import { tool } from './tools.zod.ts'
 
 /** Validates a {@link ListToolsRequest}. */
-export const listToolsRequest: z.ZodType<ListToolsRequest> = requestOf('tools/list', paginatedRequestParams)
+export const listToolsRequest: z.ZodMiniType<ListToolsRequest> = requestOf('tools/list', paginatedRequestParams)
 
 /** Validates a {@link ListToolsResult}. */
-export const listToolsResult: z.ZodType<ListToolsResult> = z.looseObject({ ...pageShape, tools: z.array(tool) })
+export const listToolsResult: z.ZodMiniType<ListToolsResult> = z.looseObject({ ...pageShape, tools: z.array(tool) })
 
 /** Validates a {@link ListToolsResultResponse}. */
-export const listToolsResultResponse: z.ZodType<ListToolsResultResponse> = responseOf(listToolsResult)
+export const listToolsResultResponse: z.ZodMiniType<ListToolsResultResponse> = responseOf(listToolsResult)
 
 /** Validates a {@link CallToolRequestParams}. */
-export const callToolRequestParams: z.ZodType<CallToolRequestParams> = z.looseObject({
+export const callToolRequestParams: z.ZodMiniType<CallToolRequestParams> = z.looseObject({
   ...inputResponseRequestParamsShape,
   name: z.string(),
-  arguments: jsonObject.optional(),
+  arguments: z.optional(jsonObject),
 })
 
 /** Validates a {@link CallToolRequest}. */
-export const callToolRequest: z.ZodType<CallToolRequest> = requestOf('tools/call', callToolRequestParams)
+export const callToolRequest: z.ZodMiniType<CallToolRequest> = requestOf('tools/call', callToolRequestParams)
 
 /** Validates a {@link CallToolResult}. */
-export const callToolResult: z.ZodType<CallToolResult> = z.looseObject({
+export const callToolResult: z.ZodMiniType<CallToolResult> = z.looseObject({
   ...resultShape,
   content: z.array(contentBlock),
-  structuredContent: jsonValue.optional(),
-  isError: z.boolean().optional(),
+  structuredContent: z.optional(jsonValue),
+  isError: z.optional(z.boolean()),
 })
 
 /** Validates a {@link CallToolResultResponse}. */
-export const callToolResultResponse: z.ZodType<CallToolResultResponse> = responseOf(
+export const callToolResultResponse: z.ZodMiniType<CallToolResultResponse> = responseOf(
   z.union([inputRequiredResult, callToolResult]),
 )

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { baseMetadataShape, iconsShape } from '../basic/implementation.zod.ts'
 import { jsonValue } from '../basic/json.zod.ts'
 import { metaObject, notificationParams } from '../basic/meta.zod.ts'
@@ -6,33 +6,37 @@ import { notificationOf } from '../basic/rpc.zod.ts'
 import type { Tool, ToolAnnotations, ToolInputSchema, ToolListChangedNotification, ToolOutputSchema } from './tools.ts'
 
 /** Validates {@link ToolAnnotations}. */
-export const toolAnnotations: z.ZodType<ToolAnnotations> = z.looseObject({
-  title: z.string().optional(),
-  readOnlyHint: z.boolean().optional(),
-  destructiveHint: z.boolean().optional(),
-  idempotentHint: z.boolean().optional(),
-  openWorldHint: z.boolean().optional(),
+export const toolAnnotations: z.ZodMiniType<ToolAnnotations> = z.looseObject({
+  title: z.optional(z.string()),
+  readOnlyHint: z.optional(z.boolean()),
+  destructiveHint: z.optional(z.boolean()),
+  idempotentHint: z.optional(z.boolean()),
+  openWorldHint: z.optional(z.boolean()),
 })
 
-const inputSchema: z.ZodType<ToolInputSchema> = z
-  .object({ $schema: z.string().optional(), type: z.literal('object') })
-  .catchall(jsonValue)
+const inputSchema: z.ZodMiniType<ToolInputSchema> = z.catchall(
+  z.object({ $schema: z.optional(z.string()), type: z.literal('object') }),
+  jsonValue,
+)
 
-const outputSchema: z.ZodType<ToolOutputSchema> = z.object({ $schema: z.string().optional() }).catchall(jsonValue)
+const outputSchema: z.ZodMiniType<ToolOutputSchema> = z.catchall(
+  z.object({ $schema: z.optional(z.string()) }),
+  jsonValue,
+)
 
 /** Validates a {@link Tool}; its schemas are JSON objects here, and nothing is said of their keywords. */
-export const tool: z.ZodType<Tool> = z.looseObject({
+export const tool: z.ZodMiniType<Tool> = z.looseObject({
   ...baseMetadataShape,
   ...iconsShape,
-  _meta: metaObject.optional(),
-  description: z.string().optional(),
+  _meta: z.optional(metaObject),
+  description: z.optional(z.string()),
   inputSchema,
-  outputSchema: outputSchema.optional(),
-  annotations: toolAnnotations.optional(),
+  outputSchema: z.optional(outputSchema),
+  annotations: z.optional(toolAnnotations),
 })
 
 /** Validates a {@link ToolListChangedNotification}. */
-export const toolListChangedNotification: z.ZodType<ToolListChangedNotification> = notificationOf(
+export const toolListChangedNotification: z.ZodMiniType<ToolListChangedNotification> = notificationOf(
   'notifications/tools/list_changed',
-  notificationParams.optional(),
+  z.optional(notificationParams),
 )

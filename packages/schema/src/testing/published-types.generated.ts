@@ -1,5 +1,5 @@
 // biome-ignore-all format: generated from the published schema by published-types.ts; vitest -u writes it anew
-import type { z } from 'zod'
+import type * as z from 'zod/mini'
 import type * as Schema from '../index.ts'
 import type * as validators from '../zod.ts'
 

@@ -2,7 +2,7 @@ import type { PublishedSchema } from '@tooling/spec'
 import { definitions, referenced, typeName, validatorName } from './published.ts'
 
 const header = `// biome-ignore-all format: generated from the published schema by published-types.ts; vitest -u writes it anew
-import type { z } from 'zod'
+import type * as z from 'zod/mini'
 import type * as Schema from '../index.ts'
 import type * as validators from '../zod.ts'
 

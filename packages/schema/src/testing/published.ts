@@ -1,15 +1,15 @@
 import { type PublishedSchema, readSchema } from '@tooling/spec'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import type { z } from 'zod'
+import type * as z from 'zod/mini'
 import * as exported from '../zod.ts'
 
 type Definitions = { readonly [name: string]: PublishedSchema }
 
-const { paramsValidators: _params, resultValidators: _results, ...rest } = exported
+const { paramsValidators: _params, resultValidators: _results, issueOf: _issueOf, ...rest } = exported
 
 /** Every validator of a published type, by its name in `@x/schema/zod`. */
-export const validators: ReadonlyMap<string, z.ZodType> = new Map(Object.entries(rest))
+export const validators: ReadonlyMap<string, z.ZodMiniType> = new Map(Object.entries(rest))
 
 /** The definitions, as they were published. */
 export const published: Definitions = readSchema().$defs
@@ -62,7 +62,7 @@ export function validatorName(definition: string): string {
 }
 
 /** The validator of a definition. */
-export function validatorOf(definition: string): z.ZodType {
+export function validatorOf(definition: string): z.ZodMiniType {
   const validator = validators.get(validatorName(definition))
   if (validator === undefined) throw new Error(`no validator ${validatorName(definition)} is exported by zod.ts`)
   return validator

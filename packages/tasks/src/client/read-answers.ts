@@ -1,4 +1,5 @@
 import type { JsonObject } from '@x/schema'
+import { issueOf, type Validator } from '@x/schema/zod'
 import type { CreateTaskResult, DetailedTask, GetTaskResult } from '../schema/task.ts'
 import { createTaskResult, detailedTask, getTaskResult, taskAcknowledgement } from '../schema/task.zod.ts'
 
@@ -43,23 +44,9 @@ function about<T extends DetailedTask>(taskId: string, read: Read<T>): Read<T> {
   return { issue: 'taskId: it is another task than the one that was asked for' }
 }
 
-interface Validator {
-  safeParse(value: unknown): {
-    readonly success: boolean
-    readonly error?: { readonly issues: readonly Issue[] } | undefined
-  }
-}
-
-interface Issue {
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-}
-
 function check<T>(validator: Validator, value: unknown): Read<T> {
-  const { success, error } = validator.safeParse(value)
+  const issue = issueOf(validator, value)
   // The validator of this very type has accepted it; the original is kept, because a copy would lose some members.
-  if (success) return { value: value as T }
-  const [issue] = error?.issues ?? []
-  const path = issue?.path.map(String).join('.').slice(0, 200)
-  return { issue: `${path || 'result'}: ${issue?.message ?? 'not a result'}` }
+  if (issue === undefined) return { value: value as T }
+  return { issue: `${issue.path.slice(0, 200) || 'result'}: ${issue.message}` }
 }

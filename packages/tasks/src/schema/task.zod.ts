@@ -1,19 +1,19 @@
 import { inputRequests, resultMetaObject } from '@x/schema/zod'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { CreateTaskResult, DetailedTask, GetTaskResult, TaskAcknowledgement } from './task.ts'
 
 const integer = z.int()
 
 const shape = {
   taskId: z.string(),
-  statusMessage: z.string().optional(),
+  statusMessage: z.optional(z.string()),
   createdAt: z.string(),
   lastUpdatedAt: z.string(),
   ttlMs: z.union([integer, z.null()]),
-  pollIntervalMs: integer.optional(),
+  pollIntervalMs: z.optional(integer),
 }
 
-const resultShape = { _meta: resultMetaObject.optional() }
+const resultShape = { _meta: z.optional(resultMetaObject) }
 const complete = { ...resultShape, resultType: z.literal('complete') }
 const json = z.record(z.string(), z.json())
 
@@ -24,11 +24,11 @@ const cancelled = { ...shape, status: z.literal('cancelled') }
 const failed = {
   ...shape,
   status: z.literal('failed'),
-  error: z.looseObject({ code: integer, message: z.string(), data: z.json().optional() }),
+  error: z.looseObject({ code: integer, message: z.string(), data: z.optional(z.json()) }),
 }
 
 /** Validates a {@link DetailedTask}, as `notifications/tasks` carries it. */
-export const detailedTask: z.ZodType<DetailedTask> = z.discriminatedUnion('status', [
+export const detailedTask: z.ZodMiniType<DetailedTask> = z.discriminatedUnion('status', [
   z.looseObject(working),
   z.looseObject(asking),
   z.looseObject(completed),
@@ -37,7 +37,7 @@ export const detailedTask: z.ZodType<DetailedTask> = z.discriminatedUnion('statu
 ])
 
 /** Validates a {@link GetTaskResult}. */
-export const getTaskResult: z.ZodType<GetTaskResult> = z.discriminatedUnion('status', [
+export const getTaskResult: z.ZodMiniType<GetTaskResult> = z.discriminatedUnion('status', [
   z.looseObject({ ...complete, ...working }),
   z.looseObject({ ...complete, ...asking }),
   z.looseObject({ ...complete, ...completed }),
@@ -46,7 +46,7 @@ export const getTaskResult: z.ZodType<GetTaskResult> = z.discriminatedUnion('sta
 ])
 
 /** Validates a {@link CreateTaskResult}. */
-export const createTaskResult: z.ZodType<CreateTaskResult> = z.looseObject({
+export const createTaskResult: z.ZodMiniType<CreateTaskResult> = z.looseObject({
   ...resultShape,
   ...shape,
   resultType: z.literal('task'),
@@ -54,4 +54,4 @@ export const createTaskResult: z.ZodType<CreateTaskResult> = z.looseObject({
 })
 
 /** Validates a {@link TaskAcknowledgement}. */
-export const taskAcknowledgement: z.ZodType<TaskAcknowledgement> = z.looseObject(complete)
+export const taskAcknowledgement: z.ZodMiniType<TaskAcknowledgement> = z.looseObject(complete)
