@@ -54,7 +54,7 @@ function nobodyToAsk(missing: readonly MissingField[], { basis, type }: WantedCh
 }
 
 /** A field with what it accepts: `Microsoft.VSTS.Common.ResolvedReason (Fixed, Won't Fix)`, else with its name. */
-export function describeField(field: string, type: WorkItemType): string {
+function describeField(field: string, type: WorkItemType): string {
   const definition = type.fields.get(field)
   if (definition === undefined) return field
   const hint = definition.allowedValues.length > 0 ? definition.allowedValues.join(', ') : definition.name

@@ -8,7 +8,7 @@ export type WireUnit =
   | { readonly kind: 'end' }
 
 /** What was sent is none of PostgreSQL's protocol, or too long for a database in memory. */
-export class WireError extends Error {
+class WireError extends Error {
   override readonly name = 'WireError'
 }
 
