@@ -1,3 +1,4 @@
+import { nextTurn } from './next-turn.ts'
 import type { Answer, Outlet } from './outlet.ts'
 
 /** An outlet that resolves a promise with a web response. */
@@ -5,13 +6,14 @@ export function respond(request: Request, resolve: (response: Response) => void)
   const encoder = new TextEncoder()
   let stream: ReadableStreamDefaultController<Uint8Array> | undefined
   let closed = false
+  let watched = false
   let onClose = () => {}
   const drain = createDrain()
   const close = () => {
     if (closed) return
     closed = true
     drain.release()
-    request.signal.removeEventListener('abort', leave)
+    if (watched) request.signal.removeEventListener('abort', leave)
     onClose()
   }
   const leave = () => {
@@ -19,6 +21,13 @@ export function respond(request: Request, resolve: (response: Response) => void)
     if (stream === undefined) resolve(new Response(null, { status: clientClosedRequest }))
     else if (!closed) stream.close()
     close()
+  }
+  // Most answers are out within the turn, and adapters make a signal when it is first looked at.
+  const watch = () => {
+    if (closed) return
+    if (request.signal.aborted) return leave()
+    watched = true
+    request.signal.addEventListener('abort', leave)
   }
   return {
     send(answer) {
@@ -34,7 +43,7 @@ export function respond(request: Request, resolve: (response: Response) => void)
       }
       // With that mark the stream asks for more only when the reader has taken everything.
       const source = { start, pull: drain.release, cancel: close }
-      resolve(new Response(new ReadableStream(source, strategy), { headers: pairs(headers) }))
+      resolve(new Response(new ReadableStream(source, strategy), { headers: fieldsOf(headers) }))
     },
     write(text) {
       if (!closed) stream?.enqueue(encoder.encode(text))
@@ -54,8 +63,7 @@ export function respond(request: Request, resolve: (response: Response) => void)
     },
     onClose(run) {
       onClose = run
-      if (request.signal.aborted) leave()
-      else request.signal.addEventListener('abort', leave)
+      nextTurn(watch)
     },
   }
 }
@@ -85,12 +93,16 @@ function bodyOf({ body }: Answer): string | Blob | null {
   return new Blob([body.head, body.result as Uint8Array<ArrayBuffer>, body.tail])
 }
 
-function headersOf({ headers, body }: Answer): [string, string][] {
-  return body === undefined ? pairs(headers) : [['Content-Type', 'application/json'], ...pairs(headers)]
+function headersOf({ headers, body }: Answer): Record<string, string> {
+  return body === undefined ? fieldsOf(headers) : { 'Content-Type': 'application/json', ...fieldsOf(headers) }
 }
 
-function pairs(flat: readonly string[]): [string, string][] {
-  const result: [string, string][] = []
-  for (let index = 0; index < flat.length; index += 2) result.push([flat[index] ?? '', flat[index + 1] ?? ''])
-  return result
+// A plain object, which adapters write out without making headers of it; what stands twice is one list (RFC 9110, 5.3).
+function fieldsOf(flat: readonly string[]): Record<string, string> {
+  const fields: Record<string, string> = {}
+  for (let index = 0; index < flat.length; index += 2) {
+    const [name = '', value = ''] = flat.slice(index, index + 2)
+    fields[name] = name in fields ? `${fields[name]}, ${value}` : value
+  }
+  return fields
 }
