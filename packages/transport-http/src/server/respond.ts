@@ -5,8 +5,7 @@ import type { Answer, Outlet } from './outlet.ts'
 export function respond(request: Request, resolve: (response: Response) => void): Outlet {
   const encoder = new TextEncoder()
   let stream: ReadableStreamDefaultController<Uint8Array> | undefined
-  let closed = false
-  let watched = false
+  let [closed, watched] = [false, false]
   let onClose = () => {}
   const drain = createDrain()
   const close = () => {
