@@ -5,6 +5,7 @@ import { HandlerError, type HandlerProblem, withoutState } from './handler-error
 import { hideError } from './hide-error.ts'
 import { emptyJournal, type Journal } from './journal.ts'
 import { refuseKey } from './keys.ts'
+import { afterTurn } from '../shedding/event-loop.ts'
 import { suspensionFor } from './suspension.ts'
 
 /** One run of a handler, from the top. A call that asks has several, the last of which comes to its end. */
@@ -80,9 +81,6 @@ export interface RunStart {
   readonly before?: Run | undefined
   readonly stays?: boolean | undefined
 }
-
-// Taken when the module loads, so that a test's fake timers do not keep a call from suspending.
-const { setTimeout: later } = globalThis
 
 /** Begins a run; cheap, because every call of a handler is one. */
 export function beginRun(scope: Scope, name: string, start: RunStart = {}): Run {
@@ -314,7 +312,7 @@ function openStop(run: Run): Stopped {
 }
 
 function suspendSoon(run: Run): void {
-  later(() => {
+  afterTurn(() => {
     if (run.reading === 0) suspend(run)
-  }, 0)
+  })
 }

@@ -8,8 +8,18 @@ class Suspension extends Error {
 
 /** A suspension, which says what the call waits for. */
 export function suspensionFor(keys: readonly string[]): Error {
-  if (keys.length === 0) return new Suspension('The handler runs again from the top; let this error pass')
-  return new Suspension(`The call waits for ${keys.map((key) => JSON.stringify(key)).join(', ')}; let this error pass`)
+  if (keys.length === 0) return withoutStack('The handler runs again from the top; let this error pass')
+  return withoutStack(`The call waits for ${keys.map((key) => JSON.stringify(key)).join(', ')}; let this error pass`)
+}
+
+/** It comes from the event loop: its stack would lead nowhere, and cost as much as the rest of a round's bookkeeping. */
+function withoutStack(message: string): Suspension {
+  const { stackTraceLimit } = Error
+  // Where the intrinsics are frozen this does nothing.
+  Reflect.set(Error, 'stackTraceLimit', 0)
+  const suspension = new Suspension(message)
+  Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
+  return suspension
 }
 
 /**

@@ -2,11 +2,14 @@
 const { setTimeout } = globalThis
 const immediate: unknown = Reflect.get(globalThis, 'setImmediate')
 
-/** Resolves after the event loop has turned once: what waits for it, such as another request, has had its turn. */
+/** Runs a function after the event loop has turned once: what waits for it, such as another request, has had its turn. */
+export function afterTurn(run: () => void): void {
+  // Timers of 0 wait for a millisecond or more; browsers know nothing else.
+  if (typeof immediate === 'function') immediate(run)
+  else setTimeout(run, 0)
+}
+
+/** Resolves after the event loop has turned once. */
 export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    // Timers of 0 wait for a millisecond or more; browsers know nothing else.
-    if (typeof immediate === 'function') immediate(resolve)
-    else setTimeout(resolve, 0)
-  })
+  return new Promise(afterTurn)
 }
