@@ -69,6 +69,17 @@ export const keeping: readonly (readonly [string, (bench: Bench) => Promise<void
     },
   ],
   [
+    'of many tasks that an owner has made at the same time, as many are as the limit allows',
+    async ({ here, there }) => {
+      const ownerLimit = 240
+      const making = Array.from({ length: ownerLimit + 20 }, (_, at) =>
+        (at % 2 === 0 ? here : there).create(newTask(`t${at}`, { ownerLimit })),
+      )
+      const made = (await Promise.all(making)).filter((task) => task !== 'full')
+      equal(made.length, ownerLimit)
+    },
+  ],
+  [
     'what goes in and what comes out are copies',
     async ({ here }) => {
       const payload = { list: [1] }

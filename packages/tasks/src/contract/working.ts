@@ -24,6 +24,20 @@ export const working: readonly (readonly [string, (bench: Bench) => Promise<void
     },
   ],
   [
+    'tasks that were cancelled before anybody took them do not keep those behind them waiting',
+    async ({ here, there }) => {
+      for (let at = 0; at < 20; at++) {
+        await here.create(newTask(`c${at}`))
+        await here.cancel(`c${at}`, owner)
+      }
+      await here.create(newTask('a'))
+      deepEqual(
+        (await there.claim(1)).map(({ id }) => id),
+        ['a'],
+      )
+    },
+  ],
+  [
     'of many workers that look at the same time, each task is given to one',
     async ({ here, there }) => {
       const ids = Array.from({ length: 20 }, (_, index) => `task-${index}`)

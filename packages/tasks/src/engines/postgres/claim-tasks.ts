@@ -31,10 +31,18 @@ function claimLeft({ tables, leaseMs }: SqlStore, query: Query, most: number): P
   )
 }
 
+/** However many jobs there are of tasks that were cancelled or have expired, those behind them are not kept waiting. */
 async function claimReady(store: SqlStore, query: Query, most: number): Promise<readonly SqlRow[]> {
-  const { queue, tables, leaseMs } = store
-  const ids = await queue.take(query, most)
-  if (ids.length === 0) return []
+  const claimed: SqlRow[] = []
+  while (claimed.length < most) {
+    const ids = await store.queue.take(query, most - claimed.length)
+    if (ids.length === 0) break
+    claimed.push(...(await claimRows(store, query, ids)))
+  }
+  return claimed
+}
+
+function claimRows({ tables, leaseMs }: SqlStore, query: Query, ids: readonly string[]): Promise<readonly SqlRow[]> {
   return query(
     `WITH claimed AS (
       UPDATE ${tables.task} SET attempt = attempt + 1, leased_until = ${fromNow('$2')}

@@ -1,30 +1,53 @@
 import type { NewTask, TaskRow } from '../engine.ts'
+import type { SqlRow } from './sql-database.ts'
 import { fromNow, isAlive, isOpen, type SqlStore } from './sql-store.ts'
 import { storedText } from './stored-text.ts'
 import { rowColumns, taskRow } from './task-rows.ts'
 
 /** Makes a task's row and its job in one transaction. */
 export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRow | 'full'> {
-  const { database, queue, tables, wake } = store
+  const made = (await makeAlongside(store, task)) ?? (await make(store, task, alone))
+  if (made === undefined) return 'full'
+  store.wake()
+  return taskRow(made)
+}
+
+/** How those go about it who make a task of one owner at the same time. */
+interface Turn {
+  readonly lock: string
+  /** How many more tasks there have to be room for, as SQL. */
+  readonly spare: string
+}
+
+// Each has to count what the one before it has made, and waits for it to be written.
+const alone: Turn = { lock: 'pg_advisory_xact_lock', spare: '0' }
+
+// Together they cannot reach the limit while there is room for as many as there can be connections. Whoever is alone waits for all of them.
+const alongside: Turn = { lock: 'pg_advisory_xact_lock_shared', spare: `current_setting('max_connections')::bigint` }
+
+/** A limit below this has hardly ever room for all connections: it is not tried. */
+const leastShared = 200
+
+async function makeAlongside(store: SqlStore, task: NewTask): Promise<SqlRow | undefined> {
+  return task.ownerLimit < leastShared ? undefined : make(store, task, alongside)
+}
+
+function make({ database, queue, tables }: SqlStore, task: NewTask, turn: Turn): Promise<SqlRow | undefined> {
   const id = storedText(task.id)
   const owner = storedText(task.owner)
-  const made = await database.transaction(async (query) => {
-    // Of those who make a task of one owner at the same time each has to count what the one before it has made.
-    await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 1))', [`${tables.schema} ${owner}`])
+  return database.transaction(async (query) => {
+    await query(`SELECT ${turn.lock}(hashtextextended($1, 1))`, [`${tables.schema} ${owner}`])
     const [row] = await query(
       `INSERT INTO ${tables.task} (id, owner, payload, status_message, expires_at)
       SELECT $1::text, $2::text, $3::text, $4::text, ${fromNow('$5')}
       WHERE (SELECT count(*) FROM (SELECT FROM ${tables.task} WHERE owner = $2 AND ${isOpen} AND ${isAlive} LIMIT $6::bigint) AS open)
-        < $6::bigint
+        < $6::bigint - ${turn.spare}
       RETURNING ${rowColumns}`,
       [id, owner, JSON.stringify(task.payload), messageOf(task), task.lifeMs, task.ownerLimit],
     )
     if (row !== undefined) await queue.send(query, id)
     return row
   })
-  if (made === undefined) return 'full'
-  wake()
-  return taskRow(made)
 }
 
 function messageOf({ statusMessage }: NewTask): string | null {
