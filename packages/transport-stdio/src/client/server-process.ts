@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '@x/schema'
-import spawn from 'cross-spawn'
 import type { StreamPair } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
 import { within } from '../within.ts'
 import { environmentOf } from './environment.ts'
 import type { ProcessExit, StdioConnectOptions } from './options.ts'
+import { type Spawner, spawnerOf } from './spawner.ts'
 import { readStderr, type StderrLines } from './stderr-lines.ts'
 
 /** A server in a process of its own. */
@@ -28,7 +28,7 @@ const lastWordsMs = 500
 
 /** Starts a server's process without a shell; rejects with {@link StdioError} `spawn` when it cannot be started. */
 export async function startProcess(options: StdioConnectOptions, clock: Clock): Promise<ServerProcess> {
-  const child = await spawned(options)
+  const child = await spawned(options, await spawnerOf(process.platform))
   const { stdin, stdout, stderr } = child
   if (stdin === null || stdout === null) throw new StdioError('spawn', `${options.command} has no stdin and stdout`)
   const { stderr: onStderr } = options
@@ -38,9 +38,15 @@ export async function startProcess(options: StdioConnectOptions, clock: Clock): 
   return { pid: child.pid, streams, exited, stop: (graceMs) => stopProcess(child, exited, { graceMs, clock }) }
 }
 
-function spawned({ command, args = [], env = {}, cwd, stderr }: StdioConnectOptions): Promise<ChildProcess> {
+function spawned(
+  { command, args = [], env = {}, cwd, stderr }: StdioConnectOptions,
+  { spawn, lack }: Spawner,
+): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
-    const fail = (cause: unknown): void => reject(new StdioError('spawn', spawnFailure(command, cause), { cause }))
+    const fail = (cause: unknown): void => {
+      const what = lack === undefined ? spawnFailure(command, cause) : `${spawnFailure(command, cause)}; ${lack}`
+      reject(new StdioError('spawn', what, { cause }))
+    }
     try {
       const child = spawn(command, [...args], {
         stdio: ['pipe', 'pipe', stderr === 'inherit' ? 'inherit' : 'pipe'],

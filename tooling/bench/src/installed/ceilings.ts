@@ -14,7 +14,7 @@ export const ceilings: readonly InstallRow[] = [
   {
     title: 'a stdio server',
     names: ['@x/server', '@x/transport-stdio', 'zod'],
-    packages: 14,
+    packages: 8,
     bytes: 9 * megabyte,
   },
   {
