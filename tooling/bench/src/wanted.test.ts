@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isReached, limitText, passes, type RatioId, type Reading, readingLine, wantedText } from './wanted.ts'
+import { isReached, limitText, passes, type RatioId, type Reading, readingLine, wanted, wantedText } from './wanted.ts'
 
 const reading = (id: RatioId, value: number): Reading => ({ id, value, ours: '8 calls/s', floor: '10 calls/s' })
 
@@ -27,6 +27,14 @@ describe('a ratio of which less is better', () => {
   ])('of %d is what is wanted: %s, and passes: %s', (value, reached, passing) => {
     expect([isReached(reading('http/p99', value)), passes(reading('http/p99', value))]).toEqual([reached, passing])
   })
+})
+
+test('a ratio that is far from what is wanted is held where it is', () => {
+  const { atLeast, today } = wanted['rounds/16']
+  expect(today).toBeLessThan(atLeast)
+  expect([0.81, 0.79].map((share) => passes(reading('rounds/16', today * share)))).toEqual([true, false])
+  expect(isReached(reading('rounds/16', today))).toBe(false)
+  expect(wantedText('rounds/16')).toBe('>= 0.70')
 })
 
 test('what is wanted, and from where on it fails, is told in both directions', () => {

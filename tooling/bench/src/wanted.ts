@@ -4,6 +4,8 @@ export interface Wanted {
   /** At least so much of the floor's; or, where less is better, at most. */
   readonly atLeast?: number
   readonly atMost?: number
+  /** What there is today where that is far from what is wanted, for the reason in `docs/performance.md`: the gate holds that instead. */
+  readonly today?: number
 }
 
 /** Every ratio that is held to something: the reports print it, and the gate fails on it. */
@@ -19,7 +21,7 @@ export const wanted = {
   'fetch/64': { what: '`tools/call` by the fetch handler, 64 connections', atLeast: 0.8 },
   'list/1': { what: '`tools/list` with 500 tools, 1 connection', atLeast: 0.85 },
   'list/16': { what: '`tools/list` with 500 tools, 16 connections', atLeast: 0.85 },
-  'rounds/16': { what: 'a call that asks twice, 16 connections, POSTs', atLeast: 0.7 },
+  'rounds/16': { what: 'a call that asks twice, 16 connections, POSTs', atLeast: 0.7, today: 0.4 },
   'codec/200': { what: 'seal and open 200 B of state', atLeast: 0.85 },
   'codec/2000': { what: 'seal and open 2 KB of state', atLeast: 0.85 },
   'codec/32768': { what: 'seal and open what fits a token of 32 KiB', atLeast: 0.85 },
@@ -55,9 +57,19 @@ export function isReached({ id, value }: Reading): boolean {
 
 /** Whether the gate lets a ratio pass. */
 export function passes({ id, value }: Reading): boolean {
-  const { atLeast, atMost }: Wanted = wanted[id]
   // Written so that a ratio that is no number does not pass.
-  return atMost === undefined ? value >= (atLeast ?? 0) * tolerance : value <= atMost / tolerance
+  return isLess(id) ? value <= limitOf(id) : value >= limitOf(id)
+}
+
+/** From where on the gate fails. */
+function limitOf(id: RatioId): number {
+  const { atLeast = 0, atMost, today }: Wanted = wanted[id]
+  return atMost === undefined ? (today ?? atLeast) * tolerance : (today ?? atMost) / tolerance
+}
+
+/** Whether less is better. */
+function isLess(id: RatioId): boolean {
+  return 'atMost' in wanted[id]
 }
 
 /** What is wanted of a ratio, in a few characters. */
@@ -68,9 +80,7 @@ export function wantedText(id: RatioId): string {
 
 /** From where on the gate fails, in a few words. */
 export function limitText(id: RatioId): string {
-  const { atLeast, atMost }: Wanted = wanted[id]
-  const limit = atMost === undefined ? (atLeast ?? 0) * tolerance : atMost / tolerance
-  return `${atMost === undefined ? 'below' : 'above'} ${limit.toFixed(2)}`
+  return `${isLess(id) ? 'above' : 'below'} ${limitOf(id).toFixed(2)}`
 }
 
 /** A line for a reading: the ratio, what is wanted, and whether it is that. */
