@@ -1,5 +1,5 @@
 import { type ClaimRules, checkPurpose, claimRules, clockSkewMs } from '../claims/claim-rules.ts'
-import { readEnvelope, writeEnvelope } from '../claims/envelope.ts'
+import { bindingDigest, readEnvelope, writeEnvelope } from '../claims/envelope.ts'
 import { largestEntries } from '../claims/largest-entries.ts'
 import type { JsonValue } from '../json.ts'
 import type { ClaimOptions, OpenClaims, SealClaims } from '../state-codec.ts'
@@ -31,16 +31,16 @@ export function isHandle(text: string): boolean {
 /** Keeps values and their claims in a store, under the digest of their handle: who can read the store cannot open them. */
 export function createRecords(store: StateStore, options: ClaimOptions, platform: Platform): Records {
   const rules = claimRules(options, defaultMaxBytes)
-  const check = { rules, digest: platform.digest }
   const random = options.random ?? platform.random
   const reached = guarded(store)
   const keyOf = async (handle: string): Promise<string> =>
-    `state:${encodeBase64url(await platform.digest(`x/state-codec handle ${handle}`))}`
+    `state:${await platform.digest(`x/state-codec handle ${handle}`)}`
   return {
     rules,
     newHandle: () => encodeBase64url(random(32)),
     async write(handle, value, claims) {
-      const { text, ttlMs } = await writeEnvelope(value, claims, check)
+      const bind = await bindingDigest(claims, platform.digest)
+      const { text, ttlMs } = writeEnvelope(value, claims, { rules, bind })
       if (text.length > rules.maxBytes) throw tooLarge(text.length, value, rules.maxBytes)
       // The envelope's own time decides; the store may keep it a little longer.
       const added = await reached.add(
@@ -56,7 +56,8 @@ export function createRecords(store: StateStore, options: ClaimOptions, platform
       const record = await reached.get(await keyOf(handle))
       if (record === undefined) throw new StateError('missing', 'The store has nothing under this handle, or no longer')
       const end = record.indexOf('\n')
-      const value = await readEnvelope(record.slice(end + 1), claims, check)
+      const bind = await bindingDigest(claims, platform.digest)
+      const value = readEnvelope(record.slice(end + 1), claims, { rules, bind })
       if (record.slice(0, end) === JSON.stringify(claims.purpose)) return value
       throw new StateError('purpose', `It was not made for "${claims.purpose}"`)
     },

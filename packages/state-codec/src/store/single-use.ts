@@ -1,7 +1,6 @@
 import { checkToken } from '../claims/envelope.ts'
 import type { StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
-import { encodeBase64url } from '../token/base64url.ts'
 import type { Platform } from '../token/platform.ts'
 import { guarded } from './reach.ts'
 import type { StateStore } from './state-store.ts'
@@ -24,7 +23,7 @@ export function createSingleUse(codec: StateCodec, store: StateStore, platform: 
       // Opened first, so that nobody fills the store with tokens that never were. Every codec's tokens have one text alone, so
       // the digest of the text stands for the token.
       const value = await codec.open(token, claims)
-      const key = `used:${encodeBase64url(await platform.digest(token))}`
+      const key = `used:${await platform.digest(token)}`
       if (await reached.add(key, '1', lifetimeMs)) return value
       throw new StateError('used', 'It was opened before, and is good for one use')
     },

@@ -49,7 +49,8 @@ async function nameKeys(keys: readonly RingKey[], platform: Platform): Promise<R
   const named = new Map<string, Uint8Array>()
   for (const { id, secret } of keys) {
     const digest = await platform.digest(`x/state-codec key id ${encodeBase64url(secret)}`)
-    const name = id ?? encodeBase64url(digest.subarray(0, 6))
+    // Six bytes of it.
+    const name = id ?? digest.slice(0, 8)
     if (named.has(name)) throw new StateUsageError('key', `Two keys have the id "${name}": give one of them another`)
     named.set(name, secret)
   }

@@ -1,5 +1,5 @@
 import { checkPurpose, claimRules, lifetimeOf } from '../claims/claim-rules.ts'
-import { checkToken, readEnvelope, writeEnvelope } from '../claims/envelope.ts'
+import { bindingDigest, checkToken, readEnvelope, writeEnvelope } from '../claims/envelope.ts'
 import type { ClaimOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
@@ -22,11 +22,11 @@ export function createPlain(options: PlainOptions, platform: Platform): StateCod
     )
   }
   const rules = claimRules(options, defaultMaxBytes)
-  const check = { rules, digest: platform.digest }
   return {
     lifetimeMs: lifetimeOf(rules),
     async seal(value, claims) {
-      const { text } = await writeEnvelope(value, claims, check)
+      const bind = await bindingDigest(claims, platform.digest)
+      const { text } = writeEnvelope(value, claims, { rules, bind })
       const content = encodeBase64url(new TextEncoder().encode(text))
       return admitSize(`${headerOf(claims.purpose)}.${content}.`, value, rules.maxBytes)
     },
@@ -41,7 +41,9 @@ export function createPlain(options: PlainOptions, platform: Platform): StateCod
       if (bytes === undefined || rest.length !== 1 || rest[0] !== '') {
         throw new StateError('malformed', 'It is not the form of a plain token')
       }
-      const value = await readEnvelope(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), claims, check)
+      const bind = await bindingDigest(claims, platform.digest)
+      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+      const value = readEnvelope(text, claims, { rules, bind })
       if (header === headerOf(claims.purpose)) return value
       throw new StateError('purpose', `It was not made for "${claims.purpose}"`)
     },

@@ -1,61 +1,83 @@
 import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { isCanonicalBase64url } from './base64url.ts'
 import type { Cipher, CipherKey, Platform } from './platform.ts'
 import { derivationSalt } from './platform.ts'
+import { pooledRandom } from './random-pool.ts'
 
 /** The platform's part in terms of `node:crypto`: a fraction of what Web Crypto costs a call. */
 export const nodePlatform: Platform = {
-  random: (bytes) => randomBytes(bytes),
-  digest: (text) => hash('sha256', text, 'buffer'),
+  random: pooledRandom(randomBytes),
+  digest: (text) => hash('sha256', text, 'base64url'),
+  isCanonicalBase64url: (text) => (text.length < 256 ? isCanonicalBase64url(text) : encodesToItself(text)),
   sealing,
   signing,
+}
+
+/** Node decodes and encodes a long text in a third of the time that an expression takes to look at its characters. */
+function encodesToItself(text: string): boolean {
+  return Buffer.from(text, 'base64url').toString('base64url') === text
 }
 
 function derive({ secret, info }: CipherKey): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, derivationSalt, info, 32))
 }
 
+function encodedHeader({ header }: CipherKey): string {
+  return Buffer.from(JSON.stringify(header)).toString('base64url')
+}
+
+/** A tag that is shorter is easier to forge, and Node would take it. */
+const wholeTag = { authTagLength: 16 }
+
+// Whole buffers in and out: texts of `update` go through a decoder of streams, which costs as much as the cipher itself.
 function sealing(from: CipherKey): Cipher {
   const key = derive(from)
-  const header = Buffer.from(JSON.stringify(from.header)).toString('base64url')
+  const header = encodedHeader(from)
   const additional = Buffer.from(header, 'ascii')
   return {
     protect(text, random) {
       const nonce = random(12)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce, wholeTag)
       cipher.setAAD(additional)
-      const content = cipher.update(text, 'utf8', 'base64url') + cipher.final('base64url')
-      return `${header}..${Buffer.from(nonce).toString('base64url')}.${content}.${cipher.getAuthTag().toString('base64url')}`
+      const content = cipher.update(text, 'utf8')
+      // In this mode nothing is left for the end.
+      cipher.final()
+      return `${header}..${encode(nonce)}.${encode(content)}.${encode(cipher.getAuthTag())}`
     },
-    recover(token) {
-      const [, , nonce = '', content = '', tag = ''] = token.split('.')
+    recover([, , nonce = '', content = '', tag = '']) {
+      const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), wholeTag)
+      decipher.setAAD(additional)
+      decipher.setAuthTag(Buffer.from(tag, 'base64url'))
+      const text = decipher.update(Buffer.from(content, 'base64url'))
       try {
-        const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), { authTagLength: 16 })
-        decipher.setAAD(additional)
-        decipher.setAuthTag(Buffer.from(tag, 'base64url'))
-        return decipher.update(content, 'base64url', 'utf8') + decipher.final('utf8')
+        decipher.final()
       } catch {
         // OpenSSL says no more than that the tag does not fit.
         return undefined
       }
+      return text.toString('utf8')
     },
   }
 }
 
 function signing(from: CipherKey): Cipher {
   const key = derive(from)
-  const header = Buffer.from(JSON.stringify(from.header)).toString('base64url')
+  const header = encodedHeader(from)
   const signature = (signed: string): Buffer => createHmac('sha256', key).update(signed).digest()
   return {
     protect(text) {
       const signed = `${header}.${Buffer.from(text).toString('base64url')}`
-      return `${signed}.${signature(signed).toString('base64url')}`
+      return `${signed}.${encode(signature(signed))}`
     },
-    recover(token) {
-      const [, content = '', given = ''] = token.split('.')
+    recover([, content = '', given = '']) {
       const expected = signature(`${header}.${content}`)
       const found = Buffer.from(given, 'base64url')
       if (found.length !== expected.length || !timingSafeEqual(found, expected)) return undefined
       return Buffer.from(content, 'base64url').toString('utf8')
     },
   }
+}
+
+function encode({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('base64url')
 }

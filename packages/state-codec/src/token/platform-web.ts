@@ -1,4 +1,5 @@
 import { CompactEncrypt, CompactSign, compactDecrypt, compactVerify, errors } from 'jose'
+import { encodeBase64url, isCanonicalBase64url } from './base64url.ts'
 import type { Cipher, CipherKey, Platform } from './platform.ts'
 import { derivationSalt } from './platform.ts'
 
@@ -8,7 +9,8 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 /** The platform's part in terms of Web Crypto, with jose for the format of the tokens. */
 export const webPlatform: Platform = {
   random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-  digest: async (text) => new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text))),
+  digest: async (text) => encodeBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(text)))),
+  isCanonicalBase64url,
   sealing,
   signing,
 }
@@ -23,10 +25,10 @@ async function sealing(from: CipherKey): Promise<Cipher> {
         .setProtectedHeader({ ...header })
         .setInitializationVector(random(12))
         .encrypt(key),
-    recover: (token) =>
+    recover: (segments) =>
       unlessForged(async () => {
         const options = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] }
-        return (await compactDecrypt(token, key, options)).plaintext
+        return (await compactDecrypt(segments.join('.'), key, options)).plaintext
       }),
   }
 }
@@ -35,7 +37,8 @@ async function signing(from: CipherKey): Promise<Cipher> {
   const key = await derive(from, { name: 'HMAC', hash: 'SHA-256', length: 256 }, ['sign', 'verify'])
   return {
     protect: (text) => new CompactSign(encoder.encode(text)).setProtectedHeader({ ...from.header }).sign(key),
-    recover: (token) => unlessForged(async () => (await compactVerify(token, key, { algorithms: ['HS256'] })).payload),
+    recover: (segments) =>
+      unlessForged(async () => (await compactVerify(segments.join('.'), key, { algorithms: ['HS256'] })).payload),
   }
 }
 

@@ -9,8 +9,8 @@ export type ProtectedHeader =
 export interface Cipher {
   /** The compact token of a text. `random` gives the nonce, where the kind has one. */
   protect(text: string, random: (bytes: number) => Uint8Array): Promise<string> | string
-  /** The text of a compact token of the right form, or nothing when it was not made with this key and header. */
-  recover(token: string): Promise<string | undefined> | string | undefined
+  /** The text of a compact token, which is given as the segments of the right form; nothing when it was not made with this key and header. */
+  recover(segments: readonly string[]): Promise<string | undefined> | string | undefined
 }
 
 /** What a cipher is made from. */
@@ -25,6 +25,8 @@ export interface CipherKey {
 export interface Platform {
   readonly random: (bytes: number) => Uint8Array
   readonly digest: Digest
+  /** See `isCanonicalBase64url` in base64url.ts: where texts are long, a platform may have a faster way. */
+  readonly isCanonicalBase64url: (text: string) => boolean
   /** JWE compact, `dir` and `A256GCM`. */
   readonly sealing: (key: CipherKey) => Promise<Cipher> | Cipher
   /** JWS compact, `HS256`. */

@@ -1,10 +1,10 @@
 import { claimRules, lifetimeOf, checkPurpose } from '../claims/claim-rules.ts'
-import { checkToken, readEnvelope, writeEnvelope } from '../claims/envelope.ts'
+import { bindingDigest, checkToken, readEnvelope, writeEnvelope } from '../claims/envelope.ts'
 import { largestEntries } from '../claims/largest-entries.ts'
 import type { JsonValue } from '../json.ts'
 import type { ClaimOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
-import { decodeBase64url, isCanonicalBase64url } from './base64url.ts'
+import { decodeBase64url } from './base64url.ts'
 import { createKeyRing, type KeyRing, type TokenKind } from './key-ring.ts'
 import { type KeyInput, parseKeys } from './keys.ts'
 import type { Platform } from './platform.ts'
@@ -21,12 +21,12 @@ export interface KeyedOptions extends ClaimOptions {
 /** The largest token by default, in bytes. */
 export const defaultMaxBytes = 32 * 1024
 
-/** The lengths in characters of a token's segments between its header and its end; `undefined` for any length. */
+/** The lengths in characters of a token's segments; `undefined` for any length. */
 const segmentLengths: Readonly<Record<TokenKind, readonly (number | undefined)[]>> = {
-  // No encrypted key, a nonce of 12 bytes, the content, a tag of 16 bytes.
-  sealed: [0, 16, undefined, 22],
-  // The content, a MAC of 32 bytes.
-  signed: [undefined, 43],
+  // The header, no encrypted key, a nonce of 12 bytes, the content, a tag of 16 bytes.
+  sealed: [undefined, 0, 16, undefined, 22],
+  // The header, the content, a MAC of 32 bytes.
+  signed: [undefined, undefined, 43],
 }
 
 /** A codec whose tokens carry the value under keys, on a platform. */
@@ -34,19 +34,21 @@ export function createTokenCodec(kind: TokenKind, options: KeyedOptions, platfor
   const rules = claimRules(options, defaultMaxBytes)
   const ring = createKeyRing(parseKeys(options.keys), kind, platform)
   const random = options.random ?? platform.random
-  const check = { rules, digest: platform.digest }
+  const form = { kind, maxBytes: rules.maxBytes, platform }
   return {
     lifetimeMs: lifetimeOf(rules),
     async seal(value, claims) {
-      const { text } = await writeEnvelope(value, claims, check)
+      const bind = await bindingDigest(claims, platform.digest)
+      const { text } = writeEnvelope(value, claims, { rules, bind })
       const { first } = await ring.purposeKeys(claims.purpose)
       return admitSize(await first.protect(text, random), value, rules.maxBytes)
     },
     async open(token, claims) {
       checkPurpose(claims.purpose)
-      checkForm(token, kind, rules.maxBytes)
-      const text = await recover(token, claims.purpose, ring)
-      return readEnvelope(text, claims, check)
+      const segments = segmentsOf(token, form)
+      const text = await recover(segments, claims.purpose, ring)
+      const bind = await bindingDigest(claims, platform.digest)
+      return readEnvelope(text, claims, { rules, bind })
     },
   }
 }
@@ -61,29 +63,37 @@ export function admitSize(token: string, value: JsonValue, maxBytes: number): st
   )
 }
 
-/** What a token must look like before any key is tried; all of it is the sender's own, so it may fail at once. */
-function checkForm(token: string, kind: TokenKind, maxBytes: number): void {
+/** The form of a codec's tokens. */
+interface TokenForm {
+  readonly kind: TokenKind
+  readonly maxBytes: number
+  readonly platform: Platform
+}
+
+/** Takes a token apart that looks as one must before any key is tried; all of it is the sender's own, so it may fail at once. */
+function segmentsOf(token: string, { kind, maxBytes, platform }: TokenForm): readonly string[] {
   checkToken(token)
   if (token.length > maxBytes) {
     throw new StateError('too_large', `It has ${token.length} bytes, the most is ${maxBytes}`)
   }
-  const [, ...segments] = token.split('.')
   const lengths = segmentLengths[kind]
-  const fits = segments.length === lengths.length && segments.every((segment, at) => hasForm(segment, lengths[at]))
-  if (!fits)
-    throw new StateError('malformed', `It is not the form of a ${kind} token: truncated, or encoded in another way`)
+  // One more than there may be shows that there are too many.
+  const segments = token.split('.', lengths.length + 1)
+  const fits = (segment: string, at: number): boolean => {
+    const length = lengths[at]
+    // The header is compared with those that the keys have, and needs no look of its own.
+    return at === 0 || ((length === undefined || segment.length === length) && platform.isCanonicalBase64url(segment))
+  }
+  if (segments.length === lengths.length && segments.every(fits)) return segments
+  throw new StateError('malformed', `It is not the form of a ${kind} token: truncated, or encoded in another way`)
 }
 
-function hasForm(segment: string, length: number | undefined): boolean {
-  return (length === undefined || segment.length === length) && isCanonicalBase64url(segment)
-}
-
-async function recover(token: string, purpose: string, ring: KeyRing): Promise<string> {
+async function recover(segments: readonly string[], purpose: string, ring: KeyRing): Promise<string> {
   const { first, byHeader } = await ring.purposeKeys(purpose)
-  const header = token.slice(0, token.indexOf('.'))
+  const [header = ''] = segments
   // An unknown header costs what a known one does: time must not tell which keys are still in the ring.
   const cipher = byHeader.get(header)
-  const text = await (cipher ?? first).recover(token)
+  const text = await (cipher ?? first).recover(segments)
   if (cipher === undefined) throw await headerFailure(header, purpose, ring)
   if (text === undefined) {
     throw new StateError('forged', 'It was altered, or made with another key of the same id')
