@@ -40,11 +40,26 @@ function findFault(value: unknown, depth: number): Fault | undefined {
 function objectFault(value: object, depth: number): Fault | undefined {
   const isArray = Array.isArray(value)
   if (!isArray && !isPlain(value)) return { path: [], found: `a ${value.constructor?.name ?? 'class instance'}` }
-  // `entries` of an array gives its holes too, which JSON would turn into null.
-  for (const [key, member] of isArray ? value.entries() : Object.entries(value)) {
-    const fault = member === undefined && !isArray ? undefined : findFault(member, depth + 1)
+  return isArray ? itemFault(value, depth) : memberFault(value, depth)
+}
+
+function itemFault(items: readonly unknown[], depth: number): Fault | undefined {
+  // By its length, which counts holes: JSON would turn those into null.
+  for (let index = 0; index < items.length; index++) {
+    const fault = findFault(items[index], depth + 1)
     if (fault === undefined) continue
-    fault.path.unshift(String(key))
+    fault.path.unshift(String(index))
+    return fault
+  }
+  return undefined
+}
+
+function memberFault(members: object, depth: number): Fault | undefined {
+  for (const key of Object.keys(members)) {
+    const member: unknown = Reflect.get(members, key)
+    const fault = member === undefined ? undefined : findFault(member, depth + 1)
+    if (fault === undefined) continue
+    fault.path.unshift(key)
     return fault
   }
   return undefined

@@ -6,6 +6,9 @@ export const deepest = 200
 
 const loneSurrogate = /\p{Surrogate}/u
 
+/** What is written as it is: ASCII with nothing to escape. */
+const unescaped = /^[ !#-[\]-~]*$/
+
 /**
  * The one text of a JSON value, as RFC 8785 orders and writes it: equal values have equal texts.
  *
@@ -33,13 +36,14 @@ function canonicalArray(items: readonly JsonValue[], depth: number): string {
 }
 
 function canonicalObject(value: JsonObject, depth: number): string {
-  const members: string[] = []
+  let members = ''
   // RFC 8785, 3.2.3: keys are ordered by UTF-16 code units, which is how `sort` orders strings.
   for (const key of Object.keys(value).sort()) {
     const member = value[key]
-    if (member !== undefined) members.push(`${canonicalString(key)}:${canonicalJson(member, depth + 1)}`)
+    if (member === undefined) continue
+    members += `${members === '' ? '' : ','}${canonicalString(key)}:${canonicalJson(member, depth + 1)}`
   }
-  return `{${members.join(',')}}`
+  return `{${members}}`
 }
 
 function canonicalNumber(value: number): string {
@@ -49,6 +53,8 @@ function canonicalNumber(value: number): string {
 }
 
 function canonicalString(value: string): string {
+  // Most names and arguments are, and the test costs less than half of what finding that out otherwise does.
+  if (unescaped.test(value)) return `"${value}"`
   if (loneSurrogate.test(value)) {
     throw new StateUsageError('not_json', 'A string holds half of a surrogate pair, which has no canonical form')
   }

@@ -89,10 +89,14 @@ function parseEnvelope(text: string): Envelope {
 function isEnvelope(parsed: unknown): parsed is Envelope {
   if (typeof parsed !== 'object' || parsed === null || !Object.hasOwn(parsed, 'value')) return false
   // Own members alone; `in` and bare access would find what a prototype has. Any object may be asked for members of any name.
-  const members = parsed as Readonly<Record<string, unknown>>
-  const isTime = (name: string): boolean => Object.hasOwn(members, name) && Number.isFinite(members[name])
-  const isText = (name: string): boolean => !Object.hasOwn(members, name) || typeof members[name] === 'string'
-  return isTime('at') && isTime('until') && isTime('since') && isText('aud') && isText('bind')
+  const { at, until, since, aud, bind } = parsed as Readonly<Partial<Record<keyof Envelope, unknown>>>
+  const timed = Object.hasOwn(parsed, 'at') && Object.hasOwn(parsed, 'until') && Object.hasOwn(parsed, 'since')
+  const hasTimes = timed && Number.isFinite(at) && Number.isFinite(until) && Number.isFinite(since)
+  return hasTimes && isText(aud) && isText(bind)
+}
+
+function isText(member: unknown): boolean {
+  return member === undefined || typeof member === 'string'
 }
 
 function timeFailure({ at, until, since }: Envelope, { clock, maxAgeMs }: ClaimRules): StateError | undefined {

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { isCanonicalBase64url } from './base64url.ts'
 import type { Cipher, CipherKey, Platform } from './platform.ts'
@@ -8,7 +9,7 @@ import { pooledRandom } from './random-pool.ts'
 export const nodePlatform: Platform = {
   random: pooledRandom(randomBytes),
   digest: (text) => hash('sha256', text, 'base64url'),
-  isCanonicalBase64url: (text) => (text.length < 256 ? isCanonicalBase64url(text) : encodesToItself(text)),
+  isCanonicalBase64url: (text) => (text.length < 1024 ? isCanonicalBase64url(text) : encodesToItself(text)),
   sealing,
   signing,
 }
@@ -36,13 +37,13 @@ function sealing(from: CipherKey): Cipher {
   const additional = Buffer.from(header, 'ascii')
   return {
     protect(text, random) {
-      const nonce = random(12)
+      const nonce = asBuffer(random(12))
       const cipher = createCipheriv('aes-256-gcm', key, nonce, wholeTag)
       cipher.setAAD(additional)
       const content = cipher.update(text, 'utf8')
       // In this mode nothing is left for the end.
       cipher.final()
-      return `${header}..${encode(nonce)}.${encode(content)}.${encode(cipher.getAuthTag())}`
+      return `${header}..${nonce.toString('base64url')}.${content.toString('base64url')}.${cipher.getAuthTag().toString('base64url')}`
     },
     recover([, , nonce = '', content = '', tag = '']) {
       const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), wholeTag)
@@ -67,7 +68,7 @@ function signing(from: CipherKey): Cipher {
   return {
     protect(text) {
       const signed = `${header}.${Buffer.from(text).toString('base64url')}`
-      return `${signed}.${encode(signature(signed))}`
+      return `${signed}.${signature(signed).toString('base64url')}`
     },
     recover([, content = '', given = '']) {
       const expected = signature(`${header}.${content}`)
@@ -78,6 +79,7 @@ function signing(from: CipherKey): Cipher {
   }
 }
 
-function encode({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('base64url')
+/** The same bytes; those of the pool are a buffer already. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -1,5 +1,5 @@
-/** How many bytes a pool draws at once: nonces for 64 tokens. */
-const poolBytes = 768
+/** How many bytes a pool draws at once: nonces for 256 tokens. */
+const poolBytes = 3072
 
 /** The most that comes out of a pool, in bytes: a nonce. What is longer may be a secret, and is drawn for itself. */
 const mostPooled = 16

@@ -7,7 +7,7 @@ import { StateError, StateUsageError } from '../state-error.ts'
 import { decodeBase64url } from './base64url.ts'
 import { createKeyRing, type KeyRing, type TokenKind } from './key-ring.ts'
 import { type KeyInput, parseKeys } from './keys.ts'
-import type { Platform } from './platform.ts'
+import { isPending, type Platform } from './platform.ts'
 
 /** The options of a codec with keys. */
 export interface KeyedOptions extends ClaimOptions {
@@ -38,16 +38,29 @@ export function createTokenCodec(kind: TokenKind, options: KeyedOptions, platfor
   return {
     lifetimeMs: lifetimeOf(rules),
     async seal(value, claims) {
-      const bind = await bindingDigest(claims, platform.digest)
+      const digest = bindingDigest(claims, platform.digest)
+      const bind = isPending(digest) ? await digest : digest
       const { text } = writeEnvelope(value, claims, { rules, bind })
-      const { first } = await ring.purposeKeys(claims.purpose)
-      return admitSize(await first.protect(text, random), value, rules.maxBytes)
+      const keys = ring.purposeKeys(claims.purpose)
+      const { first } = isPending(keys) ? await keys : keys
+      const token = first.protect(text, random)
+      return admitSize(isPending(token) ? await token : token, value, rules.maxBytes)
     },
     async open(token, claims) {
-      checkPurpose(claims.purpose)
+      const { purpose } = claims
+      checkPurpose(purpose)
       const segments = segmentsOf(token, form)
-      const text = await recover(segments, claims.purpose, ring)
-      const bind = await bindingDigest(claims, platform.digest)
+      const [header = ''] = segments
+      const keys = ring.purposeKeys(purpose)
+      const { first, byHeader } = isPending(keys) ? await keys : keys
+      const cipher = byHeader.get(header)
+      // An unknown header costs what a known one does: time must not tell which keys are still in the ring.
+      const recovered = (cipher ?? first).recover(segments)
+      const text = isPending(recovered) ? await recovered : recovered
+      if (cipher === undefined) throw await headerFailure(header, purpose, ring)
+      if (text === undefined) throw new StateError('forged', 'It was altered, or made with another key of the same id')
+      const digest = bindingDigest(claims, platform.digest)
+      const bind = isPending(digest) ? await digest : digest
       return readEnvelope(text, claims, { rules, bind })
     },
   }
@@ -86,19 +99,6 @@ function segmentsOf(token: string, { kind, maxBytes, platform }: TokenForm): rea
   }
   if (segments.length === lengths.length && segments.every(fits)) return segments
   throw new StateError('malformed', `It is not the form of a ${kind} token: truncated, or encoded in another way`)
-}
-
-async function recover(segments: readonly string[], purpose: string, ring: KeyRing): Promise<string> {
-  const { first, byHeader } = await ring.purposeKeys(purpose)
-  const [header = ''] = segments
-  // An unknown header costs what a known one does: time must not tell which keys are still in the ring.
-  const cipher = byHeader.get(header)
-  const text = await (cipher ?? first).recover(segments)
-  if (cipher === undefined) throw await headerFailure(header, purpose, ring)
-  if (text === undefined) {
-    throw new StateError('forged', 'It was altered, or made with another key of the same id')
-  }
-  return text
 }
 
 /** Why no key has this header. Nothing in it is believed: it only gives the refusal a name. */
