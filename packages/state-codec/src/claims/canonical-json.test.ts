@@ -39,6 +39,20 @@ test('it is JSON of the same value, and the order of members does not matter', (
   )
 })
 
+test('a text is written as JSON writes it, whatever its length and its characters', () => {
+  const character = fc.oneof(
+    { weight: 20, arbitrary: fc.constantFrom(...' !#[]~az') },
+    { weight: 1, arbitrary: fc.constantFrom('"', '\\', '\u001f', '\u007f', '\u0080', '\u2028', '\u{1f600}') },
+  )
+  fc.assert(
+    fc.property(fc.string({ unit: character, minLength: 0, maxLength: 100 }), (text) => {
+      expect(canonicalJson(text)).toBe(JSON.stringify(text))
+      expect(canonicalJson({ [text]: 1 })).toBe(JSON.stringify({ [text]: 1 }))
+    }),
+    { numRuns: 500 },
+  )
+})
+
 test.each([
   ['infinity', Infinity],
   ['half a surrogate pair', '\udead'],

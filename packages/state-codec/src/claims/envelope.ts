@@ -88,11 +88,18 @@ function parseEnvelope(text: string): Envelope {
 
 function isEnvelope(parsed: unknown): parsed is Envelope {
   if (typeof parsed !== 'object' || parsed === null || !Object.hasOwn(parsed, 'value')) return false
-  // Own members alone; `in` and bare access would find what a prototype has. Any object may be asked for members of any name.
-  const { at, until, since, aud, bind } = parsed as Readonly<Partial<Record<keyof Envelope, unknown>>>
-  const timed = Object.hasOwn(parsed, 'at') && Object.hasOwn(parsed, 'until') && Object.hasOwn(parsed, 'since')
-  const hasTimes = timed && Number.isFinite(at) && Number.isFinite(until) && Number.isFinite(since)
-  return hasTimes && isText(aud) && isText(bind)
+  // Any object may be asked for members of any name.
+  const members = parsed as EnvelopeMembers
+  return hasTimes(members) && isText(members.aud) && isText(members.bind)
+}
+
+type EnvelopeMembers = Readonly<Partial<Record<keyof Envelope, unknown>>>
+
+// Own members alone: bare access would find what a prototype has.
+function hasTimes(members: EnvelopeMembers): boolean {
+  if (!Object.hasOwn(members, 'at') || !Object.hasOwn(members, 'until') || !Object.hasOwn(members, 'since'))
+    return false
+  return Number.isFinite(members.at) && Number.isFinite(members.until) && Number.isFinite(members.since)
 }
 
 function isText(member: unknown): boolean {

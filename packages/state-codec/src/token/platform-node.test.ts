@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import * as portable from '../index.ts'
+import * as onNode from '../node.ts'
+import { isCanonicalBase64url } from './base64url.ts'
+import { nodePlatform } from './platform-node.ts'
+
+const keys = [onNode.randomKey()]
+const claims = { purpose: 'tools/call', binding: { principal: 'ada' } }
+// Longer than what has room in the buffer that texts are decoded into.
+const maxBytes = 200_000
+const letters = (length: number): string =>
+  onNode
+    .randomKey()
+    .repeat(Math.ceil(length / 64))
+    .slice(0, length)
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+// Decoders skip some of these, stop at others, and take the last ones for letters: one in capitals of Latin, and one whose low byte is an A.
+const strangers = ['+', '/', '=', '.', ' ', '\n', '\0', '\u00c1', '\u0141']
+
+describe('whether a text is canonical Base64url', () => {
+  test.each([0, 63, 64, 65, 66, 67, 1000, 32_767, 32_768, 32_769, 32_770, 50_000])(
+    'is found with %d characters as the portable entry finds it',
+    (length) => {
+      const text = 'A'.repeat(length)
+      const anyEnd = [...alphabet].map((character) => text.slice(0, -1) + character)
+      const anyStranger = strangers.flatMap((stranger) => [
+        stranger + text.slice(1),
+        text.slice(0, length >> 1) + stranger + text.slice((length >> 1) + 1),
+        text.slice(0, -1) + stranger,
+      ])
+      for (const one of [text, ...anyEnd, ...anyStranger]) {
+        expect(nodePlatform.isCanonicalBase64url(one), JSON.stringify(one.slice(-20))).toBe(isCanonicalBase64url(one))
+      }
+    },
+  )
+
+  test('is found in any text as the portable entry finds it', () => {
+    const character = fc.oneof(
+      { weight: 50, arbitrary: fc.constantFrom(...alphabet) },
+      { weight: 1, arbitrary: fc.constantFrom(...strangers) },
+    )
+    fc.assert(
+      fc.property(fc.string({ unit: character, maxLength: 200 }), (text) => {
+        expect(nodePlatform.isCanonicalBase64url(text)).toBe(isCanonicalBase64url(text))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe.each([
+  ['sealed', onNode.sealed, portable.sealed],
+  ['signed', onNode.signed, portable.signed],
+] as const)('%s tokens', (_, createOnNode, createPortable) => {
+  // The first is beyond what the buffer has room for by more than an envelope, the others close to it on either side.
+  test.each([100_000, 0, 24_000, 24_300, 24_500, 24_600])(
+    'with %d letters open with either platform, and altered ones with none',
+    async (length) => {
+      const value = letters(length)
+      const codecs = [createOnNode, createPortable].map((create) => create({ keys, maxBytes }))
+      for (const maker of codecs) {
+        const token = await maker.seal(value, claims)
+        const at = token.length - 60
+        const altered = token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1)
+        for (const reader of codecs) {
+          expect(await reader.open(token, claims)).toBe(value)
+          await expect(reader.open(altered, claims)).rejects.toMatchObject({ code: 'forged' })
+        }
+      }
+    },
+  )
+
+  test('opened at the same time, each gives its own value', async () => {
+    const codec = createOnNode({ keys })
+    const values = Array.from({ length: 200 }, (_, at) => `${at} ${letters((at * 97) % 9000)}`)
+    const tokens = await Promise.all(values.map((value) => codec.seal(value, claims)))
+    expect(await Promise.all(tokens.map((token) => codec.open(token, claims)))).toEqual(values)
+  })
+})
