@@ -28,6 +28,19 @@ test('keys are ordered by UTF-16 code units, as RFC 8785, 3.2.3, shows', () => {
   ])
 })
 
+test('keys are in one order, whether they are few or many', () => {
+  const key = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 3 }), fc.nat(30).map(String))
+  fc.assert(
+    fc.property(fc.uniqueArray(key, { maxLength: 40 }), (keys) => {
+      const value = Object.fromEntries(keys.map((name) => [name, 1]))
+      const members = Object.keys(value)
+        .toSorted()
+        .map((name) => `${JSON.stringify(name)}:1`)
+      expect(canonicalJson(value)).toBe(`{${members.join(',')}}`)
+    }),
+  )
+})
+
 test('it is JSON of the same value, and the order of members does not matter', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ stringUnit: 'grapheme' })), (members) => {

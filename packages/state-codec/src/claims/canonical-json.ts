@@ -4,6 +4,9 @@ import { StateUsageError } from '../state-error.ts'
 /** Deeper values are refused: the walk must not exhaust the stack. */
 export const deepest = 200
 
+/** So few are put in order sooner than `sort` begins to compare. */
+const fewKeys = 16
+
 /** Up to so many characters, looking at each costs less than `JSON.stringify` and the test below. */
 const shortText = 64
 const loneSurrogate = /\p{Surrogate}/u
@@ -36,13 +39,29 @@ function canonicalArray(items: readonly JsonValue[], depth: number): string {
 
 function canonicalObject(value: JsonObject, depth: number): string {
   let members = ''
-  // RFC 8785, 3.2.3: keys are ordered by UTF-16 code units, which is how `sort` orders strings.
-  for (const key of Object.keys(value).sort()) {
+  for (const key of ordered(Object.keys(value))) {
     const member = value[key]
     if (member === undefined) continue
     members += `${members === '' ? '' : ','}${canonicalString(key)}:${canonicalJson(member, depth + 1)}`
   }
   return `{${members}}`
+}
+
+/** RFC 8785, 3.2.3: keys are ordered by UTF-16 code units, which is how strings compare. */
+function ordered(keys: string[]): readonly string[] {
+  if (keys.length > fewKeys) return keys.sort()
+  const sorted: string[] = []
+  for (const key of keys) insert(sorted, key)
+  return sorted
+}
+
+function insert(sorted: string[], key: string): void {
+  let at = sorted.length
+  for (let before = sorted[at - 1]; before !== undefined && before > key; before = sorted[at - 1]) {
+    sorted[at] = before
+    at--
+  }
+  sorted[at] = key
 }
 
 function canonicalNumber(value: number): string {

@@ -25,7 +25,7 @@ export const nodePlatform: Platform = {
 }
 
 /** The longest text, in characters, whose characters are looked at sooner than they are decoded and encoded again. */
-const shortText = 64
+const shortText = 1024
 
 function encodesToItself(text: string): boolean {
   return decode(text).toString('base64url') === text

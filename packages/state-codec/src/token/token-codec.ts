@@ -92,12 +92,13 @@ function segmentsOf(token: string, { kind, maxBytes, platform }: TokenForm): rea
   const lengths = segmentLengths[kind]
   // One more than there may be shows that there are too many.
   const segments = token.split('.', lengths.length + 1)
-  const fits = (segment: string, at: number): boolean => {
-    const length = lengths[at]
-    // The header is compared with those that the keys have, and needs no look of its own.
-    return at === 0 || ((length === undefined || segment.length === length) && platform.isCanonicalBase64url(segment))
+  let fits = segments.length === lengths.length
+  // The header, at 0, is compared with those that the keys have, and needs no look of its own.
+  for (let at = 1; fits && at < lengths.length; at++) {
+    const [segment = '', length] = [segments[at], lengths[at]]
+    fits = (length === undefined || segment.length === length) && platform.isCanonicalBase64url(segment)
   }
-  if (segments.length === lengths.length && segments.every(fits)) return segments
+  if (fits) return segments
   throw new StateError('malformed', `It is not the form of a ${kind} token: truncated, or encoded in another way`)
 }
 
