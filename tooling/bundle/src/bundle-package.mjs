@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { bundlePackage } from './bundle.mjs'
+
+await bundlePackage(process.cwd())
