@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
+import { markPure } from './mark-pure.mjs'
 
 /** @typedef {null | string | { readonly [condition: string]: Target }} Target What an entry of `exports` points at. */
 
@@ -13,9 +14,9 @@ export async function bundlePackage(directory) {
   const dist = join(directory, 'dist')
   const manifest = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'))
   const written = await bundle(directory, entriesOf(manifest.publishConfig.exports))
-  for (const { path, contents } of written) {
+  for (const { path, text } of written) {
     await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, contents)
+    await writeFile(path, path.endsWith('.js') ? markPure(text) : text)
   }
   await removeOthers(dist, new Set(written.map(({ path }) => path)))
 }

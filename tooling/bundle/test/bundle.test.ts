@@ -1,0 +1,122 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { bundlePackage } from '../src/bundle.mjs'
+import { markPure } from '../src/mark-pure.mjs'
+
+const manifest = {
+  name: 'parcel',
+  type: 'module',
+  sideEffects: false,
+  publishConfig: {
+    exports: {
+      '.': { node: { types: './dist/node.d.ts', default: './dist/node.js' }, default: './dist/index.js' },
+      './web': { types: './dist/web/web.d.ts', default: './dist/web/web.js' },
+    },
+  },
+}
+
+const sources = {
+  'package.json': JSON.stringify(manifest),
+  'src/index.ts': `export { Refused } from './refused.ts'\nexport const later = () => import('./later.ts')\n`,
+  'src/node.ts': `import { Refused } from './refused.ts'\nexport const isRefused = (error: unknown): boolean => error instanceof Refused\n`,
+  'src/web/web.ts': `export { sep } from 'node:path'\nexport const limits = new Map(Object.entries({ most: 1 }))\nexport const name = 'web'\n`,
+  'src/refused.ts': `export class Refused extends Error {}\n`,
+  'src/later.ts': `export const loaded: string = 'loaded later'\n`,
+  'dist/refused.js': 'export class Refused extends Error {}\n',
+  'dist/refused.d.ts': 'export declare class Refused extends Error {}\n',
+}
+
+let folder = ''
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bundle-'))
+  for (const [path, text] of Object.entries(sources)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), text)
+  }
+})
+
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const load = (path: string) => import(pathToFileURL(join(folder, 'dist', path)).href)
+
+describe('a package that is bundled', () => {
+  test('has a file for each entry, one for what they share and one for what is loaded later', async () => {
+    await bundlePackage(folder)
+    const scripts = (await readdir(join(folder, 'dist'), { recursive: true })).filter((file) => file.endsWith('.js'))
+    const named = scripts.map((file) => file.replaceAll('\\', '/').replace(/-[A-Z0-9]{8}\./, '-hash.')).toSorted()
+    expect(named).toEqual(['chunk-hash.js', 'index.js', 'later-hash.js', 'node.js', 'web/web.js'])
+  })
+
+  test('has one instance of a class, whichever entry it came by', async () => {
+    await bundlePackage(folder)
+    const [index, node] = [await load('index.js'), await load('node.js')]
+    expect(node.isRefused(new index.Refused('no'))).toBe(true)
+    expect((await index.later()).loaded).toBe('loaded later')
+  })
+
+  test('keeps the declarations, and no script of an earlier build', async () => {
+    await bundlePackage(folder)
+    const files = await readdir(join(folder, 'dist'))
+    expect(files).toContain('refused.d.ts')
+    expect(files).not.toContain('refused.js')
+  })
+
+  test('carries its source in its maps', async () => {
+    await bundlePackage(folder)
+    const map = JSON.parse(await readFile(join(folder, 'dist/web/web.js.map'), 'utf8'))
+    expect(map.sourcesContent).toEqual([sources['src/web/web.ts']])
+  })
+
+  test('leaves out of an application what it does not use', async () => {
+    await bundlePackage(folder)
+    const contents = `export { name } from './dist/web/web.js'`
+    const { outputFiles } = await build({
+      stdin: { contents, resolveDir: folder },
+      bundle: true,
+      write: false,
+      format: 'esm',
+      platform: 'node',
+    })
+    expect(outputFiles[0]?.text).toContain('"web"')
+    expect(outputFiles[0]?.text).not.toContain('Map')
+  })
+
+  test('says which entry names no built file', async () => {
+    const other = { ...manifest, publishConfig: { exports: { '.': './src/index.ts' } } }
+    await writeFile(join(folder, 'package.json'), JSON.stringify(other))
+    await expect(bundlePackage(folder)).rejects.toThrow('names "./src/index.ts"; name a file like ./dist/index.js')
+  })
+})
+
+describe('what is marked', () => {
+  test.each([
+    ['a call', `const a = f(1)`, `const a = /* @__PURE__ */ (() => (f(1)))()`],
+    ['a value with a spread', `const a = { ...b }`, `const a = /* @__PURE__ */ (() => ({ ...b }))()`],
+    [
+      'each of several',
+      `var a = f(), b = g()`,
+      `var a = /* @__PURE__ */ (() => (f()))(), b = /* @__PURE__ */ (() => (g()))()`,
+    ],
+    ['an import of ours without a name', `import "./chunk.js";\nf()`, `\nf()`],
+  ])('%s', (_what, source, marked) => {
+    expect(markPure(source)).toBe(marked)
+  })
+
+  test.each([
+    ['a plain value', `const a = { b: 1 }`],
+    ['a function that calls', `const a = () => f()`],
+    ['a call that is marked already', `const a = /* @__PURE__ */ new Map()`],
+    ['a value that is waited for', `const a = await f()`],
+    ['a statement that does something', `f()`],
+    ['a call inside a function', `function a() {\n  const b = f()\n}`],
+    ['an import of another package without a name', `import "other"`],
+    ['an import of ours with a name', `import { a } from "./chunk.js"`],
+  ])('not %s', (_what, source) => {
+    expect(markPure(source)).toBe(source)
+  })
+})
