@@ -1,6 +1,19 @@
-import ts from 'typescript'
+import { parse } from 'acorn'
 
-/** @typedef {{ start: number, end: number, text: string }} Edit */
+/**
+ * @typedef {{ start: number, end: number, text: string }} Edit
+ * @typedef {import('acorn').AnyNode} Node
+ */
+
+/** What runs code where it stands; a spread may run a getter. */
+const running = new Set([
+  'CallExpression',
+  'NewExpression',
+  'TaggedTemplateExpression',
+  'ImportExpression',
+  'SpreadElement',
+])
+const waiting = new Set(['AwaitExpression'])
 
 /**
  * Says of a module what `"sideEffects": false` says of its package, in the form that bundlers of applications read within a
@@ -10,55 +23,60 @@ import ts from 'typescript'
  * @returns {string}
  */
 export function markPure(source) {
-  const { statements } = ts.createSourceFile('module.js', source, ts.ScriptTarget.Latest, true, ts.ScriptKind.JS)
-  const edits = statements.flatMap((statement) =>
-    ts.isVariableStatement(statement) ? pureInitializers(statement, source) : bareImport(statement),
-  )
+  const { body } = parse(source, { ecmaVersion: 'latest', sourceType: 'module' })
+  const edits = body.flatMap((statement) => {
+    if (statement.type === 'VariableDeclaration') return pureInitializers(statement, source)
+    return statement.type === 'ImportDeclaration' ? bareImport(statement) : []
+  })
   return edits.reduceRight((text, edit) => text.slice(0, edit.start) + edit.text + text.slice(edit.end), source)
 }
 
 /**
- * The whole value becomes one call that is marked. A mark in front of every call inside would not do: bundlers keep the spread
- * of an object, since it may run a getter.
- * @param {ts.VariableStatement} statement
+ * The whole value becomes one call that is marked. A mark in front of every call inside would not do, since bundlers keep the
+ * spread of an object.
+ * @param {import('acorn').VariableDeclaration} statement
  * @param {string} source
  * @returns {Edit[]}
  */
-function pureInitializers({ declarationList }, source) {
-  return declarationList.declarations.flatMap(({ initializer }) => {
-    if (initializer === undefined || !holds(initializer, runsCode) || holds(initializer, ts.isAwaitExpression))
-      return []
-    const [start, end] = [initializer.getStart(), initializer.end]
-    if (source.slice(initializer.pos, start).includes('@__PURE__')) return []
+function pureInitializers({ declarations }, source) {
+  return declarations.flatMap(({ id, init }) => {
+    if (!init || !holds(init, running) || holds(init, waiting)) return []
+    if (source.slice(id.end, init.start).includes('@__PURE__')) return []
+    const { start, end } = init
     return [{ start, end, text: `/* @__PURE__ */ (() => (${source.slice(start, end)}))()` }]
   })
 }
 
 /**
  * esbuild keeps the order in which files run by importing those of which it needs no name.
- * @param {ts.Statement} statement
+ * @param {import('acorn').ImportDeclaration} statement
  * @returns {Edit[]}
  */
-function bareImport(statement) {
-  if (!ts.isImportDeclaration(statement) || statement.importClause !== undefined) return []
-  const isOurs = ts.isStringLiteral(statement.moduleSpecifier) && statement.moduleSpecifier.text.startsWith('.')
-  return isOurs ? [{ start: statement.getStart(), end: statement.end, text: '' }] : []
+function bareImport({ specifiers, source, start, end }) {
+  const isOurs = typeof source.value === 'string' && source.value.startsWith('.')
+  return specifiers.length === 0 && isOurs ? [{ start, end, text: '' }] : []
 }
 
-/** @param {ts.Node} node */
-function runsCode(node) {
+/**
+ * Whether a node, or one inside it that runs with it, is of some types.
+ * @param {Node} node
+ * @param {ReadonlySet<string>} types
+ * @returns {boolean}
+ */
+function holds(node, types) {
+  if (node.type === 'ArrowFunctionExpression' || node.type === 'FunctionExpression') return false
   return (
-    ts.isCallExpression(node) || ts.isNewExpression(node) || ts.isSpreadAssignment(node) || ts.isSpreadElement(node)
+    types.has(node.type) ||
+    Object.values(node)
+      .flat()
+      .some((child) => isNode(child) && holds(child, types))
   )
 }
 
 /**
- * Whether a node, or one inside it that runs with it, is of a kind.
- * @param {ts.Node} node
- * @param {(node: ts.Node) => boolean} isKind
- * @returns {boolean}
+ * @param {unknown} value
+ * @returns {value is Node}
  */
-function holds(node, isKind) {
-  if (ts.isFunctionLike(node)) return false
-  return isKind(node) || ts.forEachChild(node, (child) => holds(child, isKind) || undefined) === true
+function isNode(value) {
+  return typeof value === 'object' && value !== null && 'type' in value
 }
