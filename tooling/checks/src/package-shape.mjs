@@ -7,6 +7,7 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { problem, runCheck } from './report.mjs'
 import { pick } from './resolve.mjs'
+import { unreachedScripts } from './unreached.mjs'
 import { listPackages, workspaceRoot } from './workspace.mjs'
 
 const run = promisify(execFile)
@@ -118,6 +119,7 @@ async function packedProblems(one, folder) {
 function shippedProblems(one, shipped) {
   const manifest = readFileSync(join(shipped, 'package.json'), 'utf8')
   const files = readdirSync(shipped, { recursive: true, encoding: 'utf8' })
+  const { exports } = JSON.parse(manifest)
   const stray = files.filter((file) => /\.test\.|(^|\/)testing\/|\.tsbuildinfo$|^src\//.test(file))
   return [
     ...(/"workspace:/.test(manifest)
@@ -127,6 +129,9 @@ function shippedProblems(one, shipped) {
       ? [problem(`${one.folder} packs a manifest that names src`, 'correct publishConfig')]
       : []),
     ...stray.map((file) => problem(`${one.folder} ships ${file}`, 'exclude it in tsconfig.build.json, and build anew')),
+    ...unreachedScripts(shipped, exports).map((file) =>
+      problem(`${one.folder} ships ${file}, which no entry imports`, 'remove dist, and build anew'),
+    ),
   ]
 }
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { checkNames } from '../src/names.mjs'
 import { manifestProblems } from '../src/package-shape.mjs'
 import { checkPaths } from '../src/paths.mjs'
+import { unreachedScripts } from '../src/unreached.mjs'
 import { listPackages } from '../src/workspace.mjs'
 import { tree } from './tree.ts'
 
@@ -48,4 +49,17 @@ test('a manifest whose two lists of entries differ is refused', () => {
   expect(found).toContain('"dist" of . differs from publishConfig.exports')
   expect(found).toContain('has no "sideEffects": false')
   expect(found).toContain('has no "publishConfig.access": "public"')
+})
+
+test('a script that no entry imports is named, and one that is loaded later is not', () => {
+  const root = tree({
+    'dist/index.js': `export { a } from './chunk-A.js'\nexport const later = () => import('./later.js')\n`,
+    'dist/index.d.ts': 'export declare const a: 1\n',
+    'dist/chunk-A.js': 'export const a = 1\n',
+    'dist/chunk-B.js': 'export const a = 0\n',
+    'dist/later.js': `import '../dist/later/part.js'\n`,
+    'dist/later/part.js': '',
+  })
+  const exports = { '.': { types: './dist/index.d.ts', default: './dist/index.js' }, './package.json': null }
+  expect(unreachedScripts(root, exports)).toEqual(['dist/chunk-B.js'])
 })
