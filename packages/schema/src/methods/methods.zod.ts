@@ -1,5 +1,4 @@
-import * as z from 'zod/mini'
-import { inputRequiredResult } from '../patterns/mrtr.zod.ts'
+import type * as z from 'zod/mini'
 import { subscriptionsListenRequestParams, subscriptionsListenResult } from '../patterns/subscriptions.zod.ts'
 import { completeRequestParams, completeResult } from '../server/completion.zod.ts'
 import { discoverResult } from '../server/discover.zod.ts'
@@ -7,9 +6,8 @@ import { paginatedRequestParams } from '../server/pagination.zod.ts'
 import { getPromptRequestParams, getPromptResult, listPromptsResult } from '../server/prompts.zod.ts'
 import * as resources from '../server/resource-requests.zod.ts'
 import { callToolRequestParams, callToolResult, listToolsResult } from '../server/tool-requests.zod.ts'
-import { inEnglish } from '../basic/issue-of.zod.ts'
-import { isJsonObject } from '../basic/json.ts'
 import { requestParams } from '../basic/meta.zod.ts'
+import { complete, completeOrAsking, withCacheHints } from './finished-result.zod.ts'
 import type { Method, MethodTypes } from './methods.ts'
 
 /** Validates the params of a method's requests. */
@@ -43,45 +41,4 @@ export const resultValidators: { readonly [M in Method]: z.ZodMiniType<MethodTyp
   'resources/read': completeOrAsking(complete(resources.readResourceResult, withCacheHints)),
   'completion/complete': complete(completeResult),
   'subscriptions/listen': complete(subscriptionsListenResult),
-}
-
-function complete<R extends { readonly resultType: string }>(
-  validator: z.ZodMiniType<R>,
-  fill: (result: object) => object = withResultType,
-): z.ZodMiniType<R> {
-  const filled = z.transform((value) => (isJsonObject(value) ? fill(value) : value))
-  return z
-    .pipe(filled, validator)
-    .check(
-      z.refine(({ resultType }) => resultType === 'complete', { path: ['resultType'], message: 'expected "complete"' }),
-    )
-}
-
-function withResultType(result: object): object {
-  return { resultType: 'complete', ...result }
-}
-
-function withCacheHints(result: object): object {
-  const filled = { resultType: 'complete', cacheScope: 'private', ttlMs: 0, ...result }
-  return typeof filled.ttlMs === 'number' && filled.ttlMs < 0 ? { ...filled, ttlMs: 0 } : filled
-}
-
-const asking = inputRequiredResult.check(
-  z.refine(
-    (result) => result.inputRequests !== undefined || result.requestState !== undefined,
-    'expected inputRequests, requestState or both',
-  ),
-)
-
-// The resultType chooses, instead of a union that would report the issues of both.
-function completeOrAsking<R>(completed: z.ZodMiniType<R>): z.ZodMiniType<R | z.output<typeof asking>> {
-  return z.transform((value: unknown, context) => {
-    const asks = isJsonObject(value) && value['resultType'] === 'input_required'
-    const parsed = (asks ? asking : completed).safeParse(value, inEnglish)
-    if (parsed.success) return parsed.data
-    for (const { path, message } of parsed.error.issues) {
-      context.issues.push({ code: 'custom', path, message, input: value })
-    }
-    return z.NEVER
-  })
 }
