@@ -1,37 +1,64 @@
 import { createServer } from 'node:http'
+import { bareToken } from '../codec/bare-aes.ts'
 import { answerQuestions } from '../http/answer-questions.ts'
 import { flowBody, type FlowResult, nextOf, postsOfFlow, type Retry } from './flow.ts'
 import { flowServer } from './flow-server.ts'
 
-// The three answers of a whole flow, as our server gave them once, by the state that they answer to.
-const answers = await recordFlow()
+/** What a POST of the flow is answered with: our server's text, around the state where it has one. */
+interface Round {
+  readonly before: string
+  readonly state: object | undefined
+  readonly after: string
+}
 
+const rounds = await recordFlow()
+
+// The least that keeps nothing between two requests and shows its state to nobody: the state that comes is opened, and the next one sealed.
 answerQuestions(
   createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const { params }: { params: Retry } = JSON.parse(Buffer.concat(chunks).toString())
-      const answer = answers.get(params.requestState)
-      const status = answer === undefined ? 400 : 200
-      response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': answer?.length ?? 0 })
+      const answer = answerTo(rounds[params.requestState === undefined ? 0 : postIn(params.requestState)])
+      const headers = { 'Content-Type': 'application/json', 'Content-Length': answer.length }
+      response.writeHead(answer === '' ? 400 : 200, headers)
       response.end(answer)
     })
   }),
 )
 
-async function recordFlow(): Promise<ReadonlyMap<string | undefined, string>> {
+function answerTo(round: Round | undefined): string {
+  if (round === undefined) return ''
+  const { before, state, after } = round
+  return state === undefined ? before : `${before}${bareToken.seal(state)}${after}`
+}
+
+function postIn(token: string): number {
+  const state = bareToken.open(token)
+  return typeof state === 'object' && state !== null && 'post' in state ? Number(state.post) : Number.NaN
+}
+
+async function recordFlow(): Promise<readonly Round[]> {
   const server = flowServer()
   const { signal } = new AbortController()
-  const texts = new Map<string | undefined, string>()
+  const found: Round[] = []
   let retry: Retry = {}
   for (let post = 1; post <= postsOfFlow; post++) {
-    const text = JSON.stringify(
-      await server(JSON.parse(flowBody(retry)), { signal, principal: { subject: 'ada' }, notify: () => {} }),
-    )
-    texts.set(retry.requestState, text)
+    const call = { signal, principal: { subject: 'ada' }, notify: () => {} }
+    const text = JSON.stringify(await server(JSON.parse(flowBody(retry)), call))
     const { result }: { result: FlowResult } = JSON.parse(text)
+    found.push(roundOf(text, result.requestState, post))
     retry = nextOf(result)
   }
-  return texts
+  return found
+}
+
+/** The state of a round is as long as ours was. */
+function roundOf(text: string, state: string | undefined, post: number): Round {
+  if (state === undefined) return { before: text, state: undefined, after: '' }
+  const at = text.indexOf(state)
+  const missing = state.length - bareToken.seal({ post, journal: '' }).length
+  const journal = 'x'.repeat(Math.max(0, Math.floor((missing * 3) / 4)))
+  return { before: text.slice(0, at), state: { post, journal }, after: text.slice(at + state.length) }
 }
