@@ -1,6 +1,9 @@
 import { nextTurn } from './next-turn.ts'
 import type { Answer, Outlet } from './outlet.ts'
 
+// A mark of 0 makes the desired size minus the bytes that wait.
+const strategy = new ByteLengthQueuingStrategy({ highWaterMark: 0 })
+
 /** An outlet that resolves a promise with a web response. */
 export function respond(request: Request, resolve: (response: Response) => void): Outlet {
   const encoder = new TextEncoder()
@@ -21,9 +24,9 @@ export function respond(request: Request, resolve: (response: Response) => void)
     else if (!closed) stream.close()
     close()
   }
-  // Most answers are out within the turn, and adapters make a signal when it is first looked at.
+  // Most answers that are no streams are out within the turn, and adapters make a signal when it is first looked at.
   const watch = () => {
-    if (closed) return
+    if (closed || watched) return
     if (request.signal.aborted) return leave()
     watched = true
     request.signal.addEventListener('abort', leave)
@@ -35,14 +38,13 @@ export function respond(request: Request, resolve: (response: Response) => void)
       close()
     },
     open(headers) {
-      // A mark of 0 makes the desired size minus the bytes that wait.
-      const strategy = new ByteLengthQueuingStrategy({ highWaterMark: 0 })
       const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
         stream = controller
       }
       // With that mark the stream asks for more only when the reader has taken everything.
       const source = { start, pull: drain.release, cancel: close }
       resolve(new Response(new ReadableStream(source, strategy), { headers: fieldsOf(headers) }))
+      watch()
     },
     write(text) {
       if (!closed) stream?.enqueue(encoder.encode(text))
