@@ -1,24 +1,15 @@
 import { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import {
-  createMcpHandler,
   hostHeaderValidationResponse,
   localhostAllowedHostnames,
   localhostAllowedOrigins,
-  McpServer,
   originValidationResponse,
 } from '@modelcontextprotocol/server'
-import { z } from 'zod'
 import { answerQuestions } from '../http/answer-questions.ts'
+import { officialEcho } from '../http/official.ts'
 
-const handler = createMcpHandler(() => {
-  const server = new McpServer({ name: 'bench', version: '1.0.0' })
-  const inputSchema = z.object({ text: z.string(), times: z.number().int().min(1).max(10) })
-  server.registerTool('echo', { description: 'Repeats a text', inputSchema }, ({ text, times }) => ({
-    content: [{ type: 'text', text: text.repeat(times) }],
-  }))
-  return server
-})
+const handler = officialEcho()
 const hosts = localhostAllowedHostnames()
 const origins = localhostAllowedOrigins()
 

@@ -1,26 +1,4 @@
-import { createServer } from 'node:http'
-import { localhostHostValidation, localhostOriginValidation, toNodeHandler } from '@modelcontextprotocol/node'
-import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
-import { z } from 'zod'
 import { answerQuestions } from './answer-questions.ts'
+import { officialEcho, serveOfficial } from './official.ts'
 
-const handler = createMcpHandler(() => {
-  const server = new McpServer({ name: 'bench', version: '1.0.0' })
-  const inputSchema = z.object({ text: z.string(), times: z.number().int().min(1).max(10) })
-  server.registerTool('echo', { description: 'Repeats a text', inputSchema }, ({ text, times }) => ({
-    content: [{ type: 'text', text: text.repeat(times) }],
-  }))
-  return server
-})
-const handle = toNodeHandler(handler)
-const validateHost = localhostHostValidation()
-const validateOrigin = localhostOriginValidation()
-
-// The checks of Host and Origin are part of what our handler does, so they are switched on here as its documentation says.
-answerQuestions(
-  createServer((request, response) => {
-    if (!validateHost(request, response) || !validateOrigin(request, response)) return
-    // @ts-expect-error The types of the official SDK were not written for exactOptionalPropertyTypes.
-    void handle(request, response)
-  }),
-)
+answerQuestions(serveOfficial(officialEcho()))

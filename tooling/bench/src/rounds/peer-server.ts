@@ -1,5 +1,3 @@
-import { createServer } from 'node:http'
-import { localhostHostValidation, localhostOriginValidation, toNodeHandler } from '@modelcontextprotocol/node'
 import {
   acceptedContent,
   createMcpHandler,
@@ -10,6 +8,7 @@ import {
 import { randomKey } from '@x/state-codec'
 import { z } from 'zod'
 import { answerQuestions } from '../http/answer-questions.ts'
+import { serveOfficial } from '../http/official.ts'
 
 const resolution = z.object({ resolution: z.enum(['Fixed', 'Duplicate']) })
 const original = z.object({ id: z.number().int() })
@@ -39,14 +38,5 @@ const handler = createMcpHandler(() => {
   })
   return server
 })
-const handle = toNodeHandler(handler)
-const validateHost = localhostHostValidation()
-const validateOrigin = localhostOriginValidation()
 
-answerQuestions(
-  createServer((request, response) => {
-    if (!validateHost(request, response) || !validateOrigin(request, response)) return
-    // @ts-expect-error The types of the official SDK were not written for exactOptionalPropertyTypes.
-    void handle(request, response)
-  }),
-)
+answerQuestions(serveOfficial(handler))
