@@ -27,7 +27,8 @@ export async function run({ quick }: { readonly quick: boolean }): Promise<void>
   }
   const calls = 100_000 * share
   const program = fileURLToPath(new URL('./suspended/program.js', import.meta.url))
-  const { before, after } = await runProgram(program, [String(calls)], ['dist'])
+  const { heaps } = await runProgram(program, [String(calls), '1'], ['dist'])
+  const [before = Number.NaN, after = Number.NaN] = heaps
   printRow('suspended calls', calls, [before, after])
 }
 

@@ -12,7 +12,8 @@ import { runProgram } from './suspended/run-program.ts'
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const calls = quick ? 20_000 : 100_000
   const program = fileURLToPath(new URL('./suspended/program.js', import.meta.url))
-  const { before, after, callsPerSecond } = await runProgram(program, [String(calls)], ['dist'])
+  const { heaps, callsPerSecond } = await runProgram(program, [String(calls), '1'], ['dist'])
+  const [before = Number.NaN, after = Number.NaN] = heaps
   const perCall = (after - before) / calls
   process.stdout.write(
     `${calls} suspended calls\n` +

@@ -4,29 +4,39 @@ import { type Keep, suspendCalls, suspendingServer } from './calls.ts'
 /** What the calls left behind. */
 export interface Measured {
   readonly calls: number
-  /** Bytes that are in use on the heap after everything that can be collected was. */
-  readonly before: number
-  readonly after: number
+  /** Bytes that are in use on the heap after everything that can be collected was: before the calls, and again each time that they were made. */
+  readonly heaps: readonly number[]
   readonly callsPerSecond: number
 }
 
 /** Calls before the first look at the heap, so that compiled code and filled caches are not taken for a leak. */
 const warmUp = 3000
 
+/** How the calls are made. */
+export interface MeasureOptions {
+  readonly calls: number
+  /** How often that many are made. */
+  readonly times: number
+  readonly keep?: Keep
+}
+
 /**
- * Suspends calls and looks at the heap before and after.
+ * Suspends calls and looks at the heap before and after, so many times.
  *
  * @throws Error when Node was not started with `--expose-gc`, without which the heap says nothing.
  */
-export async function measure(calls: number, keep?: Keep): Promise<Measured> {
+export async function measure({ calls, times, keep }: MeasureOptions): Promise<Measured> {
   const server = suspendingServer(keep)
   await suspendCalls(server, warmUp)
-  const before = await usedHeap()
-  const start = performance.now()
-  await suspendCalls(server, calls)
-  const seconds = (performance.now() - start) / 1000
-  const after = await usedHeap()
-  return { calls, before, after, callsPerSecond: calls / seconds }
+  const heaps = [await usedHeap()]
+  let milliseconds = 0
+  for (let time = 0; time < times; time += 1) {
+    const start = performance.now()
+    await suspendCalls(server, calls)
+    milliseconds += performance.now() - start
+    heaps.push(await usedHeap())
+  }
+  return { calls, heaps, callsPerSecond: (1000 * calls * times) / milliseconds }
 }
 
 async function usedHeap(): Promise<number> {

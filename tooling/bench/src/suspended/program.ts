@@ -1,9 +1,10 @@
 import { measure } from './measure.ts'
 
-/** Measures as many calls as the first argument says; with `leak` as the second one, a handler keeps its contexts. */
-async function run([count = '', mode = '']: readonly string[]): Promise<void> {
+/** Measures as many calls as the first argument says, as often as the second one; with `leak` as the third, a handler keeps its contexts. */
+async function run([calls = '', times = '', mode = '']: readonly string[]): Promise<void> {
   const kept: object[] = []
-  const measured = await measure(Number(count), mode === 'leak' ? (context) => void kept.push(context) : undefined)
+  const leak = mode === 'leak' ? { keep: (context: object) => void kept.push(context) } : {}
+  const measured = await measure({ calls: Number(calls), times: Number(times), ...leak })
   process.stdout.write(JSON.stringify({ ...measured, kept: kept.length }))
 }
 
