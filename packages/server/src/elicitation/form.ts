@@ -56,6 +56,17 @@ export function formOf(schema: AnySchema | Form<unknown>): Form<unknown> {
   return made
 }
 
+const texts = new WeakMap<Form<unknown>, string>()
+
+/** A form's schema as JSON: every run of a handler writes its questions, to know them again. */
+export function schemaTextOf(form: Form<unknown>): string {
+  const known = texts.get(form)
+  if (known !== undefined) return known
+  const text = JSON.stringify(form.requestedSchema)
+  texts.set(form, text)
+  return text
+}
+
 /** No schema has both: JSON Schema holds no functions, and no library calls a member so. */
 function isForm(schema: AnySchema | Form<unknown>): schema is Form<unknown> {
   return 'requestedSchema' in schema && typeof schema.check === 'function'

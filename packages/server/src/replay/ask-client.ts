@@ -6,10 +6,11 @@ import {
   type JsonObject,
   McpError,
 } from '@x/schema'
-import type { Awaitable } from '../request/awaitable.ts'
+import { after, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { quote, requireCapabilities } from '../request/scope.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { QuestionRecord } from './journal.ts'
+import { cloneJson } from './json-copy.ts'
 import { type Asked, ask, enter, fail, journalOf, type Run, responseFor, tooLate, whileReading } from './run.ts'
 
 /** Something that only the client can answer. */
@@ -17,6 +18,8 @@ export interface Question<T> {
   /** The function that asks, for messages. */
   readonly called: string
   readonly request: InputRequest
+  /** The request as JSON, where that is known already. */
+  readonly text?: string
   /** What the client must have declared. */
   readonly needed: ClientCapabilities
   /** What an answer means to the handler; runs again in every run. */
@@ -40,22 +43,34 @@ const changesAllowed = 2
  * have declared that it can answer: an McpError (-32021) says what is missing (basic/patterns/mrtr, server requirements).
  */
 export async function answerTo<T>(run: Run, key: string, question: Question<T>): Promise<T> {
-  const text = JSON.stringify(question.request)
+  const text = question.text ?? JSON.stringify(question.request)
   enter(run, { kind: 'ask', called: question.called, key, text })
   const known = journalOf(run).questions.get(key)
   const response = known === undefined ? broughtAlong(run, key) : known.response
   if (response === undefined) return askClient(run, key, { question, text, known })
-  const outcome = await whileReading(run, () => judge(run, key, { known, response, question, text }))
+  const judged = judge(run, key, { known, response, question, text })
+  const outcome = isPromiseLike(judged) ? await whileReading(run, judged) : judged
   if (run.phase !== 'running') throw tooLate(run, question.called)
   if ('value' in outcome) return outcome.value
-  if ('changes' in outcome && outcome.changes > changesAllowed) {
+  refuseEndless(run, { key, text, again: outcome })
+  return askClient(run, key, { question, text, known: journalOf(run).questions.get(key), again: outcome })
+}
+
+interface Endless {
+  readonly key: string
+  readonly text: string
+  readonly again: Again
+}
+
+/** What would be asked again and again ends the call. */
+function refuseEndless(run: Run, { key, text, again }: Endless): void {
+  if ('changes' in again && again.changes > changesAllowed) {
     const reason = `asks "${key}" another way in every run: keep times and random values out of messages and schemas`
     throw fail(run, 'question', `${quote(run.name)} ${reason}. Now it asks: ${text.slice(0, 500)}`)
   }
-  if ('misfits' in outcome && outcome.misfits > patience) {
-    throw new McpError(errorCodes.invalidParams, `The answer to "${key}" does not fit: ${outcome.reason}`)
+  if ('misfits' in again && again.misfits > patience) {
+    throw new McpError(errorCodes.invalidParams, `The answer to "${key}" does not fit: ${again.reason}`)
   }
-  return askClient(run, key, { question, text, known: journalOf(run).questions.get(key), again: outcome })
 }
 
 interface Asking<T> {
@@ -94,6 +109,8 @@ function broughtAlong({ scope }: Run, key: string): JsonObject | undefined {
   return responseFor(inputResponses, key)
 }
 
+type Judgement<T> = { readonly value: T } | Again
+
 interface Judging<T> {
   readonly known: QuestionRecord | undefined
   readonly response: JsonObject
@@ -101,19 +118,24 @@ interface Judging<T> {
   readonly text: string
 }
 
-async function judge<T>(
+/** What an answer is worth; at once, unless the platform or the question takes its time. */
+function judge<T>(run: Run, key: string, judging: Judging<T>): Awaitable<Judgement<T>> {
+  return after(fingerprintOf(judging.text), (fingerprint) => judgeQuestion(run, key, { ...judging, fingerprint }))
+}
+
+function judgeQuestion<T>(
   run: Run,
   key: string,
-  { known, response, question, text }: Judging<T>,
-): Promise<{ readonly value: T } | Again> {
-  const fingerprint = await fingerprintOf(text)
+  { known, response, question, fingerprint }: Judging<T> & { readonly fingerprint: string },
+): Awaitable<Judgement<T>> {
   const record = known ?? { fingerprint, times: 1, misfits: 0, changes: 0, response }
   journalOf(run).questions.set(key, record)
   // The user answered another question: that of an earlier version, or one whose text is not repeatable.
   if (fingerprint !== record.fingerprint) return { changes: record.changes + 1 }
   // A copy: what a handler does to an answer must not change the journal.
-  const reading = await question.read(structuredClone(response))
-  return 'misfit' in reading ? { misfits: record.misfits + 1, reason: reading.misfit } : reading
+  return after(question.read(cloneJson(response)), (reading) =>
+    'misfit' in reading ? { misfits: record.misfits + 1, reason: reading.misfit } : reading,
+  )
 }
 
 /** The question once more, with the reason where a user reads it. */

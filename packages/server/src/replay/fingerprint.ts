@@ -1,6 +1,11 @@
+import type { Awaitable } from '../request/awaitable.ts'
+
 /** A digest of a question, by which a later run knows that it still asks the same: 16 bytes of SHA-256, as hex. */
-export async function fingerprintOf(text: string): Promise<string> {
-  if (nodeCrypto !== undefined) return nodeCrypto.hash('sha256', text, 'hex').slice(0, length)
+export function fingerprintOf(text: string): Awaitable<string> {
+  return nodeCrypto === undefined ? webFingerprint(text) : nodeCrypto.hash('sha256', text, 'hex').slice(0, length)
+}
+
+async function webFingerprint(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0'))
     .join('')

@@ -88,19 +88,15 @@ export function emptyJournal(flow: string, began: number): Journal {
 /** A journal as JSON; short names, because it travels with every round. */
 export function writeJournal(journal: Journal): JsonObject {
   const { flow, began, round, sheds, questions, steps, checkpoints, uuids, explicit, others } = journal
-  return {
-    ...objectOf(others, (value) => value),
-    v: version,
-    flow,
-    began,
-    round,
-    ...(sheds > 0 && { sheds }),
-    ...(questions.size > 0 && { questions: objectOf(questions, writeQuestion) }),
-    ...(steps.size > 0 && { steps: objectOf(steps, ({ value }) => (value === undefined ? [] : [value])) }),
-    ...(checkpoints.size > 0 && { checkpoints: objectOf(checkpoints, (value) => value) }),
-    ...(uuids.size > 0 && { uuids: objectOf(uuids, (value) => value) }),
-    ...(explicit && { explicit: writeExplicit(explicit) }),
-  }
+  // Member by member: spreads of what is there or not would cost several times as much.
+  const written: Record<string, JsonValue> = { v: version, flow, began, round }
+  if (sheds > 0) written['sheds'] = sheds
+  if (questions.size > 0) written['questions'] = objectOf(questions, writeQuestion)
+  if (steps.size > 0) written['steps'] = objectOf(steps, ({ value }) => (value === undefined ? [] : [value]))
+  if (checkpoints.size > 0) written['checkpoints'] = objectOf(checkpoints, (value) => value)
+  if (uuids.size > 0) written['uuids'] = objectOf(uuids, (value) => value)
+  if (explicit !== undefined) written['explicit'] = writeExplicit(explicit)
+  return others.size === 0 ? written : { ...objectOf(others, (value) => value), ...written }
 }
 
 /** A journal from the JSON that {@link writeJournal} made; undefined for anything else, such as that of a later format. */
@@ -119,8 +115,18 @@ export function readJournal(value: JsonValue): Journal | undefined {
     checkpoints: mapOf(value['checkpoints'], (saved) => saved),
     uuids: mapOf(value['uuids'], (uuid) => (typeof uuid === 'string' ? uuid : undefined)),
     explicit: isJsonObject(explicit) ? readExplicit(explicit) : undefined,
-    others: mapOf(Object.fromEntries(Object.entries(value).filter(([name]) => !known.has(name))), (other) => other),
+    others: othersIn(value),
   }
+}
+
+/** What a later version wrote besides what this one knows. */
+function othersIn(journal: JsonObject): ReadonlyMap<string, JsonValue> {
+  const others = new Map<string, JsonValue>()
+  for (const name of Object.keys(journal)) {
+    const other = journal[name]
+    if (!known.has(name) && other !== undefined) others.set(name, other)
+  }
+  return others
 }
 
 /** A member of a journal that changes while a handler runs. */

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@x/schema'
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
 /** How deep a value may be that is recorded. */
 const deepest = 100
@@ -14,6 +14,18 @@ export function jsonCopy(value: unknown): { readonly value: JsonValue } | { read
     if (error instanceof NotJson) return { reason: error.message }
     throw error
   }
+}
+
+/** A copy of what is known to be JSON, such as a member of a journal: for small values, several times as fast as `structuredClone`. */
+export function cloneJson(value: JsonObject): JsonObject
+export function cloneJson(value: JsonValue | undefined): JsonValue | undefined
+export function cloneJson(value: JsonValue | undefined): JsonValue | undefined {
+  if (typeof value !== 'object' || value === null) return value
+  if (!isJsonObject(value)) return value.map((item) => cloneJson(item) ?? null)
+  // A spread makes `__proto__` an own member as well, which is then written like any other.
+  const copied: Record<string, JsonValue | undefined> = { ...value }
+  for (const key of Object.keys(copied)) copied[key] = cloneJson(copied[key])
+  return copied
 }
 
 class NotJson extends Error {}

@@ -1,4 +1,5 @@
 import {
+  type ClientCapabilities,
   type CreateMessageRequestParams,
   type CreateMessageResult,
   type ElicitResult,
@@ -7,7 +8,7 @@ import {
   type Root,
 } from '@x/schema'
 import { DefinitionError } from '../definition-error.ts'
-import { type AnsweredBy, type Form, formOf } from '../elicitation/form.ts'
+import { type AnsweredBy, type Form, formOf, schemaTextOf } from '../elicitation/form.ts'
 import type { AnySchema } from '../json-schema/schemas.ts'
 import { issueLines } from '../json-schema/issues.ts'
 import { after } from '../request/awaitable.ts'
@@ -21,13 +22,26 @@ import { fail, type Run } from './run.ts'
 export async function askForm<S extends AnySchema | Form<unknown>>(
   run: Run,
   key: string,
+  question: FormQuestion<S>,
+): Promise<FormAnswer<AnsweredBy<S>>> {
+  return formAnswer(run, key, question)
+}
+
+const formNeeds: ClientCapabilities = { elicitation: { form: {} } }
+
+/** As {@link askForm}, but a mistake in the question is thrown at once. */
+function formAnswer<S extends AnySchema | Form<unknown>>(
+  run: Run,
+  key: string,
   { message, schema }: FormQuestion<S>,
 ): Promise<FormAnswer<AnsweredBy<S>>> {
-  const { requestedSchema, check } = askable(run, key, schema)
-  const answer = await answerTo<FormAnswer<unknown>>(run, key, {
+  const form = askable(run, key, schema)
+  const { requestedSchema, check } = form
+  const answer = answerTo<FormAnswer<unknown>>(run, key, {
     called: 'ctx.elicit or ctx.ask',
     request: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
-    needed: { elicitation: { form: {} } },
+    text: `{"method":"elicitation/create","params":{"mode":"form","message":${JSON.stringify(message)},"requestedSchema":${schemaTextOf(form)}}}`,
+    needed: formNeeds,
     read: (response) => {
       if (!isElicited(response)) return wrongKind('the action of a user')
       const { action, content = {} } = response
@@ -39,7 +53,7 @@ export async function askForm<S extends AnySchema | Form<unknown>>(
     },
   })
   // The form's own schema has accepted the content.
-  return answer as FormAnswer<AnsweredBy<S>>
+  return answer as Promise<FormAnswer<AnsweredBy<S>>>
 }
 
 /** A schema that no form can carry is the author's fault, and no failure that a model could do something about. */
@@ -57,7 +71,7 @@ export async function elicit<S extends AnySchema | Form<unknown>>(
   key: string,
   question: FormQuestion<S>,
 ): Promise<AnsweredBy<S>> {
-  const answer = await askForm(run, key, question)
+  const answer = await formAnswer(run, key, question)
   if (answer.action === 'accept') return answer.content
   throw new InputDeclined(key, answer.action)
 }

@@ -1,13 +1,28 @@
 import type { InputRequest } from '@x/schema'
+import { after, type Awaitable } from '../request/awaitable.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { note } from './kept-journal.ts'
 import { wireKey } from './keys.ts'
 import { type Asked, journalOf, type Run } from './run.ts'
 
-/** Notes that a question is open, and gives it as the client sees it. */
-export async function recordQuestion(run: Run, key: string, asked: Asked): Promise<[string, InputRequest]> {
+/** Notes that everything which a run asks is open, and gives it as the client sees it. */
+export function recordQuestions(run: Run): Awaitable<readonly RequestEntry[]> {
+  let recorded: Awaitable<readonly RequestEntry[]> = []
+  for (const [key, asked] of run.asked ?? []) {
+    recorded = after(recorded, (before) => after(recordQuestion(run, key, asked), (entry) => [...before, entry]))
+  }
+  return recorded
+}
+
+type RequestEntry = [string, InputRequest]
+
+function recordQuestion(run: Run, key: string, asked: Asked): Awaitable<RequestEntry> {
+  return after(fingerprintOf(asked.text), (fingerprint) => record(run, key, { ...asked, fingerprint }))
+}
+
+function record(run: Run, key: string, asked: Asked & { readonly fingerprint: string }): RequestEntry {
   const { questions } = journalOf(run)
-  const fingerprint = await fingerprintOf(asked.text)
+  const { fingerprint } = asked
   const known = questions.get(key)
   // An open question that reads another way now is another question, and must not be taken for the first.
   const reworded = known !== undefined && known.response === undefined && known.fingerprint !== fingerprint

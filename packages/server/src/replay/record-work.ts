@@ -3,7 +3,7 @@ import type { Awaitable } from '../request/awaitable.ts'
 import { quote } from '../request/scope.ts'
 import type { Checkpoint, StepContext, StepResult, Widened } from './recorded.ts'
 import { beginWork, passBoundary } from './boundary.ts'
-import { jsonCopy } from './json-copy.ts'
+import { cloneJson, jsonCopy } from './json-copy.ts'
 import { keep, note } from './kept-journal.ts'
 import { during, enter, fail, journalOf, pass, type Run, tooLate } from './run.ts'
 
@@ -17,7 +17,7 @@ export async function step<T extends StepResult>(
   const { steps, flow } = journalOf(run)
   const known = steps.get(key)
   // What stands in the journal is what this very step gave. A copy of it, which the handler may change as it likes.
-  if (known !== undefined) return structuredClone(known.value) as T
+  if (known !== undefined) return cloneJson(known.value) as T
   beginWork(run)
   const value = await during(run, async () => {
     // What the work is told, such as a UUID, must be the same when it has to be done again.
@@ -38,7 +38,7 @@ export async function step<T extends StepResult>(
     refuseLate(run, 'ctx.step')
   }
   // A copy of what the work gave, which differs from it in nothing that JSON can say.
-  return structuredClone(value) as T
+  return cloneJson(value) as T
 }
 
 /** Opens a checkpoint: its value is what an earlier run saved, or else where to begin. */
@@ -58,7 +58,7 @@ export function checkpoint<T extends JsonValue>(run: Run, key: string, initial: 
       const saved = checked(run, called, value)
       checkpoints.set(key, saved)
       // As above; and a copy of its own, so that nothing is recorded that was not saved.
-      current = structuredClone(saved) as Widened<T>
+      current = cloneJson(saved) as Widened<T>
       note(run, 'checkpoints', key)
       const recorded = keep(run)
       if (recorded !== undefined) {

@@ -175,7 +175,7 @@ export function fail(run: Run, code: HandlerProblem, message: string): HandlerEr
 }
 
 /** Does work that the reply waits for, even when the run is suspended meanwhile. */
-export async function during<T>(run: Run, work: () => Promise<T>): Promise<T> {
+export async function during<T>(run: Run, work: () => PromiseLike<T>): Promise<T> {
   run.pending++
   try {
     return await work()
@@ -189,10 +189,10 @@ export async function during<T>(run: Run, work: () => Promise<T>): Promise<T> {
  * Looks at an answer. The run is not suspended meanwhile, nor in the turn after it: the branch that has its answer now may be
  * about to ask, and belongs into the same round.
  */
-export async function whileReading<T>(run: Run, read: () => Promise<T>): Promise<T> {
+export async function whileReading<T>(run: Run, reading: PromiseLike<T>): Promise<T> {
   run.reading++
   try {
-    return await during(run, read)
+    return await during(run, () => reading)
   } finally {
     run.reading--
     if (run.stopped !== undefined) suspendSoon(run)

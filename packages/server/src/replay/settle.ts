@@ -1,5 +1,5 @@
 import type { JsonObject } from '@x/schema'
-import type { Awaitable } from '../request/awaitable.ts'
+import { after, type Awaitable } from '../request/awaitable.ts'
 import type { Context } from '../request/context.ts'
 import { openContext } from '../request/open-context.ts'
 import { enterCall, leaveCall } from '../shedding/gauge.ts'
@@ -55,26 +55,34 @@ function countOut(run: Run): void {
   if (run.shed !== undefined) gauge.leaving--
 }
 
-async function settleAsked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObject> {
-  await settleStopped(run, outcome)
-  return suspendCall(run)
+function settleAsked<T>(run: Run, outcome: Outcome<T>): Awaitable<JsonObject> {
+  return after(settled(run), () => {
+    refuseStopped(run, outcome)
+    return suspendCall(run)
+  })
 }
 
 async function settleTasked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObject> {
-  await settleStopped(run, outcome)
+  await settled(run)
+  refuseStopped(run, outcome)
   return handOver(run)
 }
 
-async function settleStopped<T>(run: Run, outcome: Outcome<T>): Promise<void> {
-  // What a step has done by now is recorded, or it would be done twice.
-  await drained(run)
+/** What a step has done by now is recorded, or it would be done twice. */
+function settled(run: Run): Awaitable<void> {
+  return run.pending > 0 ? drained(run) : undefined
+}
+
+/** Fails the call when something went wrong besides that its run was stopped. */
+function refuseStopped<T>(run: Run, outcome: Outcome<T>): void {
   if (run.lost !== undefined) throw run.lost
   if (run.fault !== undefined) throw run.fault
   warnSwallowed(run, outcome)
 }
 
 async function settleShed<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Promise<JsonObject> {
-  await settleStopped(run, outcome)
+  await settled(run)
+  refuseStopped(run, outcome)
   const { scope, name, journal, responses } = run
   const result = await shedCall(run)
   if (result !== undefined) return result

@@ -4,7 +4,7 @@ import { loadOf } from '../shedding/gauge.ts'
 import type { ShedEvent } from '../shedding/shedding-options.ts'
 import { journalOf, type Run } from './run.ts'
 import { sealState } from './request-state.ts'
-import { asksFor } from './suspend-call.ts'
+import { asksFor } from './input-required-result.ts'
 
 /**
  * The result that hands a call over: `requestState` alone, with which the client comes back at once, to whichever instance

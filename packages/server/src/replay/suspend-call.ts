@@ -1,29 +1,25 @@
-import { errorCodes, type InputRequest, type JsonObject, McpError, metaKeys } from '@x/schema'
-import { resultMeta } from '../catalog.ts'
+import { errorCodes, type JsonObject, McpError, metaKeys } from '@x/schema'
+import { after, type Awaitable } from '../request/awaitable.ts'
 import { HandlerError } from './handler-error.ts'
 import type { InputRequired } from './input-required.ts'
+import { inputRequiredResult } from './input-required-result.ts'
 import { jsonCopy } from './json-copy.ts'
 import { missingFor } from './needs.ts'
 import { note } from './kept-journal.ts'
 import { explicitKey, refuseKey } from './keys.ts'
-import { recordQuestion } from './record-question.ts'
+import { recordQuestions } from './record-question.ts'
 import { journalOf, type Run } from './run.ts'
-import { sealState } from './request-state.ts'
-import { warn } from './warnings.ts'
-
-/** Most clients give up after ten rounds. */
-const manyRounds = 8
 
 /** The result that asks the client for everything that the run wants, with the journal as it stands. */
-export async function suspendCall(run: Run): Promise<JsonObject> {
-  const requests: [string, InputRequest][] = []
-  for (const [key, asked] of run.asked ?? []) requests.push(await recordQuestion(run, key, asked))
-  endExplicitRound(run)
-  return inputRequiredResult(run, requests)
+export function suspendCall(run: Run): Awaitable<JsonObject> {
+  return after(recordQuestions(run), (requests) => {
+    endExplicitRound(run)
+    return inputRequiredResult(run, requests)
+  })
 }
 
 /** The result of a handler that asked in the protocol's own terms. */
-export function suspendExplicitly(run: Run, { requests, state }: InputRequired): Promise<JsonObject> {
+export function suspendExplicitly(run: Run, { requests, state }: InputRequired): Awaitable<JsonObject> {
   const entries = Object.entries(requests)
   if (entries.length === 0 && state === undefined) {
     throw new HandlerError('question', 'inputRequired was given neither requests nor state: give at least one of them')
@@ -54,32 +50,4 @@ function endExplicitRound(run: Run): void {
   if (journal.explicit === undefined) return
   journal.explicit = undefined
   note(run, 'explicit')
-}
-
-async function inputRequiredResult(run: Run, requests: readonly [string, InputRequest][]): Promise<JsonObject> {
-  const journal = journalOf(run)
-  journal.round++
-  if (journal.round === manyRounds) {
-    const advice = 'most clients stop at ten: ask several things at once'
-    warn(run, { code: 'rounds', problem: `has asked ${manyRounds} times in one call, and ${advice}` })
-  }
-  note(run, 'round')
-  const isKept = run.scope.call.journal !== undefined
-  return asksFor(run, isKept ? undefined : await sealState(journal, run.scope, run.name), requests)
-}
-
-/** A result with which the client comes back; at once, when nothing is asked of it. */
-export function asksFor(
-  { scope }: Run,
-  requestState: string | undefined,
-  requests: readonly [string, InputRequest][] = [],
-): JsonObject {
-  const meta = resultMeta(undefined, scope.catalog)
-  const inputRequests = Object.fromEntries(requests)
-  return {
-    resultType: 'input_required',
-    ...(requests.length > 0 && { inputRequests }),
-    ...(requestState !== undefined && { requestState }),
-    ...(meta && { _meta: meta }),
-  }
 }

@@ -1,0 +1,40 @@
+import type { InputRequest, JsonObject } from '@x/schema'
+import { resultMeta } from '../catalog.ts'
+import { after, type Awaitable } from '../request/awaitable.ts'
+import { note } from './kept-journal.ts'
+import { sealState } from './request-state.ts'
+import { journalOf, type Run } from './run.ts'
+import { warn } from './warnings.ts'
+
+/** Most clients give up after ten rounds. */
+const manyRounds = 8
+
+/** The result of a round that has asked, with the journal as it stands: sealed, unless it is kept for the call. */
+export function inputRequiredResult(run: Run, requests: readonly [string, InputRequest][]): Awaitable<JsonObject> {
+  const journal = journalOf(run)
+  journal.round++
+  if (journal.round === manyRounds) {
+    const advice = 'most clients stop at ten: ask several things at once'
+    warn(run, { code: 'rounds', problem: `has asked ${manyRounds} times in one call, and ${advice}` })
+  }
+  note(run, 'round')
+  const isKept = run.scope.call.journal !== undefined
+  const state = isKept ? undefined : sealState(journal, run.scope, run.name)
+  return after(state, (requestState) => asksFor(run, requestState, requests))
+}
+
+/** A result with which the client comes back; at once, when nothing is asked of it. */
+export function asksFor(
+  { scope }: Run,
+  requestState: string | undefined,
+  requests: readonly [string, InputRequest][] = [],
+): JsonObject {
+  const meta = resultMeta(undefined, scope.catalog)
+  const inputRequests = Object.fromEntries(requests)
+  return {
+    resultType: 'input_required',
+    ...(requests.length > 0 && { inputRequests }),
+    ...(requestState !== undefined && { requestState }),
+    ...(meta && { _meta: meta }),
+  }
+}
