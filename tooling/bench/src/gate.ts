@@ -25,8 +25,8 @@ const held: readonly RatioId[] = [
 /** Measures the ratios of servers in a short form, and fails the process when one of them is far from what is wanted. */
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const started = performance.now()
-  const short = quick ? { rounds: 3, seconds: 1, warmUp: 1 } : { rounds: 5, seconds: 1, warmUp: 2 }
-  const passed = await holdRatios(gauges, { ids: held, short, long: { rounds: 7, seconds: 2, warmUp: 3 }, print })
+  const short = quick ? { rounds: 3, seconds: 1, warmUp: 1 } : { rounds: 5, seconds: 1, warmUp: 5 }
+  const passed = await holdRatios(gauges, { ids: held, short, long: { rounds: 7, seconds: 2, warmUp: 8 }, print })
   print(`${held.length} ratios in ${((performance.now() - started) / 1000).toFixed(0)} s`)
   if (!passed) process.exitCode = 1
 }

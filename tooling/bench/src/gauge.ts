@@ -5,7 +5,7 @@ export interface Timing {
   readonly rounds: number
   /** Of one target in one round. */
   readonly seconds: number
-  /** Seconds for each target, before the first round. */
+  /** Seconds for each target, before the first round: until its code is compiled, which on a busy machine takes several. */
   readonly warmUp: number
 }
 
@@ -26,7 +26,7 @@ export interface Gauge {
 
 /** The options of a benchmark that is run by its name. */
 export function optionsOf({ quick }: { readonly quick: boolean }): MeasureOptions {
-  return { timing: quick ? { rounds: 3, seconds: 1, warmUp: 2 } : { rounds: 7, seconds: 3, warmUp: 5 }, print }
+  return { timing: quick ? { rounds: 3, seconds: 1, warmUp: 5 } : { rounds: 7, seconds: 3, warmUp: 5 }, print }
 }
 
 /** Writes a line to standard output. */
