@@ -26,6 +26,8 @@ export interface CallOptions extends InputHandlers {
   readonly timeoutMs?: number | undefined
   /** How long to wait for each request whatever progress is made, in milliseconds. Default: the client's, or ten times `timeoutMs`. */
   readonly maxTotalMs?: number | undefined
+  /** How often the call is sent again when the server says that it has not begun it. Default: the client's. */
+  readonly retries?: number | undefined
   /** Told of progress; what it throws fails the call. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /** Told of log messages; what it throws fails the call. */

@@ -37,6 +37,11 @@ export interface ClientOptions extends InputHandlers {
   readonly timeoutMs?: number | undefined
   /** How long a call waits whatever progress is made, in milliseconds. Default ten times its `timeoutMs`. */
   readonly maxTotalMs?: number | undefined
+  /**
+   * How often a call is sent again whose server says that it has not begun it, since it is overloaded or stops. Default 3; 0 for never. Waiting
+   * for it takes no longer than `timeoutMs`.
+   */
+  readonly retries?: number | undefined
   /** How many pages a list may have. Default 1000. */
   readonly maxPages?: number | undefined
   /** Told of tools that were left out or cannot be checked. */

@@ -127,7 +127,7 @@ describe('over HTTP', () => {
     await expect.poll(() => server.load.running).toBe(1)
     expect((await fetch(new URL('/readyz', http.url))).status).toBe(503)
     expect((await fetch(new URL('/healthz', http.url))).status).toBe(200)
-    const refused = await client.callTool('wait').catch((error: unknown) => error)
+    const refused = await client.callTool('wait', {}, { retries: 0 }).catch((error: unknown) => error)
     expect(isClientError(refused)).toBe(true)
     const data = { reason: 'overloaded', retryAfterMs: 2500 }
     expect(refused).toMatchObject({ code: 'rpc', rpc: { code: errorCodes.internal, data } })
@@ -135,6 +135,30 @@ describe('over HTTP', () => {
     finish()
     expect(textOf(await first)).toBe('waited')
     expect((await fetch(new URL('/readyz', http.url))).status).toBe(200)
+    await connection.close()
+  })
+
+  test('a client comes again with a call that was refused at the hard limit, and the handler runs once', async () => {
+    const finishing: (() => void)[] = []
+    const wait = tool('wait', {
+      description: 'Waits',
+      run: () => new Promise<string>((resolve) => finishing.push(() => resolve('waited'))),
+    })
+    const about = { name: 'ours', version: '1.0.0', state: stateWith(keys.first) }
+    const server = createServer({ ...about, tools: [wait], shedding: { hardLimit: { running: 1 }, retryAfterMs: 50 } })
+    await using http = await serveHttp(server)
+    const connection = connectHttp(http.url)
+    const client = createClient(connection, host)
+    const first = client.callTool('wait')
+    await expect.poll(() => finishing.length).toBe(1)
+    const second = client.callTool('wait', {}, { retries: 1000 })
+    await expect.poll(() => server.load.counters.refused).toBeGreaterThan(0)
+    finishing[0]?.()
+    expect(textOf(await first)).toBe('waited')
+    await expect.poll(() => finishing.length).toBe(2)
+    finishing[1]?.()
+    expect(textOf(await second)).toBe('waited')
+    expect(finishing).toHaveLength(2)
     await connection.close()
   })
 })

@@ -18,6 +18,7 @@ import type { CallOptions } from '../call-options.ts'
 import { type ClientOptions, clientInfoOf } from '../options.ts'
 import { type Asked, isAsked } from '../rounds/asked.ts'
 import { declaredBy, hasHandlers } from '../rounds/input-handlers.ts'
+import { beginAgain, type BeginRules } from './begin-again.ts'
 import { runCall } from './run-call.ts'
 import { peerError, serverInfoOf, settleResult } from './settle-result.ts'
 import { createVersionChoice, supportedVersions, type VersionChoice } from './versions.ts'
@@ -87,6 +88,9 @@ export function createRespond(exchange: Exchange, options: ClientOptions, seen: 
   return async (call, how) => {
     const place = (): CallPlace => placeOf(call, seen)
     let response = await send(call, how, place)
+    // A response that lasts is opened again by whoever reads it.
+    if ('error' in response && call.hear === undefined)
+      response = await beginAgain(response, () => send(call, how, place), beginRules(options, how))
     const supported = supportedVersions(response)
     if (supported) {
       if (!seen.versions.prefer(supported)) throw unsupported(response, supported, place())
@@ -96,6 +100,12 @@ export function createRespond(exchange: Exchange, options: ClientOptions, seen: 
     seen.server = serverInfoOf(response) ?? seen.server
     return response
   }
+}
+
+function beginRules(options: ClientOptions, how: CallOptions): BeginRules {
+  const { clock = platformClock } = options
+  const withinMs = how.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs
+  return { retries: how.retries ?? options.retries ?? 3, withinMs, clock, signal: how.signal }
 }
 
 /** The params with their `_meta`, which is nobody else's to write. V8 adds a property behind a spread ten times slower than before it. */

@@ -104,7 +104,9 @@ test('a server that stops lets running calls finish, refuses new ones and closes
   const closing = http.close()
   idle.send(requestOf('tools/list', 3))
   const refused = await idle.closed()
-  expect(refused).toMatch(/HTTP\/1.1 503 [^]*Retry-After: 1[^]*Connection: close[^]*The server is stopping/)
+  expect(refused).toMatch(
+    /HTTP\/1.1 503 [^]*Retry-After: 1[^]*Connection: close[^]*The server is stopping[^]*"reason":"stopping","retryAfterMs":0/,
+  )
   await expect(fetch(http.url)).rejects.toThrow('fetch failed')
   expect(second.call.signal.aborted).toBe(false)
   second.answer({ last: true })

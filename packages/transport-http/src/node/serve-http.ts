@@ -101,7 +101,9 @@ function notHere(path: string): HttpRefusal {
 
 function refuseRest(response: ServerResponse): void {
   const refusal = { status: 503, code: errorCodes.internal, message: 'The server is stopping: try another instance' }
-  outletOf(response).send(refuse({ ...refusal, headers: { 'Retry-After': '1' } }, []))
+  // Another instance may take the call at once, and this one never again.
+  const data = { reason: 'stopping', retryAfterMs: 0 }
+  outletOf(response).send(refuse({ ...refusal, data, headers: { 'Retry-After': '1' } }, []))
 }
 
 function isThisMachine(host: string): boolean {

@@ -1,4 +1,4 @@
-import { encodeMessage, errorCodes, type WireError } from '@x/schema'
+import { encodeMessage, errorCodes, type JsonObject, type WireError } from '@x/schema'
 import type { Answer } from './outlet.ts'
 
 /** An answer that is given for HTTP's own reasons, before there is a call. Its body is a JSON-RPC error without an id. */
@@ -9,6 +9,8 @@ export interface HttpRefusal {
   readonly message: string
   /** The JSON-RPC code; `errorCodes.invalidRequest` when absent. */
   readonly code?: number | undefined
+  /** What programs may read of why; the peer sees it. */
+  readonly data?: JsonObject | undefined
   /** Headers to send along, such as `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
@@ -20,8 +22,8 @@ export function isRefusal(value: unknown): value is HttpRefusal {
 
 /** The answer that tells the peer of a refusal; `headers`, flat, go out as well. */
 export function refuse(refusal: HttpRefusal, headers: readonly string[]): Answer {
-  const { status, message, code = errorCodes.invalidRequest } = refusal
-  const error: WireError = { code, message }
+  const { status, message, code = errorCodes.invalidRequest, data } = refusal
+  const error: WireError = data === undefined ? { code, message } : { code, message, data }
   return {
     status,
     headers: refusal.headers === undefined ? headers : [...headers, ...Object.entries(refusal.headers).flat()],

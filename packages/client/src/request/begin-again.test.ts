@@ -1,0 +1,99 @@
+import { manualClock } from '@tooling/vitest/manual-clock'
+import type { JsonObject, WireError } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import type { CallOptions } from '../call-options.ts'
+import { createClient } from '../create-client.ts'
+import type { ClientOptions } from '../options.ts'
+import { settled } from '../testing/asking.ts'
+import { host, said, scripted } from '../testing/scripted-exchange.ts'
+
+const overloaded = refusal({ reason: 'overloaded', retryAfterMs: 1000 })
+const stopping = refusal({ reason: 'stopping', retryAfterMs: 0 })
+
+function refusal(data: JsonObject, code = -32603): { readonly error: WireError } {
+  return { error: { code, message: 'Not now', data } }
+}
+
+/** A call to a server that refuses in these ways, one after the other, and then answers. */
+function callRefused(refusals: readonly { readonly error: WireError }[], how: ClientOptions & CallOptions = host) {
+  const clock = manualClock()
+  let next = 0
+  const exchange = scripted(async () => {
+    const refused = refusals[next]
+    next += 1
+    // What a script answers may be an error as well.
+    return (refused ?? said('done')) as JsonObject
+  })
+  const { signal } = how
+  const call = createClient(exchange, { ...how, clock }).callTool('t', {}, signal ? { signal } : {})
+  const outcome = call.then(
+    ({ content }) => content[0],
+    (error: unknown) => error,
+  )
+  /** Lets waits end that are no longer than this. */
+  const pass = async (ms: number): Promise<number> => {
+    await settled()
+    clock.advance(ms)
+    await settled()
+    return exchange.received.length
+  }
+  return { clock, exchange, outcome, pass }
+}
+
+const done = { type: 'text', text: 'done' }
+
+describe('A call that the server has not begun', () => {
+  test('is sent again when the server wants it, and a little later, so that not all come at once', async () => {
+    const { outcome, pass } = callRefused([overloaded, overloaded])
+    expect([await pass(1499), await pass(501), await pass(1999), await pass(1001)]).toEqual([1, 2, 2, 3])
+    expect(await outcome).toEqual(done)
+  })
+
+  test('is sent again soon when the server stops, because another instance takes it', async () => {
+    const { outcome, pass } = callRefused([stopping, stopping, stopping])
+    expect([await pass(50), await pass(100), await pass(200)]).toEqual([2, 3, 4])
+    expect(await outcome).toEqual(done)
+  })
+
+  test.each([
+    ['three times', host, 4],
+    ['as often as the client says', { ...host, retries: 1 }, 2],
+    ['never, where the client says so', { ...host, retries: 0 }, 1],
+  ])('is sent again %s, and then fails with what the server said', async (_title, how, sent) => {
+    const { clock, outcome, pass } = callRefused(Array(9).fill(overloaded), how)
+    for (let round = 0; round < 9; round++) await pass(10_000)
+    expect(await pass(0)).toBe(sent)
+    expect(await outcome).toMatchObject({ code: 'rpc', rpc: overloaded.error })
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('is not waited for longer than a call may take', async () => {
+    const { clock, outcome, pass } = callRefused([overloaded, overloaded], { ...host, timeoutMs: 2500 })
+    expect([await pass(2000), await pass(5000)]).toEqual([2, 2])
+    expect(await outcome).toMatchObject({ code: 'rpc' })
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('is given up with the reason of its signal', async () => {
+    const controller = new AbortController()
+    const { clock, outcome, pass } = callRefused([overloaded], { ...host, signal: controller.signal })
+    await pass(100)
+    controller.abort('enough')
+    expect(await outcome).toBe('enough')
+    expect([await pass(5000), clock.waiting]).toEqual([1, 0])
+  })
+})
+
+test.each([
+  ['says nothing more', { error: { code: -32603, message: 'Internal error' } }],
+  ['has another reason', refusal({ reason: 'broken', retryAfterMs: 1 })],
+  ['is of another kind', refusal({ reason: 'overloaded', retryAfterMs: 1 }, -32602)],
+  ['does not say when', refusal({ reason: 'overloaded' })],
+  ['says when in words', refusal({ reason: 'overloaded', retryAfterMs: 'soon' })],
+  ['says when in the past', refusal({ reason: 'overloaded', retryAfterMs: -1 })],
+  ['asks for more than a call may take', refusal({ reason: 'overloaded', retryAfterMs: 1e300 })],
+])('a call whose error %s fails at once', async (_title, refused) => {
+  const { clock, exchange, outcome } = callRefused([refused])
+  expect(await outcome).toMatchObject({ code: 'rpc' })
+  expect([exchange.received.length, clock.waiting]).toEqual([1, 0])
+})
