@@ -191,7 +191,11 @@ export type {
 } from './server/tools.ts'
 export { admitSchema, dialectOf, type SchemaDialect, schemaDialects } from './json-schema/admit-schema.ts'
 export { defaultBounds, type ParseBounds } from './messages/bounds.ts'
+export { checkCreateMessageResult, checkListRootsResult } from './methods/check-answers.ts'
+export { checkInputRequest, checkInputRequests } from './methods/check-input-requests.ts'
 export type { ParamsCheck } from './methods/check-params.ts'
+export { checkResult } from './methods/check-results.ts'
+export type { Check, Failure } from './methods/checks.ts'
 export { type Clock, platformClock, quieten } from './basic/clock.ts'
 export {
   cancel,

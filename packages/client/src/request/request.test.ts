@@ -142,7 +142,11 @@ describe('A result', () => {
 
   test.each<[string, JsonObject, string]>([
     ['lacks its content', { resultType: 'complete' }, 'content'],
-    ['has content of a wrong type', { resultType: 'complete', content: [{ type: 'text', text: 1 }] }, 'content.0'],
+    [
+      'has content of a wrong type',
+      { resultType: 'complete', content: [{ type: 'text', text: 1 }] },
+      'content[0].text: expected a string, got a number',
+    ],
     ['looks like another kind', { resultType: 'complete', requestState: 's' }, 'content'],
   ])('that %s is invalid, and the error names the path', async (_title, result, path) => {
     const failure = createClient(

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type MethodRow, methodRow, type RpcError, type RpcResponse } from '@x/schema'
 import { type CallPlace, ClientError, noteOtherResult } from '../client-error.ts'
 import { type Asked, parseAsked } from '../rounds/asked.ts'
-import { checkResult, type ClientMethod, type CompleteResults } from './complete-results.ts'
+import { type ClientMethod, type CompleteResults, readResult } from './complete-results.ts'
 
 /**
  * The complete result of a response, or what the server wants before it. Throws {@link ClientError}: `rpc` for the peer's
@@ -17,7 +17,7 @@ export function settleResult<M extends ClientMethod>(
   const { result } = response
   const type = result.resultType
   if (type !== undefined && type !== 'complete') return unfinished(result, row, place)
-  const checked = checkResult(method, normal(result, row))
+  const checked = readResult(method, normal(result, row))
   if ('issue' in checked) {
     throw new ClientError('invalid_result', `the result is not valid at ${checked.issue}`, place())
   }

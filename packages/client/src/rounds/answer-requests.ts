@@ -1,10 +1,11 @@
 import type { Clock, InputRequest, InputResponse, InputResponses } from '@x/schema'
-import { type Asked, shownKey } from './asked.ts'
+import type { Asked } from './asked.ts'
 import { checkAnswer } from './check-answer.ts'
 import { type CallPlace, ClientError } from '../client-error.ts'
 import { type Answerer, answererOf } from './input-kinds.ts'
 import type { ElicitAnswer, InputContext, InputHandlers } from './input-handlers.ts'
 import { openWait, whileOpen } from './wait.ts'
+import { shownKey } from '../word-failure.ts'
 
 /** Answers by the keys of a round's requests. */
 export interface InputAnswers {

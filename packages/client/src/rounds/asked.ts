@@ -1,19 +1,13 @@
 import {
   type CallToolResult,
+  checkInputRequest,
   type GetPromptResult,
   type InputRequest,
   isJsonObject,
   type JsonObject,
   type ReadResourceResult,
 } from '@x/schema'
-import {
-  createMessageRequestParams,
-  elicitRequestFormParams,
-  elicitRequestURLParams,
-  issueOf,
-  listRootsRequest,
-  type Validator,
-} from '@x/schema/zod'
+import { shownKey, wordFailure } from '../word-failure.ts'
 
 /** What the methods answer at last whose calls may be answered with `input_required` (basic/patterns/mrtr). */
 export interface AskingResults {
@@ -62,42 +56,10 @@ function parseRequests(value: unknown): ReadonlyMap<string, InputRequest> | { re
   if (entries.length > maximumRequests) return { issue: `inputRequests: more than ${maximumRequests} requests` }
   const requests = new Map<string, InputRequest>()
   for (const [key, request] of entries) {
-    const issue = issueOfRequest(request)
-    if (issue !== undefined) return { issue: `inputRequests ${shownKey(key)} ${issue}` }
-    // The validator of its own method has accepted it; the original is kept, unknown members and all.
+    const failure = checkInputRequest(request)
+    if (failure !== undefined) return { issue: `inputRequests ${shownKey(key)} ${wordFailure(failure)}` }
+    // The check of its own method has accepted it; the original is kept, unknown members and all.
     requests.set(key, request as unknown as InputRequest)
   }
   return requests
-}
-
-// Chosen by method and mode: a validator of the whole union would report nothing that helps.
-const ofParams: ReadonlyMap<unknown, Validator> = new Map<unknown, Validator>([
-  ['elicitation/create', elicitRequestFormParams],
-  ['elicitation/create url', elicitRequestURLParams],
-  ['sampling/createMessage', createMessageRequestParams],
-])
-
-function issueOfRequest(request: unknown): string | undefined {
-  if (!isJsonObject(request)) return 'expected an object'
-  const { method, params } = request
-  if (method === 'roots/list') return worded(listRootsRequest, request, '')
-  const isUrlMode = isJsonObject(params) && params.mode === 'url'
-  const validator = ofParams.get(isUrlMode ? `${String(method)} url` : method)
-  return validator ? worded(validator, params, 'params') : 'method: nothing that a client can be asked'
-}
-
-function worded(validator: Validator, value: unknown, within: string): string | undefined {
-  const issue = issueOf(validator, value)
-  if (issue === undefined) return undefined
-  const path = [within, issue.path].filter((part) => part !== '').join('.')
-  return `${shownName(path)}: ${issue.message}`
-}
-
-/** A key of the server's choice, as errors show it. */
-export function shownKey(key: string): string {
-  return JSON.stringify(shownName(key))
-}
-
-function shownName(name: string): string {
-  return name.slice(0, 128).replaceAll(/\p{C}/gu, ' ')
 }

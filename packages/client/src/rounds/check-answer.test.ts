@@ -65,9 +65,9 @@ describe('An answer', () => {
     ['a message without a model', sample, { role: 'assistant', content: text }, 'model'],
     ['a message of an unknown part', sample, { ...sampled, content: { type: 'video' } }, 'content'],
     ['roots that are no list', roots, { roots: 'file:///a' }, 'roots'],
-    ['a root elsewhere', roots, { roots: [{ uri: 'https://a' }] }, 'roots.0.uri'],
-    ['a root that climbs', roots, { roots: [{ uri: 'file:///a' }, { uri: 'file:///a/../b' }] }, 'roots.1.uri'],
-    ['a root that climbs in disguise', roots, { roots: [{ uri: 'file:///a%2F%2e.%5cb' }] }, 'roots.0.uri'],
+    ['a root elsewhere', roots, { roots: [{ uri: 'https://a' }] }, 'roots[0].uri'],
+    ['a root that climbs', roots, { roots: [{ uri: 'file:///a' }, { uri: 'file:///a/../b' }] }, 'roots[1].uri'],
+    ['a root that climbs in disguise', roots, { roots: [{ uri: 'file:///a%2F%2e.%5cb' }] }, 'roots[0].uri'],
   ])('is not %s', (_title, request, answer, where) => {
     expect(checkAnswer(request, answer)).toEqual({ issue: expect.stringContaining(where) })
   })

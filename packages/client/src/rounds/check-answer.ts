@@ -1,4 +1,6 @@
 import {
+  checkCreateMessageResult,
+  checkListRootsResult,
   type CreateMessageResult,
   type ElicitRequestParams,
   type InputRequest,
@@ -6,8 +8,8 @@ import {
   isJsonObject,
   type ListRootsResult,
 } from '@x/schema'
-import { createMessageResult, issueOf, listRootsResult, type Validator } from '@x/schema/zod'
 import { checkForm } from './check-form.ts'
+import { wordFailure } from '../word-failure.ts'
 
 /** An answer as it is sent, or where and why it is not one; nothing of the answer is repeated. */
 export type CheckedAnswer = { readonly response: InputResponse } | { readonly issue: string }
@@ -38,9 +40,9 @@ function checkElicited(
 }
 
 function checkSampled(answer: object): CheckedAnswer {
-  const refusal = refusalOf(createMessageResult, answer)
-  if (refusal) return refusal
-  // The validator of this very type has accepted it.
+  const failure = checkCreateMessageResult(answer)
+  if (failure !== undefined) return { issue: wordFailure(failure, 'answer') }
+  // The check of this very type has accepted it.
   const { role, content, model, stopReason, _meta } = answer as CreateMessageResult
   return {
     response: { role, content, model, ...(stopReason !== undefined && { stopReason }), ...(_meta && { _meta }) },
@@ -48,19 +50,14 @@ function checkSampled(answer: object): CheckedAnswer {
 }
 
 function checkRoots(answer: object): CheckedAnswer {
-  const refusal = refusalOf(listRootsResult, answer)
-  if (refusal) return refusal
-  // The validator of this very type has accepted it.
+  const failure = checkListRootsResult(answer)
+  if (failure !== undefined) return { issue: wordFailure(failure, 'answer') }
+  // The check of this very type has accepted it.
   const { roots } = answer as ListRootsResult
   const at = roots.findIndex(({ uri }) => !uri.startsWith('file://') || climbs.test(uri))
-  if (at >= 0) return { issue: `roots.${at}.uri: expected a file:// URI without ".." in it` }
+  if (at >= 0) return { issue: `roots[${at}].uri: expected a file:// URI without ".." in it` }
   return { response: { roots } }
 }
 
 // client/roots, security considerations: a root must not lead out of itself.
 const climbs = /(?:^|[\\/]|%2f|%5c)(?:\.|%2e){2}(?:$|[\\/?#]|%2f|%5c)/i
-
-function refusalOf(validator: Validator, answer: unknown): { readonly issue: string } | undefined {
-  const issue = issueOf(validator, answer)
-  return issue && { issue: `${issue.path || 'answer'}: ${issue.message}` }
-}

@@ -1,9 +1,10 @@
 import type { ClientCapabilities, InputRequest } from '@x/schema'
 import { supports } from '@x/schema'
-import { type Asked, shownKey } from './asked.ts'
+import type { Asked } from './asked.ts'
 import { type CallPlace, ClientError } from '../client-error.ts'
 import type { Awaitable, InputContext, InputHandlers } from './input-handlers.ts'
 import { unsafeUrl } from './unsafe-url.ts'
+import { shownKey } from '../word-failure.ts'
 
 /** What stands behind a request: the handler that answers it, and the capability that lets a server ask. */
 interface InputKind {

@@ -1,18 +1,27 @@
+import { isJsonObject } from '../basic/json.ts'
+import { json, jsonObject } from './check-json.ts'
 import * as check from './checks.ts'
 
-const role = check.oneOf('assistant', 'user')
-const optionalString = check.optional(check.string)
-const optionalObject = check.optional(check.object)
+/** A string that may be left out, as most are. */
+export const optionalString: check.Check = check.optional(check.string)
 
-/** An `Icon` (basic/index, icons). */
-const icon = check.fields({
-  src: check.string,
-  mimeType: optionalString,
-  sizes: check.optional(check.items(check.string)),
-  theme: check.optional(check.oneOf('dark', 'light')),
-})
+/** The `_meta` of whatever is neither a request nor a result. */
+export const optionalMeta: check.Check = check.optional(jsonObject)
 
-const icons = check.optional(check.items(icon))
+/** A `Role`. */
+export const role: check.Check = check.oneOf('assistant', 'user')
+
+/** Icons that may be left out (basic/index, icons). */
+export const optionalIcons: check.Check = check.optional(
+  check.items(
+    check.fields({
+      src: check.string,
+      mimeType: optionalString,
+      sizes: check.optional(check.items(check.string)),
+      theme: check.optional(check.oneOf('dark', 'light')),
+    }),
+  ),
+)
 
 /** An `Implementation`: who a client or a server says that it is. */
 export const implementation: check.Check = check.fields({
@@ -21,10 +30,11 @@ export const implementation: check.Check = check.fields({
   title: optionalString,
   description: optionalString,
   websiteUrl: optionalString,
-  icons,
+  icons: optionalIcons,
 })
 
-const annotations = check.optional(
+/** `Annotations` that may be left out. */
+export const optionalAnnotations: check.Check = check.optional(
   check.fields({
     audience: check.optional(check.items(role)),
     lastModified: optionalString,
@@ -32,87 +42,56 @@ const annotations = check.optional(
   }),
 )
 
-const common = { annotations, _meta: optionalObject }
-const media = check.fields({ ...common, data: check.string, mimeType: check.string })
+/** A `Resource`, and a link to one but for its `type`. */
+export const resource: check.Check = check.fields({
+  name: check.string,
+  uri: check.string,
+  title: optionalString,
+  description: optionalString,
+  mimeType: optionalString,
+  size: check.optional(check.integer),
+  icons: optionalIcons,
+  annotations: optionalAnnotations,
+  _meta: optionalMeta,
+})
 
+const common = { annotations: optionalAnnotations, _meta: optionalMeta }
+const media = check.fields({ ...common, data: check.string, mimeType: check.string })
 const plainContent = {
   text: check.fields({ ...common, text: check.string }),
   image: media,
   audio: media,
 }
 
-const contents = { uri: check.string, mimeType: optionalString, _meta: optionalObject }
+const contents = { uri: check.string, mimeType: optionalString, _meta: optionalMeta }
 const textContents = check.fields({ ...contents, text: check.string })
 const blobContents = check.fields({ ...contents, blob: check.string })
 
-const contentBlock = check.byType({
+/** What a resource holds, as text or as bytes. One with both is well when either is. */
+export const resourceContents: check.Check = (value) => {
+  const isBlob = isJsonObject(value) && typeof value['text'] !== 'string' && value['blob'] !== undefined
+  return isBlob ? blobContents(value) : textContents(value)
+}
+
+/** A `ContentBlock`. */
+export const contentBlock: check.Check = check.byMember('type', {
   ...plainContent,
-  resource_link: check.fields({
-    ...common,
-    name: check.string,
-    uri: check.string,
-    title: optionalString,
-    description: optionalString,
-    mimeType: optionalString,
-    size: check.optional(check.integer),
-    icons,
-  }),
-  resource: check.fields({
-    ...common,
-    resource: (value) => (textContents(value) === undefined ? undefined : blobContents(value)),
-  }),
+  resource_link: resource,
+  resource: check.fields({ ...common, resource: resourceContents }),
 })
 
-const sampledBlock = check.byType({
+const sampledBlock = check.byMember('type', {
   ...plainContent,
-  tool_use: check.fields({ id: check.string, name: check.string, input: check.object, _meta: optionalObject }),
+  tool_use: check.fields({ id: check.string, name: check.string, input: jsonObject, _meta: optionalMeta }),
   tool_result: check.fields({
     toolUseId: check.string,
     content: check.items(contentBlock),
+    structuredContent: check.optional(json),
     isError: check.optional(check.boolean),
-    _meta: optionalObject,
+    _meta: optionalMeta,
   }),
 })
-
 const sampledBlocks = check.items(sampledBlock)
 
-const createMessageResult = check.fields({
-  role,
-  content: (value) => (Array.isArray(value) ? sampledBlocks(value) : sampledBlock(value)),
-  model: check.string,
-  stopReason: optionalString,
-  _meta: optionalObject,
-})
-
-const listRootsResult = check.fields({
-  roots: check.items(check.fields({ uri: check.string, name: optionalString, _meta: optionalObject })),
-})
-
-const formValue: check.Check = (value) => {
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return undefined
-  return Array.isArray(value) ? strings(value) : check.expected('a string, a number, a boolean or strings', value)
-}
-
-const strings = check.items(check.string)
-
-const elicitResult = check.fields({
-  action: check.oneOf('accept', 'cancel', 'decline'),
-  content: check.optional(check.members(formValue)),
-})
-
-/**
- * The results that answer what a server asked (basic/patterns/mrtr). One is well when it is any of the three kinds; the
- * failure is told of the kind that its members look like.
- */
-export const inputResponses: check.Check = check.members((value) => {
-  const failure = elicitResult(value)
-  if (failure === undefined || createMessageResult(value) === undefined) return undefined
-  if (listRootsResult(value) === undefined) return undefined
-  return likeliest(value)?.(value) ?? failure
-})
-
-function likeliest(value: unknown): check.Check | undefined {
-  if (typeof value !== 'object' || value === null || 'action' in value) return undefined
-  if ('roots' in value) return listRootsResult
-  return 'role' in value || 'model' in value ? createMessageResult : undefined
-}
+/** What a message to or from a model says, in one block or several. */
+export const sampledContent: check.Check = (value) => (Array.isArray(value) ? sampledBlocks : sampledBlock)(value)

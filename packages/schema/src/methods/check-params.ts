@@ -4,7 +4,7 @@ import type { PaginatedRequestParams } from '../server/pagination.ts'
 import type { GetPromptRequestParams } from '../server/prompts.ts'
 import type { ReadResourceRequestParams } from '../server/resource-requests.ts'
 import type { CallToolRequestParams } from '../server/tool-requests.ts'
-import { inputResponses } from './check-content.ts'
+import { inputResponses } from './check-answers.ts'
 import * as check from './checks.ts'
 import type { JsonObject } from '../basic/json.ts'
 import type { RequestParams } from '../basic/meta.ts'
@@ -48,7 +48,7 @@ export const readResourceRequestParams: ParamsCheck<ReadResourceRequestParams> =
 
 /** Params of `completion/complete` (server/utilities/completion). */
 export const completeRequestParams: ParamsCheck<CompleteRequestParams> = params({
-  ref: check.byType({
+  ref: check.byMember('type', {
     'ref/prompt': check.fields({ name: check.string, title: optionalString }),
     'ref/resource': check.fields({ uri: check.string }),
   }),

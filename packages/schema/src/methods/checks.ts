@@ -25,7 +25,10 @@ export const boolean: Check = (value) => (typeof value === 'boolean' ? undefined
 /** An integer that a double carries exactly. */
 export const integer: Check = (value) => (Number.isSafeInteger(value) ? undefined : expected('an integer', value))
 
-/** Any JSON object. */
+/** A number that JSON can carry. */
+export const number: Check = (value) => (Number.isFinite(value) ? undefined : expected('a number', value))
+
+/** Any object, and nothing is said of what it holds. */
 export const object: Check = (value) => (isJsonObject(value) ? undefined : expected('an object', value))
 
 /** A string or an integer, as ids and progress tokens are. */
@@ -73,7 +76,7 @@ export function items(check: Check): Check {
     if (!Array.isArray(value)) return expected('an array', value)
     for (let at = 0; at < value.length; at++) {
       const failure = check(value[at])
-      if (failure !== undefined) return { ...failure, path: `[${at}]${failure.path}` }
+      if (failure !== undefined) return inItem(failure, at)
     }
     return undefined
   }
@@ -91,16 +94,30 @@ export function members(check: Check): Check {
   }
 }
 
-/** An object whose `type` picks the check. */
-export function byType(checks: { readonly [type: string]: Check }): Check {
+/** An object whose named members pass their checks, and all others one of their own. */
+export function fieldsAndOthers(checks: { readonly [key: string]: Check }, others: Check): Check {
+  const named = fields(checks)
+  return (value) => {
+    const failure = named(value)
+    if (failure !== undefined || !isJsonObject(value)) return failure
+    for (const key of Object.keys(value)) {
+      const failed = Object.hasOwn(checks, key) ? undefined : others(value[key])
+      if (failed !== undefined) return within(failed, key)
+    }
+    return undefined
+  }
+}
+
+/** An object of which one member, a string, picks the check. */
+export function byMember(key: string, checks: { readonly [word: string]: Check }): Check {
   const rows = new Map<unknown, Check>(Object.entries(checks))
-  const type = oneOf(...Object.keys(checks))
+  const known = oneOf(...Object.keys(checks))
   return (value) => {
     if (!isJsonObject(value)) return expected('an object', value)
-    const check = rows.get(value['type'])
+    const check = rows.get(value[key])
     if (check !== undefined) return check(value)
-    const failure = type(value['type'])
-    return failure === undefined ? undefined : within(failure, 'type')
+    const failure = known(value[key])
+    return failure === undefined ? undefined : within(failure, key)
   }
 }
 
@@ -108,6 +125,11 @@ export function byType(checks: { readonly [type: string]: Check }): Check {
 export function within(failure: Failure, key: string): Failure {
   const step = plainKey.test(key) ? `.${key}` : `[${JSON.stringify(key.slice(0, longestStep))}]`
   return { ...failure, path: step + failure.path }
+}
+
+/** A failure as seen from the array that holds the failing item. */
+export function inItem(failure: Failure, at: number): Failure {
+  return { ...failure, path: `[${at}]${failure.path}` }
 }
 
 /** How much of a peer's key a message repeats. */
@@ -125,6 +147,6 @@ function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
   const type = typeof value
-  if (type === 'number' || type === 'string') return type === 'number' ? 'a number' : 'a string'
+  if (type === 'number') return Number.isFinite(value) ? 'a number' : String(value)
   return type === 'object' ? 'an object' : `a ${type}`
 }

@@ -1,4 +1,4 @@
-import type fc from 'fast-check'
+import fc from 'fast-check'
 
 type Json = fc.JsonValue
 type Path = readonly (string | number)[]
@@ -16,6 +16,60 @@ export function mutationsOf(value: Json): readonly Json[] {
     replaced(value, place, lengthened),
     ...replacements.map((replacement) => replaced(value, place, () => replacement)),
   ])
+}
+
+/** One thing done to a value, at a place and with a part of it that numbers choose. */
+type Change = (value: Json, choice: number) => Json
+
+// What the published types tell apart by; a text of another kind is the likeliest of wrong texts.
+const words =
+  'text image audio resource resource_link tool_use tool_result string number integer boolean array object form url private public user ' +
+  'elicitation/create sampling/createMessage roots/list email none'
+
+const keys =
+  words +
+  ' enum oneOf anyOf minLength default mode blob uri _meta annotations icons size total name title items x-unknown'
+
+const changes: readonly Change[] = [
+  (_value, choice) => chosen(replacements, choice),
+  (_value, choice) => chosen(words.split(' '), choice),
+  (value) => lengthened(value),
+  (value, choice) =>
+    isObject(value) ? { ...value, [chosen(keys.split(' '), choice)]: chosen(replacements, choice) } : value,
+  (value, choice) => (isObject(value) ? { ...value, [chosen(keys.split(' '), choice)]: ['a'] } : value),
+]
+
+/** A way to spoil any value at up to three places of any depth: one for each run of a property. */
+export const spoiling: fc.Arbitrary<(value: Json) => Json> = fc
+  .array(fc.record({ place: fc.nat(), kind: fc.nat({ max: changes.length + 1 }), choice: fc.nat() }), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  .map((steps) => (value) => {
+    return steps.reduce<Json>((changed, { place: at, kind, choice }) => {
+      const places = placesOf(changed, Number.POSITIVE_INFINITY)
+      const place = chosen(places, at)
+      const change = changes[kind]
+      if (change !== undefined) return replaced(changed, place, (part) => change(part, choice))
+      // Dropped, or what stands elsewhere in the value.
+      if (kind === changes.length) return dropped(changed, place)
+      return replaced(changed, place, () => valueAt(changed, chosen(places, choice)))
+    }, value)
+  })
+
+function chosen<T>(from: readonly T[], choice: number): T {
+  const item = from[choice % from.length]
+  if (item === undefined) throw new Error('there is nothing to choose from')
+  return item
+}
+
+function isObject(value: Json): value is { [key: string]: Json | undefined } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function valueAt(value: Json, [name, ...deeper]: Path): Json {
+  if (name === undefined || typeof value !== 'object' || value === null) return value
+  return valueAt(Object.entries(value).find(([key]) => key === String(name))?.[1] ?? null, deeper)
 }
 
 function placesOf(value: Json, depth: number): readonly Path[] {

@@ -1,0 +1,100 @@
+import { isJsonObject } from '../basic/json.ts'
+import { optionalMeta, optionalString, role, sampledContent } from './check-content.ts'
+import { tool } from './check-definitions.ts'
+import { jsonObject } from './check-json.ts'
+import * as check from './checks.ts'
+
+const strings = check.items(check.string)
+const field = { title: optionalString, description: optionalString }
+const optionalInteger = check.optional(check.integer)
+const optionalNumber = check.optional(check.number)
+const options = check.items(check.fields({ const: check.string, title: check.string }))
+
+const anyText = check.fields({ ...field, default: optionalString })
+const freeText = check.fields({
+  minLength: optionalInteger,
+  maxLength: optionalInteger,
+  format: check.optional(check.oneOf('date', 'date-time', 'email', 'uri')),
+})
+const oneOfNames = check.fields({ enum: strings })
+const oneOfOptions = check.fields({ oneOf: options })
+
+// Any text, or one of a choice. An object may have members of other kinds, so only what is none of the kinds is refused.
+const text: check.Check = (value) => {
+  const failure = anyText(value)
+  if (failure !== undefined) return failure
+  const notFree = freeText(value)
+  if (notFree === undefined || oneOfNames(value) === undefined) return undefined
+  return oneOfOptions(value) === undefined ? undefined : notFree
+}
+
+const number = check.fields({ ...field, minimum: optionalNumber, maximum: optionalNumber, default: optionalNumber })
+
+const nameItems = check.fields({ type: check.oneOf('string'), enum: strings })
+const optionItems = check.fields({ anyOf: options })
+const several = check.fields({
+  ...field,
+  minItems: optionalInteger,
+  maxItems: optionalInteger,
+  default: check.optional(strings),
+  items: (value) => {
+    const failure = nameItems(value)
+    if (failure === undefined || !isJsonObject(value)) return failure
+    return value['anyOf'] === undefined ? failure : optionItems(value)
+  },
+})
+
+/** A `PrimitiveSchemaDefinition`: one field of a form. */
+const formField = check.byMember('type', {
+  string: text,
+  number,
+  integer: number,
+  boolean: check.fields({ ...field, default: check.optional(check.boolean) }),
+  array: several,
+})
+
+const formParams = check.fields({
+  mode: check.optional(check.oneOf('form')),
+  message: check.string,
+  requestedSchema: check.fields({
+    $schema: optionalString,
+    type: check.oneOf('object'),
+    properties: check.members(formField),
+    required: check.optional(strings),
+  }),
+})
+
+const urlParams = check.fields({ message: check.string, url: check.string })
+
+const weight = check.optional(check.numberBetween(0, 1))
+const samplingParams = check.fields({
+  messages: check.items(check.fields({ role, content: sampledContent, _meta: optionalMeta })),
+  maxTokens: check.integer,
+  modelPreferences: check.optional(
+    check.fields({
+      hints: check.optional(check.items(check.fields({ name: optionalString }))),
+      costPriority: weight,
+      speedPriority: weight,
+      intelligencePriority: weight,
+    }),
+  ),
+  systemPrompt: optionalString,
+  includeContext: check.optional(check.oneOf('none', 'thisServer', 'allServers')),
+  temperature: optionalNumber,
+  stopSequences: check.optional(strings),
+  metadata: check.optional(jsonObject),
+  tools: check.optional(check.items(tool)),
+  toolChoice: check.optional(check.fields({ mode: check.optional(check.oneOf('auto', 'required', 'none')) })),
+})
+
+/** Judges one `InputRequest`, a form, a URL, a message to a model or the question for roots: undefined when it is well. */
+export const checkInputRequest: check.Check = check.byMember('method', {
+  'elicitation/create': check.fields({
+    params: (value) => (isJsonObject(value) && value['mode'] === 'url' ? urlParams : formParams)(value),
+  }),
+  'sampling/createMessage': check.fields({ params: samplingParams }),
+  'roots/list': check.fields({ params: check.optional(check.fields({ _meta: optionalMeta })) }),
+})
+
+/** Judges `InputRequests`, whatever their keys (basic/patterns/mrtr): undefined when all are well. */
+export const checkInputRequests: check.Check = check.members(checkInputRequest)

@@ -1,0 +1,87 @@
+import { metaKeys } from '../basic/meta-keys.ts'
+import { contentBlock, implementation, optionalString, resource, resourceContents, role } from './check-content.ts'
+import { prompt, resourceTemplate, tool } from './check-definitions.ts'
+import { json, jsonObject } from './check-json.ts'
+import * as check from './checks.ts'
+import type { Method } from './methods.ts'
+
+const optionalBoolean = check.optional(check.boolean)
+const optionalObject = check.optional(jsonObject)
+const serverInfo = { [metaKeys.serverInfo]: check.optional(implementation) }
+const result = { resultType: check.string, _meta: check.optional(check.fieldsAndOthers(serverInfo, json)) }
+
+const duration: check.Check = (value) => {
+  const fits = Number.isSafeInteger(value) && Number(value) >= 0
+  return fits ? undefined : check.expected('an integer from 0 up', value)
+}
+const cacheable = { ...result, ttlMs: duration, cacheScope: check.oneOf('private', 'public') }
+
+function page(key: string, item: check.Check): check.Check {
+  return check.fields({ ...cacheable, nextCursor: optionalString, [key]: check.items(item) })
+}
+
+const settings = check.optional(check.members(jsonObject))
+const list = check.optional(check.fields({ listChanged: optionalBoolean }))
+const serverCapabilities = check.fields({
+  completions: optionalObject,
+  experimental: settings,
+  extensions: settings,
+  logging: optionalObject,
+  prompts: list,
+  resources: check.optional(check.fields({ listChanged: optionalBoolean, subscribe: optionalBoolean })),
+  tools: list,
+})
+
+/** The most values that one completion has (server/utilities/completion). */
+const maximumValues = 100
+
+const strings = check.items(check.string)
+const values: check.Check = (value) => {
+  const isLong = Array.isArray(value) && value.length > maximumValues
+  return isLong ? check.expected(`at most ${maximumValues} strings`, value) : strings(value)
+}
+
+const results: { readonly [M in Method]: check.Check } = {
+  'server/discover': check.fields({
+    ...cacheable,
+    supportedVersions: strings,
+    capabilities: serverCapabilities,
+    instructions: optionalString,
+  }),
+  'tools/list': page('tools', tool),
+  'tools/call': check.fields({
+    ...result,
+    content: check.items(contentBlock),
+    structuredContent: check.optional(json),
+    isError: optionalBoolean,
+  }),
+  'prompts/list': page('prompts', prompt),
+  'prompts/get': check.fields({
+    ...result,
+    description: optionalString,
+    messages: check.items(check.fields({ role, content: contentBlock })),
+  }),
+  'resources/list': page('resources', resource),
+  'resources/templates/list': page('resourceTemplates', resourceTemplate),
+  'resources/read': check.fields({ ...cacheable, contents: check.items(resourceContents) }),
+  'completion/complete': check.fields({
+    ...result,
+    completion: check.fields({
+      values,
+      total: check.optional(check.integer),
+      hasMore: optionalBoolean,
+    }),
+  }),
+  'subscriptions/listen': check.fields({
+    ...result,
+    _meta: check.fieldsAndOthers({ ...serverInfo, [metaKeys.subscriptionId]: check.stringOrInteger }, json),
+  }),
+}
+
+/**
+ * Judges a method's complete result as its published type has it: undefined when it is well, whatever else it holds.
+ * Nothing is filled in that servers of an earlier revision leave out.
+ */
+export function checkResult(method: Method, value: unknown): check.Failure | undefined {
+  return results[method](value)
+}
