@@ -13,3 +13,18 @@ export interface JsonObject {
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** What the parser of messages lets through. */
+const maximumDepth = 256
+
+/**
+ * Whether JSON can carry a value: not what is deeper than a message may be, and no cycle. Members of objects may be undefined,
+ * since they are left out when it is written.
+ */
+export function isJson(value: unknown, depth = 0): value is JsonValue {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean'
+  if (value === null || depth === maximumDepth) return value === null
+  if (Array.isArray(value)) return value.every((item) => isJson(item, depth + 1))
+  return Object.values(value).every((item) => item === undefined || isJson(item, depth + 1))
+}

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../basic/json.ts'
+import { isJson, isJsonObject } from '../basic/json.ts'
 import { optionalMeta, optionalString, role, sampledContent } from './check-content.ts'
 import * as check from './checks.ts'
 
@@ -17,7 +17,7 @@ export const checkListRootsResult: check.Check = check.fields({
 })
 
 const formValue: check.Check = (value) => {
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return undefined
+  if (typeof value !== 'object' && isJson(value)) return undefined
   return Array.isArray(value) ? strings(value) : check.expected('a string, a number, a boolean or strings', value)
 }
 
@@ -31,15 +31,16 @@ const elicitResult = check.fields({
  * The results that answer what a server asked (basic/patterns/mrtr). One is well when it is any of the three kinds; the
  * failure is told of the kind that its members look like.
  */
-export const inputResponses: check.Check = check.members((value) => {
-  const failure = elicitResult(value)
-  if (failure === undefined || checkCreateMessageResult(value) === undefined) return undefined
-  if (checkListRootsResult(value) === undefined) return undefined
-  return likeliest(value)?.(value) ?? failure
-})
+export const inputResponses: check.Check = check.members(
+  (value) =>
+    elicitResult(value) &&
+    checkCreateMessageResult(value) &&
+    checkListRootsResult(value) &&
+    likeliest(value)(value),
+)
 
-function likeliest(value: unknown): check.Check | undefined {
-  if (!isJsonObject(value) || 'action' in value) return undefined
+function likeliest(value: unknown): check.Check {
+  if (!isJsonObject(value) || 'action' in value) return elicitResult
   if ('roots' in value) return checkListRootsResult
-  return 'role' in value || 'model' in value ? checkCreateMessageResult : undefined
+  return 'role' in value || 'model' in value ? checkCreateMessageResult : elicitResult
 }

@@ -1,64 +1,61 @@
 import { isJsonObject } from '../basic/json.ts'
-import { json, jsonObject } from './check-json.ts'
 import * as check from './checks.ts'
 
 /** A string that may be left out, as most are. */
 export const optionalString: check.Check = check.optional(check.string)
 
+/** A boolean that may be left out. */
+export const optionalBoolean: check.Check = check.optional(check.boolean)
+
 /** The `_meta` of whatever is neither a request nor a result. */
-export const optionalMeta: check.Check = check.optional(jsonObject)
+export const optionalMeta: check.Check = check.optional(check.jsonObject)
 
 /** A `Role`. */
 export const role: check.Check = check.oneOf('assistant', 'user')
 
-/** Icons that may be left out (basic/index, icons). */
-export const optionalIcons: check.Check = check.optional(
-  check.items(
-    check.fields({
-      src: check.string,
-      mimeType: optionalString,
-      sizes: check.optional(check.items(check.string)),
-      theme: check.optional(check.oneOf('dark', 'light')),
-    }),
-  ),
-)
+const icon = check.fields({
+  src: check.string,
+  mimeType: optionalString,
+  sizes: check.optional(check.items(check.string)),
+  theme: check.optional(check.oneOf('dark', 'light')),
+})
+
+/** What tells people of a thing: its names, a description, and icons (basic/index, icons). */
+export const described = {
+  name: check.string,
+  title: optionalString,
+  description: optionalString,
+  icons: check.optional(check.items(icon)),
+}
 
 /** An `Implementation`: who a client or a server says that it is. */
 export const implementation: check.Check = check.fields({
-  name: check.string,
+  ...described,
   version: check.string,
-  title: optionalString,
-  description: optionalString,
   websiteUrl: optionalString,
-  icons: optionalIcons,
 })
 
-/** `Annotations` that may be left out. */
-export const optionalAnnotations: check.Check = check.optional(
-  check.fields({
-    audience: check.optional(check.items(role)),
-    lastModified: optionalString,
-    priority: check.optional(check.numberBetween(0, 1)),
-  }),
-)
+const annotations = check.fields({
+  audience: check.optional(check.items(role)),
+  lastModified: optionalString,
+  priority: check.optional(check.share),
+})
+
+/** What content and resources may say of themselves. */
+export const annotated = { annotations: check.optional(annotations), _meta: optionalMeta }
 
 /** A `Resource`, and a link to one but for its `type`. */
 export const resource: check.Check = check.fields({
-  name: check.string,
+  ...described,
+  ...annotated,
   uri: check.string,
-  title: optionalString,
-  description: optionalString,
   mimeType: optionalString,
   size: check.optional(check.integer),
-  icons: optionalIcons,
-  annotations: optionalAnnotations,
-  _meta: optionalMeta,
 })
 
-const common = { annotations: optionalAnnotations, _meta: optionalMeta }
-const media = check.fields({ ...common, data: check.string, mimeType: check.string })
+const media = check.fields({ ...annotated, data: check.string, mimeType: check.string })
 const plainContent = {
-  text: check.fields({ ...common, text: check.string }),
+  text: check.fields({ ...annotated, text: check.string }),
   image: media,
   audio: media,
 }
@@ -77,17 +74,17 @@ export const resourceContents: check.Check = (value) => {
 export const contentBlock: check.Check = check.byMember('type', {
   ...plainContent,
   resource_link: resource,
-  resource: check.fields({ ...common, resource: resourceContents }),
+  resource: check.fields({ ...annotated, resource: resourceContents }),
 })
 
 const sampledBlock = check.byMember('type', {
   ...plainContent,
-  tool_use: check.fields({ id: check.string, name: check.string, input: jsonObject, _meta: optionalMeta }),
+  tool_use: check.fields({ id: check.string, name: check.string, input: check.jsonObject, _meta: optionalMeta }),
   tool_result: check.fields({
     toolUseId: check.string,
     content: check.items(contentBlock),
-    structuredContent: check.optional(json),
-    isError: check.optional(check.boolean),
+    structuredContent: check.optional(check.json),
+    isError: optionalBoolean,
     _meta: optionalMeta,
   }),
 })

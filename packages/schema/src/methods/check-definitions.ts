@@ -1,21 +1,12 @@
-import { optionalAnnotations, optionalIcons, optionalMeta, optionalString } from './check-content.ts'
-import { json } from './check-json.ts'
+import { annotated, described, optionalBoolean, optionalMeta, optionalString } from './check-content.ts'
 import * as check from './checks.ts'
-
-const optionalBoolean = check.optional(check.boolean)
-const described = {
-  name: check.string,
-  title: optionalString,
-  description: optionalString,
-  icons: optionalIcons,
-  _meta: optionalMeta,
-}
 
 /** A `Tool`; its schemas are JSON objects here, and nothing is said of their keywords. */
 export const tool: check.Check = check.fields({
   ...described,
-  inputSchema: check.fieldsAndOthers({ $schema: optionalString, type: check.oneOf('object') }, json),
-  outputSchema: check.optional(check.fieldsAndOthers({ $schema: optionalString }, json)),
+  _meta: optionalMeta,
+  inputSchema: check.fieldsAndOthers({ $schema: optionalString, type: check.oneOf('object') }, check.json),
+  outputSchema: check.optional(check.fieldsAndOthers({ $schema: optionalString }, check.json)),
   annotations: check.optional(
     check.fields({
       title: optionalString,
@@ -30,6 +21,7 @@ export const tool: check.Check = check.fields({
 /** A `Prompt`. */
 export const prompt: check.Check = check.fields({
   ...described,
+  _meta: optionalMeta,
   arguments: check.optional(
     check.items(
       check.fields({
@@ -45,7 +37,7 @@ export const prompt: check.Check = check.fields({
 /** A `ResourceTemplate`. */
 export const resourceTemplate: check.Check = check.fields({
   ...described,
+  ...annotated,
   uriTemplate: check.string,
   mimeType: optionalString,
-  annotations: optionalAnnotations,
 })

@@ -1,7 +1,6 @@
 import { isJsonObject } from '../basic/json.ts'
 import { optionalMeta, optionalString, role, sampledContent } from './check-content.ts'
 import { tool } from './check-definitions.ts'
-import { jsonObject } from './check-json.ts'
 import * as check from './checks.ts'
 
 const strings = check.items(check.string)
@@ -66,7 +65,7 @@ const formParams = check.fields({
 
 const urlParams = check.fields({ message: check.string, url: check.string })
 
-const weight = check.optional(check.numberBetween(0, 1))
+const weight = check.optional(check.share)
 const samplingParams = check.fields({
   messages: check.items(check.fields({ role, content: sampledContent, _meta: optionalMeta })),
   maxTokens: check.integer,
@@ -82,7 +81,7 @@ const samplingParams = check.fields({
   includeContext: check.optional(check.oneOf('none', 'thisServer', 'allServers')),
   temperature: optionalNumber,
   stopSequences: check.optional(strings),
-  metadata: check.optional(jsonObject),
+  metadata: check.optional(check.jsonObject),
   tools: check.optional(check.items(tool)),
   toolChoice: check.optional(check.fields({ mode: check.optional(check.oneOf('auto', 'required', 'none')) })),
 })

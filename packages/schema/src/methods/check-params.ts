@@ -5,6 +5,7 @@ import type { GetPromptRequestParams } from '../server/prompts.ts'
 import type { ReadResourceRequestParams } from '../server/resource-requests.ts'
 import type { CallToolRequestParams } from '../server/tool-requests.ts'
 import { inputResponses } from './check-answers.ts'
+import { optionalBoolean, optionalString } from './check-content.ts'
 import * as check from './checks.ts'
 import type { JsonObject } from '../basic/json.ts'
 import type { RequestParams } from '../basic/meta.ts'
@@ -13,8 +14,6 @@ import { invalidParams, requestMetaCheck } from './request-meta.ts'
 /** Checks a request's params and returns the same object; throws `McpError(invalidParams)` that names the path. */
 export type ParamsCheck<P> = (params: JsonObject | undefined) => P
 
-const optionalString = check.optional(check.string)
-const optionalBoolean = check.optional(check.boolean)
 const stringMap = check.optional(check.members(check.string))
 const _meta = requestMetaCheck
 

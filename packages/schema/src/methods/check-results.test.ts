@@ -67,9 +67,9 @@ describe('a refusal says where, what belongs there and what stood there', () => 
     [
       'tools/call',
       { resultType: 'complete', content: [], structuredContent: { 'a b': [Number.NaN] } },
-      '.structuredContent["a b"][0]',
-      'a JSON value',
-      'NaN',
+      '.structuredContent',
+      'what JSON can carry',
+      'an object',
     ],
     ['tools/list', { ...page, ttlMs: -1, tools: [] }, '.ttlMs', 'an integer from 0 up', 'a number'],
     [

@@ -1,14 +1,12 @@
 import { metaKeys } from '../basic/meta-keys.ts'
-import { contentBlock, implementation, optionalString, resource, resourceContents, role } from './check-content.ts'
+import { contentBlock, implementation, optionalBoolean, optionalString, resource, resourceContents, role } from './check-content.ts'
 import { prompt, resourceTemplate, tool } from './check-definitions.ts'
-import { json, jsonObject } from './check-json.ts'
 import * as check from './checks.ts'
 import type { Method } from './methods.ts'
 
-const optionalBoolean = check.optional(check.boolean)
-const optionalObject = check.optional(jsonObject)
+const optionalObject = check.optional(check.jsonObject)
 const serverInfo = { [metaKeys.serverInfo]: check.optional(implementation) }
-const result = { resultType: check.string, _meta: check.optional(check.fieldsAndOthers(serverInfo, json)) }
+const result = { resultType: check.string, _meta: check.optional(check.fieldsAndOthers(serverInfo, check.json)) }
 
 const duration: check.Check = (value) => {
   const fits = Number.isSafeInteger(value) && Number(value) >= 0
@@ -20,7 +18,7 @@ function page(key: string, item: check.Check): check.Check {
   return check.fields({ ...cacheable, nextCursor: optionalString, [key]: check.items(item) })
 }
 
-const settings = check.optional(check.members(jsonObject))
+const settings = check.optional(check.members(check.jsonObject))
 const list = check.optional(check.fields({ listChanged: optionalBoolean }))
 const serverCapabilities = check.fields({
   completions: optionalObject,
@@ -52,7 +50,7 @@ const results: { readonly [M in Method]: check.Check } = {
   'tools/call': check.fields({
     ...result,
     content: check.items(contentBlock),
-    structuredContent: check.optional(json),
+    structuredContent: check.optional(check.json),
     isError: optionalBoolean,
   }),
   'prompts/list': page('prompts', prompt),
@@ -74,7 +72,7 @@ const results: { readonly [M in Method]: check.Check } = {
   }),
   'subscriptions/listen': check.fields({
     ...result,
-    _meta: check.fieldsAndOthers({ ...serverInfo, [metaKeys.subscriptionId]: check.stringOrInteger }, json),
+    _meta: check.fieldsAndOthers({ ...serverInfo, [metaKeys.subscriptionId]: check.stringOrInteger }, check.json),
   }),
 }
 

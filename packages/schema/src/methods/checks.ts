@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../basic/json.ts'
+import { isJson, isJsonObject, type JsonObject } from '../basic/json.ts'
 
 /** Why a value is refused: where, what belongs there, and what stood there. Nothing of the value itself is repeated. */
 export interface Failure {
@@ -26,28 +26,29 @@ export const boolean: Check = (value) => (typeof value === 'boolean' ? undefined
 export const integer: Check = (value) => (Number.isSafeInteger(value) ? undefined : expected('an integer', value))
 
 /** A number that JSON can carry. */
-export const number: Check = (value) => (Number.isFinite(value) ? undefined : expected('a number', value))
+export const number: Check = (value) => (Number.isFinite(value) ? undefined : expected('a finite number', value))
 
 /** Any object, and nothing is said of what it holds. */
 export const object: Check = (value) => (isJsonObject(value) ? undefined : expected('an object', value))
+
+/** Whatever JSON can carry, which a parser has seen to but nobody where messages stay in memory. */
+export const json: Check = (value) => (isJson(value) ? undefined : expected('what JSON can carry', value))
+
+/** An object of what JSON can carry. */
+export const jsonObject: Check = (value) => object(value) ?? json(value)
 
 /** A string or an integer, as ids and progress tokens are. */
 export const stringOrInteger: Check = (value) =>
   typeof value === 'string' || Number.isSafeInteger(value) ? undefined : expected('a string or an integer', value)
 
-/** A number within bounds, both included. */
-export function numberBetween(least: number, most: number): Check {
-  return (value) => {
-    const fits = typeof value === 'number' && value >= least && value <= most
-    return fits ? undefined : expected(`a number from ${least} to ${most}`, value)
-  }
-}
+/** A number from 0 to 1, as priorities are. */
+export const share: Check = (value) =>
+  typeof value === 'number' && value >= 0 && value <= 1 ? undefined : expected('a number from 0 to 1', value)
 
 /** One of a closed set of strings. */
 export function oneOf(...words: readonly string[]): Check {
   const known = new Set<unknown>(words)
-  const what = words.length === 1 ? `"${words[0]}"` : `one of ${words.map((word) => `"${word}"`).join(', ')}`
-  return (value) => (known.has(value) ? undefined : expected(what, value))
+  return (value) => (known.has(value) ? undefined : expected(anyOf(words), value))
 }
 
 /** The check, or nothing there. */
@@ -76,7 +77,7 @@ export function items(check: Check): Check {
     if (!Array.isArray(value)) return expected('an array', value)
     for (let at = 0; at < value.length; at++) {
       const failure = check(value[at])
-      if (failure !== undefined) return inItem(failure, at)
+      if (failure !== undefined) return { ...failure, path: `[${at}]${failure.path}` }
     }
     return undefined
   }
@@ -111,25 +112,22 @@ export function fieldsAndOthers(checks: { readonly [key: string]: Check }, other
 /** An object of which one member, a string, picks the check. */
 export function byMember(key: string, checks: { readonly [word: string]: Check }): Check {
   const rows = new Map<unknown, Check>(Object.entries(checks))
-  const known = oneOf(...Object.keys(checks))
   return (value) => {
     if (!isJsonObject(value)) return expected('an object', value)
-    const check = rows.get(value[key])
-    if (check !== undefined) return check(value)
-    const failure = known(value[key])
-    return failure === undefined ? undefined : within(failure, key)
+    const word = value[key]
+    const check = rows.get(word)
+    return check === undefined ? within(expected(anyOf(Object.keys(checks)), word), key) : check(value)
   }
+}
+
+function anyOf(words: readonly string[]): string {
+  return `${words.length === 1 ? '' : 'one of '}${words.map((word) => `"${word}"`).join(', ')}`
 }
 
 /** A failure as seen from the object that holds the failing value under a key. */
 export function within(failure: Failure, key: string): Failure {
   const step = plainKey.test(key) ? `.${key}` : `[${JSON.stringify(key.slice(0, longestStep))}]`
   return { ...failure, path: step + failure.path }
-}
-
-/** A failure as seen from the array that holds the failing item. */
-export function inItem(failure: Failure, at: number): Failure {
-  return { ...failure, path: `[${at}]${failure.path}` }
 }
 
 /** How much of a peer's key a message repeats. */
@@ -147,6 +145,5 @@ function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
   const type = typeof value
-  if (type === 'number') return Number.isFinite(value) ? 'a number' : String(value)
   return type === 'object' ? 'an object' : `a ${type}`
 }

@@ -54,7 +54,6 @@ function expectTrue({ path, got }: Failure, value: unknown): void {
 }
 
 function kindOf(value: unknown): string {
-  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
   const kind = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
   return kinds.get(kind) ?? `a ${kind}`
 }
