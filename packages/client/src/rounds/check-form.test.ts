@@ -74,6 +74,19 @@ describe('A field', () => {
   })
 })
 
+describe('A field with a member of another kind under the name of its choice', () => {
+  test.each([
+    ['takes any text', '{"type":"string","enum":5}', 'a'],
+    ['takes any text', '{"type":"string","oneOf":{}}', 'a'],
+    ['takes any text', '{"type":"string","enum":["r",1]}', 'a'],
+    ['takes one of its names', '{"type":"string","oneOf":"r","enum":["r"]}', 'r'],
+    ['takes several of its titles', '{"type":"array","items":{"enum":7,"anyOf":[{"const":"r","title":"Red"}]}}', ['r']],
+    ['takes several of its names', '{"type":"array","items":{"type":"string","enum":["r"],"anyOf":null}}', ['r']],
+  ])('%s: %s', (_title, field, value) => {
+    expect(checkForm(formOf(JSON.parse(field)), { it: value })).toEqual({ content: { it: value } })
+  })
+})
+
 describe('A field that is left out', () => {
   const withDefaults: RequestedSchema = {
     type: 'object',

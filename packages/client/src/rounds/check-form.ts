@@ -1,4 +1,4 @@
-import type { PrimitiveSchemaDefinition, RequestedSchema, StringSchema } from '@x/schema'
+import { isJsonObject, type PrimitiveSchemaDefinition, type RequestedSchema, type StringSchema } from '@x/schema'
 
 /** What a field of a form may hold. */
 export type FieldValue = string | number | boolean | readonly string[]
@@ -74,12 +74,27 @@ function listMismatch(field: Field<'array'>, value: readonly string[]): string |
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = field
   if (value.length < minItems) return `at least ${minItems} of the options`
   if (value.length > maxItems) return `at most ${maxItems} of the options`
-  const options = new Set('enum' in items ? items.enum : items.anyOf.map((option) => option.const))
+  const options = new Set(optionsOf(items))
   return value.every((item) => options.has(item)) ? undefined : 'nothing but the options of the form'
 }
 
+/**
+ * What there is to choose from. A member of such a name may be something else, since objects may have members that their type
+ * does not name.
+ */
+function optionsOf(choice: { readonly [member: string]: unknown }): readonly string[] | undefined {
+  for (const options of [choice['oneOf'], choice['enum'], choice['anyOf']]) {
+    if (!Array.isArray(options)) continue
+    const values: readonly unknown[] = options.map((option: unknown) =>
+      isJsonObject(option) ? option['const'] : option,
+    )
+    if (values.every((value) => typeof value === 'string')) return values
+  }
+  return undefined
+}
+
 function textMismatch(field: Field<'string'>, value: string): string | undefined {
-  const options = 'oneOf' in field ? field.oneOf.map((option) => option.const) : 'enum' in field && field.enum
+  const options = optionsOf(field)
   if (options) return options.includes(value) ? undefined : 'one of the options of the form'
   return 'minLength' in field || 'maxLength' in field || 'format' in field ? plainTextMismatch(field, value) : undefined
 }

@@ -25,6 +25,20 @@ export function isJson(value: unknown, depth = 0): value is JsonValue {
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean'
   if (value === null || depth === maximumDepth) return value === null
-  if (Array.isArray(value)) return value.every((item) => isJson(item, depth + 1))
-  return Object.values(value).every((item) => item === undefined || isJson(item, depth + 1))
+  if (Array.isArray(value)) return areItemsJson(value, depth + 1)
+  return isJsonObject(value) && areMembersJson(value, depth + 1)
+}
+
+function areItemsJson(items: readonly unknown[], depth: number): boolean {
+  for (const item of items) if (!isJson(item, depth)) return false
+  return true
+}
+
+function areMembersJson(object: JsonObject, depth: number): boolean {
+  // Twice as fast as a list of the members; plain objects inherit nothing that this would find.
+  for (const key in object) {
+    const item = object[key]
+    if (item !== undefined && !isJson(item, depth)) return false
+  }
+  return true
 }

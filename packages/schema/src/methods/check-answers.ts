@@ -33,10 +33,7 @@ const elicitResult = check.fields({
  */
 export const inputResponses: check.Check = check.members(
   (value) =>
-    elicitResult(value) &&
-    checkCreateMessageResult(value) &&
-    checkListRootsResult(value) &&
-    likeliest(value)(value),
+    elicitResult(value) && checkCreateMessageResult(value) && checkListRootsResult(value) && likeliest(value)(value),
 )
 
 function likeliest(value: unknown): check.Check {

@@ -1,5 +1,13 @@
 import { metaKeys } from '../basic/meta-keys.ts'
-import { contentBlock, implementation, optionalBoolean, optionalString, resource, resourceContents, role } from './check-content.ts'
+import {
+  contentBlock,
+  implementation,
+  optionalBoolean,
+  optionalString,
+  resource,
+  resourceContents,
+  role,
+} from './check-content.ts'
 import { prompt, resourceTemplate, tool } from './check-definitions.ts'
 import * as check from './checks.ts'
 import type { Method } from './methods.ts'

@@ -98,11 +98,12 @@ export function members(check: Check): Check {
 /** An object whose named members pass their checks, and all others one of their own. */
 export function fieldsAndOthers(checks: { readonly [key: string]: Check }, others: Check): Check {
   const named = fields(checks)
+  const names = new Set(Object.keys(checks))
   return (value) => {
     const failure = named(value)
     if (failure !== undefined || !isJsonObject(value)) return failure
     for (const key of Object.keys(value)) {
-      const failed = Object.hasOwn(checks, key) ? undefined : others(value[key])
+      const failed = names.has(key) ? undefined : others(value[key])
       if (failed !== undefined) return within(failed, key)
     }
     return undefined
