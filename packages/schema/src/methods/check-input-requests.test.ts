@@ -56,6 +56,16 @@ describe('the checks by hand take exactly what the validators take', () => {
   })
 })
 
+test.each([
+  ['in what a tool gave', { type: 'tool_result', toolUseId: 'a', content: [], structuredContent: Number.NaN }],
+  ['in what a tool is given', { type: 'tool_use', id: 'a', name: 'b', input: { a: Number.NaN } }],
+  ['in the _meta of a message', { type: 'text', text: 'a', _meta: { a: Number.NaN } }],
+])('what JSON does not have is refused %s', (_, content) => {
+  const message = { role: 'user', content, model: 'm' }
+  expectSame({ definition: 'CreateMessageResult', check: checkCreateMessageResult }, message)
+  expect(checkCreateMessageResult(message)?.expected).toBe('what JSON can carry')
+})
+
 describe('a refusal says where, what belongs there and what stood there', () => {
   test.each<[unknown, string, string, string]>([
     ['x', '', 'an object', 'a string'],

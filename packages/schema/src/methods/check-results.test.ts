@@ -49,6 +49,40 @@ describe('the checks by hand take exactly what the validators take', () => {
   })
 })
 
+describe('what changes made at random seldom hit is judged as the validators do', () => {
+  const page = { resultType: 'complete', ttlMs: 0, cacheScope: 'public' }
+  const tool = { name: 'a', inputSchema: { type: 'object' } }
+
+  test.each<[string, Method, object]>([
+    [
+      'contents that are well as text, whatever their blob',
+      'resources/read',
+      { contents: [{ uri: 'a:b', text: '', blob: 1 }] },
+    ],
+    [
+      'contents that are well as bytes, whatever their text',
+      'resources/read',
+      { contents: [{ uri: 'a:b', text: 1, blob: '' }] },
+    ],
+    ['contents that are neither', 'resources/read', { contents: [{ uri: 'a:b', text: 1, blob: 1 }] }],
+    [
+      'an output schema with what JSON does not have',
+      'tools/list',
+      { tools: [{ ...tool, outputSchema: { a: () => 0 } }] },
+    ],
+    [
+      'an input schema with what JSON does not have',
+      'tools/list',
+      { tools: [{ ...tool, inputSchema: { type: 'object', a: 1n } }] },
+    ],
+  ])('%s', (_, method, members) => {
+    expectSame(
+      { definition: definitions[method], check: (value) => checkResult(method, value) },
+      { ...page, ...members },
+    )
+  })
+})
+
 describe('a refusal says where, what belongs there and what stood there', () => {
   const page = { resultType: 'complete', ttlMs: 0, cacheScope: 'public' }
   const text = { type: 'text', text: '' }

@@ -8,3 +8,11 @@ test.each(bundles.map((row) => [row.name, row] as const))('a %s weighs no more t
   // Much less than that, and the ceiling holds nothing.
   expect(gzipped).toBeGreaterThan(row.ceiling * 0.8)
 })
+
+test.each(bundles.filter(({ source }) => !source.includes("'zod'")).map(({ name, source }) => [name, source]))(
+  'a %s holds no zod, because its program does not import it',
+  async (_name, source) => {
+    const { packages } = await weigh(source)
+    expect([...packages.keys()]).not.toContain('zod')
+  },
+)
