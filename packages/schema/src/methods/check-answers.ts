@@ -1,23 +1,30 @@
-import { isJson, isJsonObject } from '../basic/json.ts'
-import { optionalMeta, optionalString, role, sampledContent } from './check-content.ts'
+import { isJsonObject } from '../basic/json.ts'
+import { type FreeJson, leftAlone, lookedThrough, optionalString, role, sampledContent } from './check-content.ts'
 import * as check from './checks.ts'
 
+function createMessageResult(free: FreeJson): check.Check {
+  return check.fields({
+    role,
+    content: sampledContent(free),
+    model: check.string,
+    stopReason: optionalString,
+    _meta: check.optional(free.object),
+  })
+}
+
+function listRootsResult({ object }: FreeJson): check.Check {
+  const root = check.fields({ uri: check.string, name: optionalString, _meta: check.optional(object) })
+  return check.fields({ roots: check.items(root) })
+}
+
 /** Judges a `CreateMessageResult` (client/sampling): undefined when it is well. */
-export const checkCreateMessageResult: check.Check = check.fields({
-  role,
-  content: sampledContent,
-  model: check.string,
-  stopReason: optionalString,
-  _meta: optionalMeta,
-})
+export const checkCreateMessageResult: check.Check = createMessageResult(lookedThrough)
 
 /** Judges a `ListRootsResult` (client/roots): undefined when it is well. */
-export const checkListRootsResult: check.Check = check.fields({
-  roots: check.items(check.fields({ uri: check.string, name: optionalString, _meta: optionalMeta })),
-})
+export const checkListRootsResult: check.Check = listRootsResult(lookedThrough)
 
 const formValue: check.Check = (value) => {
-  if (typeof value !== 'object' && isJson(value)) return undefined
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return undefined
   return Array.isArray(value) ? strings(value) : check.expected('a string, a number, a boolean or strings', value)
 }
 
@@ -27,17 +34,19 @@ const elicitResult = check.fields({
   content: check.optional(check.members(formValue)),
 })
 
+const message = createMessageResult(leftAlone)
+const roots = listRootsResult(leftAlone)
+
 /**
  * The results that answer what a server asked (basic/patterns/mrtr). One is well when it is any of the three kinds; the
  * failure is told of the kind that its members look like.
  */
 export const inputResponses: check.Check = check.members(
-  (value) =>
-    elicitResult(value) && checkCreateMessageResult(value) && checkListRootsResult(value) && likeliest(value)(value),
+  (value) => elicitResult(value) && message(value) && roots(value) && likeliest(value)(value),
 )
 
 function likeliest(value: unknown): check.Check {
   if (!isJsonObject(value) || 'action' in value) return elicitResult
-  if ('roots' in value) return checkListRootsResult
-  return 'role' in value || 'model' in value ? checkCreateMessageResult : elicitResult
+  if ('roots' in value) return roots
+  return 'role' in value || 'model' in value ? message : elicitResult
 }

@@ -1,10 +1,10 @@
-import { annotated, described, optionalBoolean, optionalMeta, optionalString } from './check-content.ts'
+import { annotated, described, lookedThrough, optionalBoolean, optionalString } from './check-content.ts'
 import * as check from './checks.ts'
 
 /** A `Tool`; its schemas are JSON objects here, and nothing is said of their keywords. */
 export const tool: check.Check = check.fields({
   ...described,
-  _meta: optionalMeta,
+  _meta: check.optional(check.jsonObject),
   inputSchema: check.fieldsAndOthers({ $schema: optionalString, type: check.oneOf('object') }, check.json),
   outputSchema: check.optional(check.fieldsAndOthers({ $schema: optionalString }, check.json)),
   annotations: check.optional(
@@ -21,7 +21,7 @@ export const tool: check.Check = check.fields({
 /** A `Prompt`. */
 export const prompt: check.Check = check.fields({
   ...described,
-  _meta: optionalMeta,
+  _meta: check.optional(check.jsonObject),
   arguments: check.optional(
     check.items(
       check.fields({
@@ -37,7 +37,7 @@ export const prompt: check.Check = check.fields({
 /** A `ResourceTemplate`. */
 export const resourceTemplate: check.Check = check.fields({
   ...described,
-  ...annotated,
+  ...annotated(lookedThrough),
   uriTemplate: check.string,
   mimeType: optionalString,
 })

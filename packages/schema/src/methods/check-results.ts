@@ -1,19 +1,11 @@
 import { metaKeys } from '../basic/meta-keys.ts'
-import {
-  contentBlock,
-  implementation,
-  optionalBoolean,
-  optionalString,
-  resource,
-  resourceContents,
-  role,
-} from './check-content.ts'
+import * as content from './check-content.ts'
 import { prompt, resourceTemplate, tool } from './check-definitions.ts'
 import * as check from './checks.ts'
 import type { Method } from './methods.ts'
 
 const optionalObject = check.optional(check.jsonObject)
-const serverInfo = { [metaKeys.serverInfo]: check.optional(implementation) }
+const serverInfo = { [metaKeys.serverInfo]: check.optional(content.implementation) }
 const result = { resultType: check.string, _meta: check.optional(check.fieldsAndOthers(serverInfo, check.json)) }
 
 const duration: check.Check = (value) => {
@@ -23,18 +15,18 @@ const duration: check.Check = (value) => {
 const cacheable = { ...result, ttlMs: duration, cacheScope: check.oneOf('private', 'public') }
 
 function page(key: string, item: check.Check): check.Check {
-  return check.fields({ ...cacheable, nextCursor: optionalString, [key]: check.items(item) })
+  return check.fields({ ...cacheable, nextCursor: content.optionalString, [key]: check.items(item) })
 }
 
 const settings = check.optional(check.members(check.jsonObject))
-const list = check.optional(check.fields({ listChanged: optionalBoolean }))
+const list = check.optional(check.fields({ listChanged: content.optionalBoolean }))
 const serverCapabilities = check.fields({
   completions: optionalObject,
   experimental: settings,
   extensions: settings,
   logging: optionalObject,
   prompts: list,
-  resources: check.optional(check.fields({ listChanged: optionalBoolean, subscribe: optionalBoolean })),
+  resources: check.optional(check.fields({ listChanged: content.optionalBoolean, subscribe: content.optionalBoolean })),
   tools: list,
 })
 
@@ -47,35 +39,40 @@ const values: check.Check = (value) => {
   return isLong ? check.expected(`at most ${maximumValues} strings`, value) : strings(value)
 }
 
+const block = content.contentBlock(content.lookedThrough)
+
 const results: { readonly [M in Method]: check.Check } = {
   'server/discover': check.fields({
     ...cacheable,
     supportedVersions: strings,
     capabilities: serverCapabilities,
-    instructions: optionalString,
+    instructions: content.optionalString,
   }),
   'tools/list': page('tools', tool),
   'tools/call': check.fields({
     ...result,
-    content: check.items(contentBlock),
+    content: check.items(block),
     structuredContent: check.optional(check.json),
-    isError: optionalBoolean,
+    isError: content.optionalBoolean,
   }),
   'prompts/list': page('prompts', prompt),
   'prompts/get': check.fields({
     ...result,
-    description: optionalString,
-    messages: check.items(check.fields({ role, content: contentBlock })),
+    description: content.optionalString,
+    messages: check.items(check.fields({ role: content.role, content: block })),
   }),
-  'resources/list': page('resources', resource),
+  'resources/list': page('resources', content.resource(content.lookedThrough)),
   'resources/templates/list': page('resourceTemplates', resourceTemplate),
-  'resources/read': check.fields({ ...cacheable, contents: check.items(resourceContents) }),
+  'resources/read': check.fields({
+    ...cacheable,
+    contents: check.items(content.resourceContents(content.lookedThrough)),
+  }),
   'completion/complete': check.fields({
     ...result,
     completion: check.fields({
       values,
       total: check.optional(check.integer),
-      hasMore: optionalBoolean,
+      hasMore: content.optionalBoolean,
     }),
   }),
   'subscriptions/listen': check.fields({
