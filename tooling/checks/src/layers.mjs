@@ -33,7 +33,7 @@ export const layers = new Map([
       without: { '.': ['zod', 'ajv', '@redis/client', 'pg'] },
     },
   ],
-  ['@x/client', { imports: ['@x/schema'], dependencies: [], portable: ['.'] }],
+  ['@x/client', { imports: ['@x/schema'], dependencies: [], portable: ['.'], without: { '.': ['zod'] } }],
   [
     '@x/transport-http',
     {
