@@ -26,7 +26,11 @@ function collect(request: NodeRequest, maxBytes: number, resolve: (body: string 
     // A peer that sees its answer and still goes on is cut off.
     else if (size > 2 * maxBytes + spareBytes) request.destroy()
   })
-  const finish = () => resolve(size > maxBytes ? bodyTooLarge(maxBytes) : decode(bytes?.subarray(0, size)))
+  const finish = () => {
+    resolve(size > maxBytes ? bodyTooLarge(maxBytes) : decode(bytes?.subarray(0, size)))
+    // The request keeps its listeners for as long as its answer lasts, and with them what they hold.
+    bytes = undefined
+  }
   request.on('end', () => nextTurn(finish))
   request.on('error', () => resolve(bodyCutShort))
 }
