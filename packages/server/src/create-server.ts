@@ -1,6 +1,9 @@
 import {
   type Call,
+  cancelReason,
   errorCodes,
+  isCancelled,
+  type JsonObject,
   McpError,
   metaKeys,
   offAbort,
@@ -40,25 +43,17 @@ export function createServer(definition: ServerDefinition): Server {
   let offered = definition
   let catalog = compile(offered)
 
-  async function exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
+  function exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
+    const method = findMethod(request.method)
+    return method?.streams === true ? last(method, request, call) : serve(method, request, call)
+  }
+
+  async function serve(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
     let scope: Scope | undefined
     try {
-      const method = findServed(request.method, catalog, settings)
-      const meta = admit(request)
-      scope = {
-        id: request.id,
-        method: request.method,
-        params: request.params ?? {},
-        call,
-        meta,
-        catalog,
-        settings,
-        open: true,
-        followers: undefined,
-      }
-      const pending = method.handle(request.params, scope)
-      // A response that lasts must not keep the definitions that it began with.
-      if (method.streams === true) scope = undefined
+      const { handle } = requireServed(method, request.method, { catalog, settings })
+      scope = openScope(request, call, { catalog, settings })
+      const pending = handle(request.params, scope)
       const result = isPromiseLike(pending) ? await pending : pending
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
@@ -67,6 +62,26 @@ export function createServer(definition: ServerDefinition): Server {
       return answerError(error, request, settings)
     } finally {
       if (scope !== undefined) close(scope)
+    }
+  }
+
+  // There may be thousands of responses that last: they keep neither their requests nor the definitions that they began with, and
+  // no function stands still for them.
+  function last(served: ServedMethod, request: RpcRequest, call: Call): Promise<RpcResponse> {
+    const { id, method } = request
+    const refuse = (error: unknown): RpcResponse => {
+      if (isCancelled(call)) throw cancelReason(call)
+      return answerError(error, { jsonrpc: '2.0', id, method }, settings)
+    }
+    return begin(served, request, call).then((result) => ({ jsonrpc: '2.0', id, result }), refuse)
+  }
+
+  function begin(method: ServedMethod, request: RpcRequest, call: Call): Promise<JsonObject> {
+    try {
+      const { handle } = requireServed(method, request.method, { catalog, settings })
+      return Promise.resolve(handle(request.params, openScope(request, call, { catalog, settings })))
+    } catch (error) {
+      return Promise.reject(error)
     }
   }
 
@@ -107,13 +122,23 @@ function close(scope: Scope): void {
   for (const follow of scope.followers ?? []) offAbort(scope.call.signal, follow)
 }
 
+/** What a request finds, and `update` replaces in part. */
+interface Present {
+  readonly catalog: Catalog
+  readonly settings: Settings
+}
+
+function openScope(request: RpcRequest, call: Call, { catalog, settings }: Present): Scope {
+  const { id, method, params = {} } = request
+  return { id, method, params, call, meta: admit(request), catalog, settings, open: true, followers: undefined }
+}
+
 /**
  * What serves a method, if this server has what the method is about. Every refusal names the revisions that are served,
  * because for a client of an earlier one the message may be all it can show (basic/versioning, compatibility).
  */
-function findServed(name: string, catalog: Catalog, settings: Settings): ServedMethod {
-  const method = findMethod(name)
-  const lack = method && lackOf(method, catalog, settings)
+function requireServed(method: ServedMethod | undefined, name: string, present: Present): ServedMethod {
+  const lack = method && lackOf(method, present)
   if (method !== undefined && lack === undefined) return method
   const reason = lack === undefined ? '' : `, because the server has no ${lack}`
   const versions = supported.join(', ')
@@ -122,7 +147,7 @@ function findServed(name: string, catalog: Catalog, settings: Settings): ServedM
 }
 
 /** What a server would need to serve a method, and does not have. */
-function lackOf({ capability, streams }: ServedMethod, catalog: Catalog, settings: Settings): string | undefined {
+function lackOf({ capability, streams }: ServedMethod, { catalog, settings }: Present): string | undefined {
   if (capability !== undefined && catalog.capabilities[capability] === undefined) return capability
   return streams === true && !settings.subscriptions.served ? 'subscriptions' : undefined
 }

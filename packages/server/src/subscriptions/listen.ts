@@ -1,4 +1,4 @@
-import { type JsonObject, metaKeys, type SubscriptionsListenRequestParams } from '@x/schema'
+import type { JsonObject, SubscriptionsListenRequestParams } from '@x/schema'
 import type { Scope } from '../request/scope.ts'
 import { honouredFilter } from './honoured-filter.ts'
 
@@ -11,6 +11,5 @@ export function listen({ notifications }: SubscriptionsListenRequestParams, scop
   const { subscriptions } = settings
   const { maxUris } = subscriptions
   const filter = honouredFilter(notifications, { catalog, caller: call, maxUris })
-  const result = { resultType: 'complete', _meta: { ...catalog.resultMeta, [metaKeys.subscriptionId]: id } }
-  return subscriptions.follow({ id, call, filter }).then(() => result)
+  return subscriptions.follow({ id, call, filter, resultMeta: catalog.resultMeta })
 }

@@ -1,13 +1,18 @@
 import {
   type Call,
+  cancelReason,
   type Clock,
+  type JsonObject,
+  metaKeys,
   offCancel,
   onCancel,
   type RequestId,
   type RpcNotification,
   type SubscriptionFilter,
 } from '@x/schema'
+import type { BusUse } from './bus-use.ts'
 import { longestTimer } from './options.ts'
+import { giveBackSlot, type Slot, type Slots, takeSlot } from './slots.ts'
 import { addressed, type Notice, noticeOf, topicsOf } from './topics.ts'
 
 /** What can change, as long as somebody wants to hear of it. */
@@ -25,22 +30,31 @@ export interface Hub {
   /** Milliseconds since 1970. */
   readonly wallClock: () => number
   readonly slowReaderMs: number
+  readonly slots: Slots
+  readonly busUse: BusUse
 }
 
-/** One `subscriptions/listen` request: there may be thousands, so that each is one record. */
+/**
+ * One `subscriptions/listen` request: there may be thousands, so that each is one record. Nothing of the request is kept beside
+ * it, and no function stands still until it ends.
+ */
 export interface Stream {
   readonly id: RequestId
   readonly call: Call
-  topics: readonly Topic[]
+  /** The `_meta` that the server's results have. */
+  readonly resultMeta: JsonObject | undefined
+  readonly slot: Slot
+  /** What it hears of; undefined before it is acknowledged. */
+  topics: readonly Topic[] | undefined
   /** What changed while the reader was behind; undefined when it is not. */
   missed: Set<Topic> | undefined
   /** The timers that would end it. */
   slowTimer: unknown
   expiryTimer: unknown
-  /** Undefined once it has ended. */
-  settle:
-    | { readonly resolve: () => void; readonly reject: (error: unknown) => void; readonly aborted: () => void }
-    | undefined
+  /** Hears that the call was cancelled. */
+  readonly cancelled: () => void
+  /** Gives the result, or a promise that rejects with what ended it otherwise; undefined once it has ended. */
+  settle: ((outcome: JsonObject | Promise<never>) => void) | undefined
 }
 
 /** What a stream is opened with. */
@@ -49,47 +63,57 @@ export interface Subscription {
   readonly call: Call
   /** What will be sent, and is acknowledged. */
   readonly filter: SubscriptionFilter
+  /** The `_meta` that the server's results have. */
+  readonly resultMeta: JsonObject | undefined
 }
 
-/**
- * Opens a stream, and acknowledges it before anything else is sent on it. Resolves with its good end: the call was told to
- * stop, or what proves the caller has run out. Rejects with what ended it otherwise.
- */
-export function openStream(hub: Hub, { id, call, filter }: Subscription): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stream: Stream = {
-      id,
-      call,
-      topics: [],
-      missed: undefined,
-      slowTimer: undefined,
-      expiryTimer: undefined,
-      settle: { resolve, reject, aborted: () => endStream(hub, stream) },
-    }
-    stream.topics = topicsOf(filter).map((name) => join(hub, name, stream))
-    if (stream.settle) onCancel(call, stream.settle.aborted)
-    awaitExpiry(hub, stream)
-    try {
-      // Who hears of it may publish at once, so that the stream is in its place already; nothing comes in between.
-      call.notify(acknowledged({ id, filter }))
-    } catch (error) {
-      endStream(hub, stream, { error })
-    }
-  })
+/** Takes a place for a stream that tells nothing yet. Throws McpError when there is none. */
+export function createStream(hub: Hub, { id, call, resultMeta }: Subscription, settle: Stream['settle']): Stream {
+  const stream: Stream = {
+    id,
+    call,
+    resultMeta,
+    slot: takeSlot(hub.slots, call.principal),
+    topics: undefined,
+    missed: undefined,
+    slowTimer: undefined,
+    expiryTimer: undefined,
+    cancelled: () => endStream(hub, stream, stream.topics === undefined ? { error: cancelReason(call) } : undefined),
+    settle,
+  }
+  onCancel(call, stream.cancelled)
+  return stream
+}
+
+/** Acknowledges a stream before anything else is sent on it; one that has ended meanwhile stays silent. */
+export function openStream(hub: Hub, stream: Stream, filter: SubscriptionFilter): void {
+  const { id, call } = stream
+  if (stream.settle === undefined) return
+  stream.topics = topicsOf(filter).map((name) => join(hub, name, stream))
+  awaitExpiry(hub, stream)
+  try {
+    // Who hears of it may publish at once, so that the stream is in its place already; nothing comes in between.
+    call.notify(acknowledged({ id, filter }))
+  } catch (error) {
+    endStream(hub, stream, { error })
+  }
 }
 
 /** Ends a stream, in good order unless an error is given; nothing of it stays. */
 export function endStream(hub: Hub, stream: Stream, failure?: { readonly error: unknown }): void {
-  const { settle, call } = stream
+  const { id, settle, call, topics, resultMeta } = stream
   if (settle === undefined) return
   stream.settle = undefined
   stream.missed = undefined
-  for (const topic of stream.topics) leave(hub, topic, stream)
-  offCancel(call, settle.aborted)
+  for (const topic of topics ?? []) leave(hub, topic, stream)
+  offCancel(call, stream.cancelled)
   hub.clock.clearTimeout(stream.slowTimer)
   hub.clock.clearTimeout(stream.expiryTimer)
-  if (failure === undefined) settle.resolve()
-  else settle.reject(failure.error)
+  hub.busUse.release()
+  giveBackSlot(hub.slots, stream.slot)
+  if (failure !== undefined) return settle(Promise.reject(failure.error))
+  // basic/patterns/subscriptions, graceful closure.
+  settle({ resultType: 'complete', _meta: { ...resultMeta, [metaKeys.subscriptionId]: id } })
 }
 
 function acknowledged({ id, filter }: Pick<Subscription, 'id' | 'filter'>): RpcNotification {

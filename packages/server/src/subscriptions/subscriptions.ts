@@ -1,8 +1,8 @@
-import { cancelReason, errorCodes, isCancelled, McpError, unlessCancelled } from '@x/schema'
+import { cancelReason, errorCodes, isCancelled, type JsonObject, McpError } from '@x/schema'
 import { createBusUse } from './bus-use.ts'
 import { type SubscriptionOptions, subscriptionSettings } from './options.ts'
 import { createSlots } from './slots.ts'
-import { type Hub, openStream, type Subscription, type Topic } from './stream.ts'
+import { createStream, endStream, type Hub, openStream, type Stream, type Subscription, type Topic } from './stream.ts'
 import { tell } from './tell.ts'
 
 /** The streams of one server, and the bus that their changes come over. */
@@ -12,10 +12,11 @@ export interface Subscriptions {
   /** How many resource URIs one filter may hold. */
   readonly maxUris: number
   /**
-   * Streams changes until the call is told to stop or its principal's proof runs out. Rejects with the McpError that the
-   * peer is to see, with the signal's reason when it aborts before anything was sent, or with what failed.
+   * Streams changes until the call is told to stop or its principal's proof runs out, and resolves with the result that says so.
+   * Rejects with the McpError that the peer is to see, with the signal's reason when it aborts before anything was sent, or with
+   * what failed.
    */
-  follow(subscription: Subscription): Promise<void>
+  follow(subscription: Subscription): Promise<JsonObject>
   /** Tells every instance that a topic has changed. Rejects when the bus fails. */
   publish(topic: string): Promise<void>
 }
@@ -31,7 +32,7 @@ export interface Surroundings {
 const switchedOff: Subscriptions = {
   served: false,
   maxUris: 0,
-  follow: () => Promise.resolve(),
+  follow: () => Promise.reject(new McpError(errorCodes.methodNotFound, 'This server has no subscriptions')),
   publish: () => Promise.resolve(),
 }
 
@@ -40,28 +41,33 @@ export function createSubscriptions(options: SubscriptionOptions | false, around
   if (options === false) return switchedOff
   const { bus, clock, slowReaderMs, maxUris, ...limits } = subscriptionSettings(options)
   const { wallClock, onError } = around
-  const hub: Hub = { topics: new Map(), clock, wallClock, slowReaderMs }
-  const takeSlot = createSlots(limits)
   const listener = { onChange: ({ topic }: { topic: string }) => deliver(hub, topic), onGap: () => deliverAll(hub) }
-  const busUse = createBusUse(bus, listener, onError)
-
-  async function follow(subscription: Subscription): Promise<void> {
-    const { call } = subscription
-    const { principal } = call
-    if (isCancelled(call)) throw cancelReason(call)
-    refuseExpired(principal?.expiresAt, wallClock())
-    const giveBack = takeSlot(principal)
-    try {
-      // The acknowledgement promises that no change from now on is lost, so that the bus has to listen first.
-      await unlessCancelled(busUse.acquire().catch(refuse), call)
-      if (isCancelled(call)) throw cancelReason(call)
-      await openStream(hub, subscription)
-    } finally {
-      busUse.release()
-      giveBack()
-    }
+  const hub: Hub = {
+    topics: new Map(),
+    clock,
+    wallClock,
+    slowReaderMs,
+    slots: createSlots(limits),
+    busUse: createBusUse(bus, listener, onError),
   }
-  return { served: true, maxUris, follow, publish: async (topic) => bus.publish({ topic }) }
+  return {
+    served: true,
+    maxUris,
+    follow: (subscription) => new Promise((resolve) => follow(hub, subscription, resolve)),
+    publish: async (topic) => bus.publish({ topic }),
+  }
+}
+
+function follow(hub: Hub, subscription: Subscription, settle: Stream['settle']): void {
+  const { call, filter } = subscription
+  if (isCancelled(call)) throw cancelReason(call)
+  refuseExpired(call.principal?.expiresAt, hub.wallClock())
+  const stream = createStream(hub, subscription, settle)
+  // The acknowledgement promises that no change from now on is lost, so that the bus has to listen first.
+  hub.busUse.acquire().then(
+    () => openStream(hub, stream, filter),
+    (cause: unknown) => endStream(hub, stream, { error: unheard(cause) }),
+  )
 }
 
 function deliver(hub: Hub, name: string): void {
@@ -88,7 +94,7 @@ function refuseExpired(expiresAt: number | undefined, now: number): void {
 }
 
 /** What is wrong with the bus is told to the author; the peer cannot do anything about it. */
-function refuse(cause: unknown): never {
+function unheard(cause: unknown): McpError {
   const message = 'This server cannot hear of changes at present: listen again later'
-  throw new McpError(errorCodes.internal, message, { cause })
+  return new McpError(errorCodes.internal, message, { cause })
 }
