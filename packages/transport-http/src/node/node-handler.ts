@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Exchange } from '@x/schema'
-import type { Intake } from '../server/intake.ts'
+import type { Platform } from '../server/platform.ts'
 import type { RequestView } from '../server/request-view.ts'
 import type { HandlerContext } from '../server/run-call.ts'
 import { serveRequest } from '../server/serve-request.ts'
 import { compileSettings } from '../server/settings.ts'
 import type { HandlerOptions } from '../server/settings.ts'
 import { createCoarseSchedule } from './coarse-schedule.ts'
-import { outletOf } from './outlet.ts'
+import { nodeOutlet, type NodeTarget } from './outlet.ts'
 import { readBody } from './read-body.ts'
 import type { NodeRequest } from './read-body.ts'
 
@@ -31,10 +31,19 @@ export function nodeHandler(exchange: Exchange, options: NodeHandlerOptions = {}
   return handlerIn(contextOf(exchange, options))
 }
 
-/** What a handler on node:http goes by, and its books. */
-export function contextOf(exchange: Exchange, options: NodeHandlerOptions): HandlerContext<IncomingMessage> {
+/** Makes a context of what users give. */
+export function contextOf(exchange: Exchange, options: NodeHandlerOptions): NodeContext {
   const settings = compileSettings(options, createCoarseSchedule(quietSchedule))
-  return { exchange, settings, running: [] }
+  return { exchange, settings, platform, running: [] }
+}
+
+/** What a handler on node:http goes by, and its books. */
+export type NodeContext = HandlerContext<IncomingMessage, NodeTarget>
+
+const platform: Platform<IncomingMessage, NodeTarget> = {
+  ...nodeOutlet,
+  viewOf: ({ request }) => viewOf(request),
+  readText: ({ request }, maxBytes) => readBody(request, maxBytes),
 }
 
 // A call's connection keeps the process alive; its timers need not.
@@ -44,15 +53,8 @@ function quietSchedule(run: () => void, ms: number): () => void {
 }
 
 /** A handler that keeps its books in a context of the caller's. */
-export function handlerIn(context: HandlerContext<IncomingMessage>): NodeHandler {
-  return (request, response) => {
-    const intake: Intake<IncomingMessage> = {
-      view: viewOf(request),
-      outlet: outletOf(response),
-      readText: (maxBytes) => readBody(request, maxBytes),
-    }
-    void serveRequest(intake, context)
-  }
+export function handlerIn(context: NodeContext): NodeHandler {
+  return (request, response) => void serveRequest({ request, response, pending: '' }, context)
 }
 
 function viewOf(request: IncomingMessage): RequestView<IncomingMessage> {

@@ -2,58 +2,69 @@ import { Buffer } from 'node:buffer'
 import type { ServerResponse } from 'node:http'
 import { nextTick } from 'node:process'
 import type { MessagePieces } from '@x/schema'
-import type { Outlet } from '../server/outlet.ts'
+import type { Answer, Outlet } from '../server/outlet.ts'
+import type { NodeRequest } from './read-body.ts'
 
 /** How long a chunk grows in one tick, in characters; larger ones are still being made when memory is tidied up. */
 const chunkLength = 16_384
 
+/** A request of node:http while it is answered. */
+export interface NodeTarget {
+  readonly request: NodeRequest
+  readonly response: ServerResponse
+  /** What was written in this tick. */
+  pending: string
+}
+
 /** An outlet that writes to a response of node:http. What one tick writes goes out as one chunk: each costs more than an event. */
-export function outletOf(response: ServerResponse): Outlet {
-  let pending = ''
-  const flush = (): void => {
-    if (pending === '') return
-    const text = pending
-    pending = ''
-    if (!response.destroyed) response.write(text)
+export const nodeOutlet: Outlet<NodeTarget> = {
+  send: ({ response }, answer) => sendAnswer(response, answer),
+  open({ response }, headers) {
+    if (!response.destroyed) response.writeHead(200, [...headers])
+  },
+  write(target, text) {
+    if (target.pending === '') nextTick(flush, target)
+    target.pending += text
+    if (target.pending.length > chunkLength) flush(target)
+  },
+  end(target, text) {
+    const { response, pending } = target
+    target.pending = ''
+    if (!response.destroyed) response.end(pending + text)
+  },
+  queued: ({ response, pending }) => response.writableLength + pending.length,
+  drained(target) {
+    const { response } = target
+    flush(target)
+    return response.writableNeedDrain && !response.destroyed ? drainedOf(response) : undefined
+  },
+  destroy: ({ response }) => void response.destroy(),
+  onClose({ response }, run) {
+    if (response.closed) run()
+    else response.on('close', run)
+  },
+}
+
+/** Sends a whole answer; nothing when the response has begun, or its peer has gone. */
+export function sendAnswer(response: ServerResponse, { status, headers, body, closes }: Answer): void {
+  if (response.headersSent || response.destroyed) return
+  if (closes === true) response.shouldKeepAlive = false
+  if (body === undefined) {
+    response.writeHead(status, status === 204 ? [...headers] : ['Content-Length', '0', ...headers])
+    response.end()
+    return
   }
-  return {
-    send({ status, headers, body, closes }) {
-      if (response.headersSent || response.destroyed) return
-      if (closes === true) response.shouldKeepAlive = false
-      if (body === undefined) {
-        response.writeHead(status, status === 204 ? [...headers] : ['Content-Length', '0', ...headers])
-        response.end()
-        return
-      }
-      const length = String(lengthOf(body))
-      response.writeHead(status, ['Content-Type', 'application/json', 'Content-Length', length, ...headers])
-      if (typeof body === 'string') response.end(body)
-      else endWith(response, body)
-    },
-    open(headers) {
-      if (!response.destroyed) response.writeHead(200, [...headers])
-    },
-    write(text) {
-      if (pending === '') nextTick(flush)
-      pending += text
-      if (pending.length > chunkLength) flush()
-    },
-    end(text) {
-      const all = pending + text
-      pending = ''
-      if (!response.destroyed) response.end(all)
-    },
-    queued: () => response.writableLength + pending.length,
-    drained() {
-      flush()
-      return response.writableNeedDrain && !response.destroyed ? drainedOf(response) : undefined
-    },
-    destroy: () => void response.destroy(),
-    onClose(run) {
-      if (response.closed) run()
-      else response.on('close', run)
-    },
-  }
+  const length = String(lengthOf(body))
+  response.writeHead(status, ['Content-Type', 'application/json', 'Content-Length', length, ...headers])
+  if (typeof body === 'string') response.end(body)
+  else endWith(response, body)
+}
+
+function flush(target: NodeTarget): void {
+  const { response, pending } = target
+  if (pending === '') return
+  target.pending = ''
+  if (!response.destroyed) response.write(pending)
 }
 
 function lengthOf(body: string | MessagePieces): number {

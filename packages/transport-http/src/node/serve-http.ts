@@ -10,7 +10,7 @@ import { type HealthOptions, healthCheck } from './health.ts'
 import { contextOf, handlerIn } from './node-handler.ts'
 import type { NodeHandlerOptions } from './node-handler.ts'
 import { keepOpen, type OpenResponse } from './open-responses.ts'
-import { outletOf } from './outlet.ts'
+import { sendAnswer } from './outlet.ts'
 import type { ServedExchange } from './served-exchange.ts'
 import { type StopOptions, type Stopping, stopOnce } from './stop.ts'
 
@@ -83,7 +83,7 @@ export async function serveHttp(exchange: ServedExchange, options: ServeHttpOpti
     if (isHealthCheck(request, response)) return
     if (stopping.phase === 'refusing') refuseRest(response)
     else if (isAt(path, request.url)) handle(request, response)
-    else outletOf(response).send(refuse(notHere(path), []))
+    else sendAnswer(response, refuse(notHere(path), []))
   })
   const bound = await listen(server, host, port)
   const { schedule = platformSchedule, stopOnSignals: onSignals = false } = options
@@ -103,7 +103,7 @@ function refuseRest(response: ServerResponse): void {
   const refusal = { status: 503, code: errorCodes.internal, message: 'The server is stopping: try another instance' }
   // Another instance may take the call at once, and this one never again.
   const data = { reason: 'stopping', retryAfterMs: 0 }
-  outletOf(response).send(refuse({ ...refusal, data, headers: { 'Retry-After': '1' } }, []))
+  sendAnswer(response, refuse({ ...refusal, data, headers: { 'Retry-After': '1' } }, []))
 }
 
 function isThisMachine(host: string): boolean {

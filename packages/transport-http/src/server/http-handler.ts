@@ -1,8 +1,8 @@
 import type { Exchange } from '@x/schema'
-import type { Intake } from './intake.ts'
+import type { Platform } from './platform.ts'
 import { readBody } from './read-body.ts'
 import type { RequestView } from './request-view.ts'
-import { respond } from './respond.ts'
+import { webOutlet, type WebTarget, webTarget } from './respond.ts'
 import { serveRequest } from './serve-request.ts'
 import { compileSettings } from './settings.ts'
 import type { HandlerOptions } from './settings.ts'
@@ -24,16 +24,15 @@ export type HttpHandlerOptions = HandlerOptions<Request>
  * @throws TypeError or RangeError for options that make no sense.
  */
 export function httpHandler(exchange: Exchange, options: HttpHandlerOptions = {}): FetchHandler {
-  const context: HandlerContext<Request> = { exchange, settings: compileSettings(options), running: [] }
-  return (request) =>
-    new Promise((resolve) => {
-      const intake: Intake<Request> = {
-        view: viewOf(request),
-        outlet: respond(request, resolve),
-        readText: (maxBytes) => readBody(request, maxBytes),
-      }
-      void serveRequest(intake, context)
-    })
+  const settings = compileSettings(options)
+  const context: HandlerContext<Request, WebTarget> = { exchange, settings, platform, running: [] }
+  return (request) => new Promise((resolve) => void serveRequest(webTarget(request, resolve), context))
+}
+
+const platform: Platform<Request, WebTarget> = {
+  ...webOutlet,
+  viewOf: ({ request }) => viewOf(request),
+  readText: ({ request }, maxBytes) => readBody(request, maxBytes),
 }
 
 function viewOf(request: Request): RequestView<Request> {

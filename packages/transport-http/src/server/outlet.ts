@@ -10,21 +10,22 @@ export interface Answer {
 }
 
 /**
- * Where an answer goes: either `send` once, or `open`, any number of `write`, and `end`.
- * After the peer has gone, or after the answer is out, every function does nothing.
+ * Where answers go: each function is given the target, a platform's record of the request that is answered. For a target there is
+ * either `send` once, or `open`, any number of `write`, and `end`. After the peer has gone, or after the answer is out, every
+ * function does nothing.
  */
-export interface Outlet {
-  send(answer: Answer): void
+export interface Outlet<Target = unknown> {
+  send(target: Target, answer: Answer): void
   /** Starts an event stream with these headers, flat. */
-  open(headers: readonly string[]): void
-  write(text: string): void
-  end(text: string): void
+  open(target: Target, headers: readonly string[]): void
+  write(target: Target, text: string): void
+  end(target: Target, text: string): void
   /** Bytes that were written and that the peer has not taken yet. */
-  queued(): number
+  queued(target: Target): number
   /** Resolves when the peer has taken what was written, or has gone; undefined when there is nothing to wait for. */
-  drained(): Promise<void> | undefined
+  drained(target: Target): Promise<void> | undefined
   /** Breaks the connection off, so that the peer sees that the stream was not finished. */
-  destroy(): void
+  destroy(target: Target): void
   /** Calls back once when the peer has gone or the answer is out, whichever is first. */
-  onClose(run: () => void): void
+  onClose(target: Target, run: () => void): void
 }

@@ -5,17 +5,13 @@ import { movesOn, retryAfterOf } from './load.ts'
 import { statusOf } from './status.ts'
 
 /** The answer to one request while it is being made: plain JSON, unless something has to be said before the end. */
-export interface Reply {
-  readonly outlet: Outlet
+export interface Reply<Target = unknown> {
+  readonly outlet: Outlet<Target>
+  readonly target: Target
   /** Headers, flat, that go out whatever form the answer takes. */
   headers: readonly string[]
   readonly maxQueuedBytes: number
   phase: 'waiting' | 'streaming' | 'ended'
-}
-
-/** Starts an answer; nothing is sent yet. */
-export function createReply(outlet: Outlet, headers: readonly string[], maxQueuedBytes: number): Reply {
-  return { outlet, headers, maxQueuedBytes, phase: 'waiting' }
 }
 
 /**
@@ -27,8 +23,9 @@ export function sendNotification(reply: Reply, message: RpcNotification): boolea
   const event = encodeEvent(encodeMessage(message))
   openStream(reply)
   // Characters stand in for bytes here: the bound is there to save memory, not to be met exactly.
-  if (reply.outlet.queued() + event.length > reply.maxQueuedBytes) return false
-  reply.outlet.write(event)
+  const { outlet, target, maxQueuedBytes } = reply
+  if (outlet.queued(target) + event.length > maxQueuedBytes) return false
+  outlet.write(target, event)
   return true
 }
 
@@ -39,16 +36,16 @@ export function sendNotification(reply: Reply, message: RpcNotification): boolea
  */
 export function sendResponse(reply: Reply, response: RpcResponse, status = statusOf(response)): void {
   if (reply.phase === 'ended') return
-  const { phase, outlet, headers } = reply
+  const { phase, outlet, target, headers } = reply
   if (phase === 'streaming') {
     const event = encodeEvent(encodeMessage(response))
     reply.phase = 'ended'
-    outlet.end(event)
+    outlet.end(target, event)
     return
   }
   const body = encodePieces(response) ?? encodeMessage(response)
   reply.phase = 'ended'
-  outlet.send({ status, headers: withRetryAfter(headers, response), body, closes: movesOn(response) })
+  outlet.send(target, { status, headers: withRetryAfter(headers, response), body, closes: movesOn(response) })
 }
 
 /** Has a header go out with the answer, in the place of an earlier one of that name; nothing once the head has been sent. */
@@ -63,7 +60,8 @@ export function setReplyHeader(reply: Reply, name: string, value: string): void 
 export function keepAlive(reply: Reply): void {
   if (reply.phase === 'ended') return
   openStream(reply)
-  if (reply.outlet.queued() === 0) reply.outlet.write(keepAliveComment)
+  const { outlet, target } = reply
+  if (outlet.queued(target) === 0) outlet.write(target, keepAliveComment)
 }
 
 /** Gives the answer up: nothing more is sent for it (basic/transports/streamable-http, cancellation). */
@@ -74,7 +72,8 @@ export function abandonReply(reply: Reply): void {
 function openStream(reply: Reply): void {
   if (reply.phase !== 'waiting') return
   reply.phase = 'streaming'
-  reply.outlet.open(reply.headers.length === 0 ? eventStreamHeaders : [...eventStreamHeaders, ...reply.headers])
+  const { outlet, target, headers } = reply
+  outlet.open(target, headers.length === 0 ? eventStreamHeaders : [...eventStreamHeaders, ...headers])
 }
 
 function withRetryAfter(headers: readonly string[], response: RpcResponse): readonly string[] {

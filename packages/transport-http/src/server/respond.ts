@@ -4,85 +4,95 @@ import type { Answer, Outlet } from './outlet.ts'
 // A mark of 0 makes the desired size minus the bytes that wait.
 const strategy = new ByteLengthQueuingStrategy({ highWaterMark: 0 })
 
+const encoder = new TextEncoder()
+
+/** A web request while it is answered. */
+export interface WebTarget {
+  readonly request: Request
+  /** Gives the response to whoever asked. */
+  readonly resolve: (response: Response) => void
+  stream: ReadableStreamDefaultController<Uint8Array> | undefined
+  closed: boolean
+  onClose: () => void
+  /** Hears of the client's leaving; undefined while nobody listens for it. */
+  leave: (() => void) | undefined
+  /** Those who wait for the reader. */
+  readonly waiting: (() => void)[]
+}
+
+/** Starts the answer to a web request, with which `resolve` is called. */
+export function webTarget(request: Request, resolve: (response: Response) => void): WebTarget {
+  return { request, resolve, stream: undefined, closed: false, onClose: () => {}, leave: undefined, waiting: [] }
+}
+
 /** An outlet that resolves a promise with a web response. */
-export function respond(request: Request, resolve: (response: Response) => void): Outlet {
-  const encoder = new TextEncoder()
-  let stream: ReadableStreamDefaultController<Uint8Array> | undefined
-  let [closed, watched] = [false, false]
-  let onClose = () => {}
-  const drain = createDrain()
-  const close = () => {
-    if (closed) return
-    closed = true
-    drain.release()
-    if (watched) request.signal.removeEventListener('abort', leave)
-    onClose()
-  }
-  const leave = () => {
-    // Nobody reads these; they are there so that whoever waits for the handler, or for the stream, is not left waiting.
-    if (stream === undefined) resolve(new Response(null, { status: clientClosedRequest }))
-    else if (!closed) stream.close()
-    close()
-  }
-  // Most answers that are no streams are out within the turn, and adapters make a signal when it is first looked at.
-  const watch = () => {
-    if (closed || watched) return
-    if (request.signal.aborted) return leave()
-    watched = true
-    request.signal.addEventListener('abort', leave)
-  }
-  return {
-    send(answer) {
-      if (closed) return
-      resolve(new Response(bodyOf(answer), { status: answer.status, headers: headersOf(answer) }))
-      close()
-    },
-    open(headers) {
-      const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-        stream = controller
-      }
-      // With that mark the stream asks for more only when the reader has taken everything.
-      const source = { start, pull: drain.release, cancel: close }
-      resolve(new Response(new ReadableStream(source, strategy), { headers: fieldsOf(headers) }))
-      watch()
-    },
-    write(text) {
-      if (!closed) stream?.enqueue(encoder.encode(text))
-    },
-    end(text) {
-      if (closed) return
-      stream?.enqueue(encoder.encode(text))
-      stream?.close()
-      close()
-    },
-    queued: () => -(stream?.desiredSize ?? 0),
-    drained: () => (closed || (stream?.desiredSize ?? 0) === 0 ? undefined : drain.wait()),
-    destroy() {
-      if (closed) return
-      stream?.error(new DOMException('The stream was broken off', 'AbortError'))
-      close()
-    },
-    onClose(run) {
-      onClose = run
-      nextTurn(watch)
-    },
-  }
+export const webOutlet: Outlet<WebTarget> = {
+  send(target, answer) {
+    if (target.closed) return
+    target.resolve(new Response(bodyOf(answer), { status: answer.status, headers: headersOf(answer) }))
+    close(target)
+  },
+  open(target, headers) {
+    const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      target.stream = controller
+    }
+    // With that mark the stream asks for more only when the reader has taken everything.
+    const source = { start, pull: () => release(target), cancel: () => close(target) }
+    target.resolve(new Response(new ReadableStream(source, strategy), { headers: fieldsOf(headers) }))
+    watch(target)
+  },
+  write({ closed, stream }, text) {
+    if (!closed) stream?.enqueue(encoder.encode(text))
+  },
+  end(target, text) {
+    if (target.closed) return
+    target.stream?.enqueue(encoder.encode(text))
+    target.stream?.close()
+    close(target)
+  },
+  queued: ({ stream }) => -(stream?.desiredSize ?? 0),
+  drained({ closed, stream, waiting }) {
+    if (closed || (stream?.desiredSize ?? 0) === 0) return undefined
+    return new Promise((resolve) => void waiting.push(resolve))
+  },
+  destroy(target) {
+    if (target.closed) return
+    target.stream?.error(new DOMException('The stream was broken off', 'AbortError'))
+    close(target)
+  },
+  onClose(target, run) {
+    target.onClose = run
+    nextTurn(() => watch(target))
+  },
 }
 
-interface Drain {
-  /** Resolves at the next release. */
-  wait(): Promise<void>
-  release(): void
+// Most answers that are no streams are out within the turn, and adapters make a signal when it is first looked at.
+function watch(target: WebTarget): void {
+  const { request, closed } = target
+  if (closed || target.leave !== undefined) return
+  if (request.signal.aborted) return leave(target)
+  target.leave = () => leave(target)
+  request.signal.addEventListener('abort', target.leave)
 }
 
-function createDrain(): Drain {
-  const waiting: (() => void)[] = []
-  return {
-    wait: () => new Promise((resolve) => void waiting.push(resolve)),
-    release() {
-      for (const resolve of waiting.splice(0)) resolve()
-    },
-  }
+function leave(target: WebTarget): void {
+  const { stream, closed, resolve } = target
+  // Nobody reads these; they are there so that whoever waits for the handler, or for the stream, is not left waiting.
+  if (stream === undefined) resolve(new Response(null, { status: clientClosedRequest }))
+  else if (!closed) stream.close()
+  close(target)
+}
+
+function close(target: WebTarget): void {
+  if (target.closed) return
+  target.closed = true
+  release(target)
+  if (target.leave !== undefined) target.request.signal.removeEventListener('abort', target.leave)
+  target.onClose()
+}
+
+function release({ waiting }: WebTarget): void {
+  for (const resolve of waiting.splice(0)) resolve()
 }
 
 // nginx's number for it; there is no official one.

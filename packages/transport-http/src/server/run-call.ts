@@ -3,37 +3,37 @@ import {
   cancel,
   type Cancellation,
   cancelledBy,
-  createCancellation,
   errorCodes,
   errorResponse,
   type Exchange,
   McpError,
   methodRow,
   type Principal,
+  type RequestId,
   type RpcNotification,
   type RpcRequest,
+  type RpcResponse,
 } from '@x/schema'
 import { callHeaders } from './call-headers.ts'
 import { mirroredHeaders } from './mirrored.ts'
-import type { Outlet } from './outlet.ts'
-import { abandonReply, createReply, keepAlive, sendNotification, sendResponse } from './reply.ts'
+import type { Platform } from './platform.ts'
+import { abandonReply, keepAlive, sendNotification, sendResponse } from './reply.ts'
 import type { Reply } from './reply.ts'
 import type { RequestView } from './request-view.ts'
 import { enter, leave, type Rostered } from '../roster.ts'
 import type { Settings } from './settings.ts'
 
 /** A handler: what it serves, how, and what it is busy with. */
-export interface HandlerContext<Source> {
+export interface HandlerContext<Source, Target> {
   readonly exchange: Exchange
   readonly settings: Settings<Source>
-  readonly running: RunningCall[]
+  readonly platform: Platform<Source, Target>
+  readonly running: RunningCall<Target>[]
 }
 
-/** A call under way. */
-export interface RunningCall extends Rostered {
-  readonly request: RpcRequest
-  readonly reply: Reply
-  readonly cancellation: Cancellation
+/** A call under way: its answer and whether it is wanted, in one record, because those that last may be thousands. */
+export interface RunningCall<Target = unknown> extends Rostered, Reply<Target>, Cancellation {
+  readonly id: RequestId
   /** Whether it streams until somebody ends it, as subscriptions/listen does. */
   readonly streams: boolean
   /** How long it has been running, as far as the timers have told. */
@@ -43,89 +43,130 @@ export interface RunningCall extends Rostered {
 }
 
 /** What a call is made of. */
-export interface CallParts<Source> {
+export interface CallParts<Source, Target> {
   readonly request: RpcRequest
   readonly principal: Principal | undefined
   readonly view: RequestView<Source>
-  readonly outlet: Outlet
+  readonly target: Target
   readonly headers: readonly string[]
 }
 
 /** Runs a call to its end: an answer, a timeout, or the peer's leaving. */
-export function runCall<Source>(parts: CallParts<Source>, context: HandlerContext<Source>): void {
-  const { request, outlet, view } = parts
-  const { settings, running } = context
-  const call: RunningCall = {
-    request,
-    reply: createReply(outlet, parts.headers, settings.maxQueuedBytes),
-    cancellation: createCancellation(),
+export function runCall<Source, Target>(
+  parts: CallParts<Source, Target>,
+  context: HandlerContext<Source, Target>,
+): void {
+  const call = createCall(parts, context)
+  enter(context.running, call)
+  context.platform.onClose(call.target, () => {
+    leave(context.running, call)
+    endConnection(call)
+  })
+  if (call.phase === 'ended') return
+  awaitBeat(call, context)
+  try {
+    context.exchange(parts.request, callOf(call, parts, context)).then(
+      (response) => answer(call, context, response),
+      (error: unknown) => fail(call, context, error),
+    )
+  } catch (error) {
+    fail(call, context, error)
+  }
+}
+
+function createCall<Source, Target>(
+  { request, target, headers }: CallParts<Source, Target>,
+  { platform, settings }: HandlerContext<Source, Target>,
+): RunningCall<Target> {
+  return {
+    id: request.id,
     streams: methodRow(request.method)?.streams === true,
+    outlet: platform,
+    target,
+    headers,
+    maxQueuedBytes: settings.maxQueuedBytes,
+    phase: 'waiting',
+    cancelled: false,
+    reason: undefined,
+    controller: undefined,
+    listeners: [],
     waitedMs: 0,
     cancelTimer: undefined,
     place: -1,
   }
-  enter(running, call)
-  outlet.onClose(() => {
-    leave(running, call)
-    endConnection(call)
-  })
-  if (call.reply.phase === 'ended') return
-  awaitBeat(call, context)
-  const fail = (error: unknown) => {
-    if (call.reply.phase === 'ended') return
-    settings.onError(error, view)
-    finishCall(call, error)
-  }
+}
+
+function answer<Source, Target>(
+  call: RunningCall<Target>,
+  context: HandlerContext<Source, Target>,
+  response: RpcResponse,
+): void {
   try {
-    context
-      .exchange(request, callOf(call, parts))
-      .then((response) => sendResponse(call.reply, response))
-      .catch(fail)
+    sendResponse(call, response)
   } catch (error) {
-    fail(error)
+    fail(call, context, error)
   }
+}
+
+function fail<Source, Target>(
+  call: RunningCall<Target>,
+  { platform, settings }: HandlerContext<Source, Target>,
+  error: unknown,
+): void {
+  if (call.phase === 'ended') return
+  settings.onError(error, platform.viewOf(call.target))
+  finishCall(call, error)
 }
 
 /** Tells a call that it should stop; its answer is still welcome. */
 export function stopCall(call: RunningCall, reason: unknown): void {
-  cancel(call.cancellation, reason)
+  cancel(call, reason)
 }
 
 /** Ends a call with an error, whatever it is still doing. `status` is for an answer that is still plain JSON. */
 export function finishCall(call: RunningCall, error: unknown, status?: number): void {
-  sendResponse(call.reply, errorResponse(call.request.id, error), status)
+  sendResponse(call, errorResponse(call.id, error), status)
 }
 
-function callOf<Source>(call: RunningCall, { principal, view }: CallParts<Source>): Call {
+function callOf<Source, Target>(
+  call: RunningCall<Target>,
+  { principal, view }: CallParts<Source, Target>,
+  { platform }: HandlerContext<Source, Target>,
+): Call {
   const takeNotification = (message: RpcNotification) => notify(call, message)
-  const headers = () => callHeaders(view, call.reply)
-  const parts = { principal, mirrored: mirroredHeaders(view), headers, movable: true, notify: takeNotification }
-  const complete = call.streams ? { ...parts, drained: () => call.reply.outlet.drained() } : parts
-  return cancelledBy(complete, call.cancellation)
+  const headers = () => callHeaders(platform.viewOf(call.target), call)
+  if (!call.streams) {
+    const mirrored = mirroredHeaders(view)
+    return cancelledBy({ principal, mirrored, headers, movable: true, notify: takeNotification }, call)
+  }
+  // What lasts has no arguments that a header could repeat. Written out as a whole: V8 would give each copy of a literal that grows
+  // a hidden class of its own.
+  const drained = () => call.outlet.drained(call.target)
+  return cancelledBy({ principal, headers, movable: true, notify: takeNotification, drained }, call)
 }
 
 function notify(call: RunningCall, message: RpcNotification): void {
-  if (sendNotification(call.reply, message) || !call.streams) return
+  if (sendNotification(call, message) || !call.streams) return
   breakOff(call, new DOMException('The reader of the stream was too slow', 'AbortError'))
 }
 
 // The signal's reason is made before anybody hears of the break, so that a handler learns why.
 function breakOff(call: RunningCall, reason: unknown): void {
-  abandonReply(call.reply)
-  cancel(call.cancellation, reason)
-  call.reply.outlet.destroy()
+  abandonReply(call)
+  cancel(call, reason)
+  call.outlet.destroy(call.target)
 }
 
 // The peer has gone, or has the whole answer; only the first is news to the handler.
 function endConnection(call: RunningCall): void {
   call.cancelTimer?.()
-  if (call.reply.phase === 'ended') return
-  abandonReply(call.reply)
-  cancel(call.cancellation, new DOMException('The client closed the connection', 'AbortError'))
+  if (call.phase === 'ended') return
+  abandonReply(call)
+  cancel(call, new DOMException('The client closed the connection', 'AbortError'))
 }
 
 // One timer serves both the comments and the time limit.
-function awaitBeat<Source>(call: RunningCall, context: HandlerContext<Source>): void {
+function awaitBeat<Source, Target>(call: RunningCall<Target>, context: HandlerContext<Source, Target>): void {
   const { keepAliveMs, timeoutMs, schedule } = context.settings
   const left = call.streams ? Number.POSITIVE_INFINITY : timeoutMs - call.waitedMs
   const wait = Math.min(keepAliveMs, left)
@@ -133,16 +174,20 @@ function awaitBeat<Source>(call: RunningCall, context: HandlerContext<Source>): 
   call.cancelTimer = schedule(() => beat(call, context, wait), wait)
 }
 
-function beat<Source>(call: RunningCall, context: HandlerContext<Source>, waited: number): void {
-  if (call.reply.phase === 'ended') return
+function beat<Source, Target>(
+  call: RunningCall<Target>,
+  context: HandlerContext<Source, Target>,
+  waited: number,
+): void {
+  if (call.phase === 'ended') return
   const { timeoutMs } = context.settings
   call.waitedMs += waited
   if (call.streams || call.waitedMs < timeoutMs) {
-    keepAlive(call.reply)
+    keepAlive(call)
     awaitBeat(call, context)
     return
   }
   const message = `The call took longer than ${timeoutMs} ms`
   finishCall(call, new McpError(errorCodes.internal, message), 504)
-  cancel(call.cancellation, new DOMException(message, 'TimeoutError'))
+  cancel(call, new DOMException(message, 'TimeoutError'))
 }
