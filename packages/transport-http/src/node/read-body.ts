@@ -15,25 +15,30 @@ export function readBody(request: NodeRequest, maxBytes: number): Promise<string
   return new Promise((resolve) => collect(request, maxBytes, resolve))
 }
 
-function collect(request: NodeRequest, maxBytes: number, resolve: (body: string | HttpRefusal) => void): void {
+// The request keeps its listeners for as long as its answer lasts, which may be days: what they held is let go at the end.
+function collect(request: NodeRequest, maxBytes: number, resolve: Settle): void {
+  let settle: Settle | undefined = resolve
   let bytes: Buffer | undefined
   let size = 0
   request.on('data', (chunk: Buffer) => {
     const start = size
     size += chunk.length
     if (size <= maxBytes) bytes = start === 0 ? chunk : append(bytes, chunk, start)
-    else if (start <= maxBytes) resolve(bodyTooLarge(maxBytes))
+    else if (start <= maxBytes) settle?.(bodyTooLarge(maxBytes))
     // A peer that sees its answer and still goes on is cut off.
     else if (size > 2 * maxBytes + spareBytes) request.destroy()
   })
-  const finish = () => {
-    resolve(size > maxBytes ? bodyTooLarge(maxBytes) : decode(bytes?.subarray(0, size)))
-    // The request keeps its listeners for as long as its answer lasts, and with them what they hold.
-    bytes = undefined
-  }
-  request.on('end', () => nextTurn(finish))
-  request.on('error', () => resolve(bodyCutShort))
+  request.on('end', () =>
+    nextTurn(() => {
+      settle?.(size > maxBytes ? bodyTooLarge(maxBytes) : decode(bytes?.subarray(0, size)))
+      settle = undefined
+      bytes = undefined
+    }),
+  )
+  request.on('error', () => settle?.(bodyCutShort))
 }
+
+type Settle = (body: string | HttpRefusal) => void
 
 const spareBytes = 1_048_576
 const smallestBuffer = 65_536
