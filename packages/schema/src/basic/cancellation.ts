@@ -13,13 +13,13 @@ export interface Cancellation {
   cancelled: boolean
   reason: unknown
   controller: AbortController | undefined
-  /** Called back once, in the order in which they were added. */
-  readonly listeners: (() => void)[]
+  /** Called back once, in the order in which they were added; undefined while there are none, as of most calls. */
+  listeners: (() => void)[] | undefined
 }
 
 /** Starts a {@link Cancellation}. */
 export function createCancellation(): Cancellation {
-  return { cancelled: false, reason: undefined, controller: undefined, listeners: [] }
+  return { cancelled: false, reason: undefined, controller: undefined, listeners: undefined }
 }
 
 /** Cancels, and aborts the signal if there is one; the first reason stays. */
@@ -28,7 +28,9 @@ export function cancel(cancellation: Cancellation, reason: unknown): void {
   cancellation.cancelled = true
   cancellation.reason = reason
   cancellation.controller?.abort(reason)
-  for (const listener of cancellation.listeners.splice(0)) listener()
+  const { listeners = [] } = cancellation
+  cancellation.listeners = undefined
+  for (const listener of listeners) listener()
 }
 
 /** The signal of a cancellation, made at the first look. */
@@ -84,14 +86,20 @@ export function cancelReason(target: Cancellable): unknown {
 export function onCancel(target: Cancellable, listener: () => void): void {
   const cancellation = cancellationOf(target)
   if (cancellation === undefined) onAbort(target.signal, listener)
-  else if (!cancellation.cancelled) cancellation.listeners.push(listener)
+  else if (!cancellation.cancelled) listen(cancellation, listener)
+}
+
+// An array that begins with one has room for one; what is pushed into an empty one makes room for seventeen.
+function listen(cancellation: Cancellation, listener: () => void): void {
+  if (cancellation.listeners === undefined) cancellation.listeners = [listener]
+  else cancellation.listeners.push(listener)
 }
 
 /** Takes back what {@link onCancel} was told. */
 export function offCancel(target: Cancellable, listener: () => void): void {
   const cancellation = cancellationOf(target)
   if (cancellation === undefined) return offAbort(target.signal, listener)
-  const { listeners } = cancellation
+  const { listeners = [] } = cancellation
   const at = listeners.indexOf(listener)
   if (at !== -1) listeners.splice(at, 1)
 }
