@@ -68,7 +68,9 @@ export function createServer(definition: ServerDefinition): Server {
   // There may be thousands of responses that last: they keep neither their requests nor the definitions that they began with, and
   // no function stands still for them.
   function last(served: ServedMethod, request: RpcRequest, call: Call): Promise<RpcResponse> {
-    const { id, method } = request
+    const { id } = request
+    // The row's name: the text of the request would stay with each.
+    const method = served.name
     const refuse = (error: unknown): RpcResponse => {
       if (isCancelled(call)) throw cancelReason(call)
       return answerError(error, { jsonrpc: '2.0', id, method }, settings)

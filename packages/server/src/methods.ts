@@ -10,6 +10,7 @@ import { callTool, listTools } from './tools/tools.ts'
 
 /** A method's row, joined with what serves it. */
 export interface ServedMethod {
+  readonly name: Method
   readonly capability: MethodRow['capability']
   readonly streams: MethodRow['streams']
   /** Checks the params, and makes the result of them; throws the McpError that the peer is to see. */
@@ -40,5 +41,5 @@ function serve<M extends Method>(
 ): [string, ServedMethod] {
   const row: MethodRow<MethodTypes[M]['params']> = methods[name]
   const { capability, streams } = row
-  return [name, { capability, streams, handle: (params, scope) => handler(row.params(params), scope) }]
+  return [name, { name, capability, streams, handle: (params, scope) => handler(row.params(params), scope) }]
 }
