@@ -1,52 +1,69 @@
 import { expect, test, vi } from 'vitest'
+import { enter, leave } from '../roster.ts'
 import { handClock } from '../testing/hand-clock.ts'
-import { createCoarseSchedule } from './coarse-schedule.ts'
+import { createCoarseWaits, type Waiting } from './coarse-waits.ts'
 
-test('a long wait ends once, no sooner than it should and at most two ticks later', () => {
+/** Makes waits, and a way to begin one. */
+function waits(due: (waiting: Waiting) => void = () => {}) {
   const clock = handClock()
-  const schedule = createCoarseSchedule(clock.schedule)
-  const run = vi.fn()
-  clock.advance(300)
-  schedule(run, 15_000)
+  const roster: Waiting[] = []
+  const wait = createCoarseWaits(roster, clock.schedule, due)
+  const begin = (ms: number): Waiting => {
+    const waiting = { place: -1, dueTick: 0 }
+    enter(roster, waiting)
+    wait(waiting, ms)
+    return waiting
+  }
+  return { clock, roster, wait, begin }
+}
+
+test('a wait ends once, no sooner than it should and at most two ticks later', () => {
+  const due = vi.fn()
+  const { clock, begin } = waits(due)
+  clock.advance(700)
+  const waiting = begin(15_000)
   clock.advance(14_999)
-  expect(run).not.toHaveBeenCalled()
+  expect(due).not.toHaveBeenCalled()
   clock.advance(2_001)
-  expect(run).toHaveBeenCalledOnce()
+  expect(due.mock.calls).toEqual([[waiting]])
   clock.advance(60_000)
-  expect(run).toHaveBeenCalledOnce()
+  expect(due).toHaveBeenCalledTimes(1)
 })
 
-test('a short wait is as exact as the clock below', () => {
-  const clock = handClock()
-  const run = vi.fn()
-  createCoarseSchedule(clock.schedule)(run, 500)
-  clock.advance(500)
-  expect(run).toHaveBeenCalledOnce()
-})
-
-test('any number of waits share one timer, which is not renewed when none is left', () => {
-  const clock = handClock()
-  const schedule = createCoarseSchedule(clock.schedule)
-  const run = vi.fn()
-  const cancels = Array.from({ length: 100 }, () => schedule(run, 20_000))
+test('any number of waits share one timer, which is not renewed when nobody is left', () => {
+  const due = vi.fn()
+  const { clock, roster, begin } = waits(due)
+  const all = Array.from({ length: 100 }, () => begin(20_000))
   expect(clock.waiting()).toBe(1)
-  for (const cancel of [...cancels, ...cancels]) cancel()
+  for (const waiting of all.slice(1)) leave(roster, waiting)
+  clock.advance(30_000)
+  expect(due.mock.calls).toEqual([[all[0]]])
+  for (const waiting of roster.slice()) leave(roster, waiting)
   clock.advance(1_000)
   expect(clock.waiting()).toBe(0)
-  clock.advance(60_000)
-  expect(run).not.toHaveBeenCalled()
+  begin(20_000)
+  expect(clock.waiting()).toBe(1)
 })
 
-test('what runs may wait again', () => {
-  const clock = handClock()
-  const schedule = createCoarseSchedule(clock.schedule)
+test('who is due may wait again', () => {
   let count = 0
-  const again = () => {
+  const { clock, begin, wait } = waits((waiting) => {
     count += 1
-    if (count < 5) schedule(again, 10_000)
-  }
-  schedule(again, 10_000)
-  clock.advance(61_000)
+    if (count < 5) wait(waiting, 10_000)
+  })
+  begin(10_000)
+  clock.advance(100_000)
   expect(count).toBe(5)
-  expect(clock.waiting()).toBe(0)
+})
+
+test('who is taken out while others are seen to is not seen to', () => {
+  const seen: Waiting[] = []
+  const { clock, roster, begin } = waits((waiting) => {
+    seen.push(waiting)
+    for (const other of roster.filter((each) => each !== waiting)) leave(roster, other)
+  })
+  const first = begin(10_000)
+  begin(10_000)
+  clock.advance(20_000)
+  expect(seen).toEqual([first])
 })

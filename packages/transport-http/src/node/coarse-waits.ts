@@ -1,39 +1,41 @@
-import { enter, leave, type Rostered } from '../roster.ts'
+import type { Rostered } from '../roster.ts'
 import type { Schedule } from '../server/settings.ts'
 
-interface Alarm extends Rostered {
-  readonly tick: number
-  readonly run: () => void
+/** Somebody who may wait; whoever does so stands in the roster. */
+export interface Waiting extends Rostered {
+  /** At which tick the wait is over; 0 for who waits for nothing. */
+  dueTick: number
 }
 
-const longMs = 10_000
-
 /**
- * A clock for many long waits of which hardly any comes to its end: one timer of the platform serves them all. A wait
- * may end up to two times `everyMs` late. Waits under 10 seconds are as exact as the platform's.
+ * A function that lets somebody of the roster wait, and calls `due` at the end. It is for many long waits of which hardly any comes
+ * to its end: one timer serves all of them, nothing is kept for each, and who leaves the roster waits no more. A wait may end up to
+ * two times `everyMs` late.
  */
-export function createCoarseSchedule(exact: Schedule, everyMs = 1_000): Schedule {
-  const alarms: Alarm[] = []
+export function createCoarseWaits<T extends Waiting>(
+  roster: readonly T[],
+  schedule: Schedule,
+  due: (waiting: T) => void,
+): (waiting: T, ms: number) => void {
   let ticks = 0
   let ticking = false
   const tick = () => {
     ticks += 1
-    // What runs may add alarms and take others back, so those that are due are picked first.
-    for (const alarm of alarms.filter((each) => each.tick <= ticks)) {
-      if (alarms[alarm.place] !== alarm) continue
-      leave(alarms, alarm)
-      alarm.run()
+    // What is done for one may add others and take them out, so those that are due are picked first.
+    for (const waiting of roster.filter(({ dueTick }) => dueTick !== 0 && dueTick <= ticks)) {
+      if (roster[waiting.place] !== waiting) continue
+      waiting.dueTick = 0
+      due(waiting)
     }
-    ticking = alarms.length > 0
-    if (ticking) exact(tick, everyMs)
+    ticking = roster.length > 0
+    if (ticking) schedule(tick, everyMs)
   }
-  return (run, ms) => {
-    if (ms < longMs) return exact(run, ms)
-    if (!ticking) exact(tick, everyMs)
+  return (waiting, ms) => {
+    if (!ticking) schedule(tick, everyMs)
     ticking = true
     // The tick under way has begun already, so one more is waited for.
-    const alarm = { tick: ticks + Math.ceil(ms / everyMs) + 1, run, place: -1 }
-    enter(alarms, alarm)
-    return () => leave(alarms, alarm)
+    waiting.dueTick = ticks + Math.ceil(ms / everyMs) + 1
   }
 }
+
+const everyMs = 1_000

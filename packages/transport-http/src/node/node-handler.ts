@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Exchange } from '@x/schema'
 import type { Platform } from '../server/platform.ts'
 import type { RequestView } from '../server/request-view.ts'
-import type { HandlerContext } from '../server/run-call.ts'
+import { beat, type HandlerContext, type RunningCall } from '../server/run-call.ts'
 import { serveRequest } from '../server/serve-request.ts'
 import { compileSettings } from '../server/settings.ts'
 import type { HandlerOptions } from '../server/settings.ts'
-import { createCoarseSchedule } from './coarse-schedule.ts'
+import { createCoarseWaits } from './coarse-waits.ts'
 import { nodeOutlet, type NodeTarget } from './outlet.ts'
 import { readBody } from './read-body.ts'
 import type { NodeRequest } from './read-body.ts'
@@ -33,8 +33,13 @@ export function nodeHandler(exchange: Exchange, options: NodeHandlerOptions = {}
 
 /** Makes a context of what users give. */
 export function contextOf(exchange: Exchange, options: NodeHandlerOptions): NodeContext {
-  const settings = compileSettings(options, createCoarseSchedule(quietSchedule))
-  return { exchange, settings, platform, running: [] }
+  const running: RunningCall<NodeTarget>[] = []
+  const settings = compileSettings(options, quietSchedule)
+  // A clock of the user's own is taken at its word.
+  const isCoarse = options.schedule === undefined
+  const waitCoarsely = isCoarse ? createCoarseWaits(running, quietSchedule, (call) => beat(call, context)) : undefined
+  const context: NodeContext = { exchange, settings, platform, running, waitCoarsely }
+  return context
 }
 
 /** What a handler on node:http goes by, and its books. */

@@ -25,7 +25,13 @@ export type HttpHandlerOptions = HandlerOptions<Request>
  */
 export function httpHandler(exchange: Exchange, options: HttpHandlerOptions = {}): FetchHandler {
   const settings = compileSettings(options)
-  const context: HandlerContext<Request, WebTarget> = { exchange, settings, platform, running: [] }
+  const context: HandlerContext<Request, WebTarget> = {
+    exchange,
+    settings,
+    platform,
+    running: [],
+    waitCoarsely: undefined,
+  }
   return (request) => new Promise((resolve) => void serveRequest(webTarget(request, resolve), context))
 }
 

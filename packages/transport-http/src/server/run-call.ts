@@ -29,6 +29,8 @@ export interface HandlerContext<Source, Target> {
   readonly settings: Settings<Source>
   readonly platform: Platform<Source, Target>
   readonly running: RunningCall<Target>[]
+  /** Has {@link beat} run for a call of `running` after a long wait, give or take seconds; undefined where each wait has a timer. */
+  readonly waitCoarsely: ((call: RunningCall<Target>, ms: number) => void) | undefined
 }
 
 /** A call under way: its answer and whether it is wanted, in one record, because those that last may be thousands. */
@@ -38,8 +40,10 @@ export interface RunningCall<Target = unknown> extends Rostered, Reply<Target>, 
   readonly streams: boolean
   /** How long it has been running, as far as the timers have told. */
   waitedMs: number
-  /** Calls the next timer off. */
+  /** Calls the next timer off, where it has one of its own. */
   cancelTimer: (() => void) | undefined
+  /** Where it shares one: when that is to see to it, 0 for not at all. */
+  dueTick: number
 }
 
 /** What a call is made of. */
@@ -89,9 +93,10 @@ function createCall<Source, Target>(
     cancelled: false,
     reason: undefined,
     controller: undefined,
-    listeners: [],
+    listeners: undefined,
     waitedMs: 0,
     cancelTimer: undefined,
+    dueTick: 0,
     place: -1,
   }
 }
@@ -165,23 +170,26 @@ function endConnection(call: RunningCall): void {
   cancel(call, new DOMException('The client closed the connection', 'AbortError'))
 }
 
-// One timer serves both the comments and the time limit.
+const longMs = 10_000
+
+// One wait serves both the comments and the time limit.
 function awaitBeat<Source, Target>(call: RunningCall<Target>, context: HandlerContext<Source, Target>): void {
-  const { keepAliveMs, timeoutMs, schedule } = context.settings
-  const left = call.streams ? Number.POSITIVE_INFINITY : timeoutMs - call.waitedMs
-  const wait = Math.min(keepAliveMs, left)
+  const { settings, waitCoarsely } = context
+  const wait = waitOf(call, settings)
   if (wait === Number.POSITIVE_INFINITY) return
-  call.cancelTimer = schedule(() => beat(call, context, wait), wait)
+  if (wait >= longMs && waitCoarsely !== undefined) waitCoarsely(call, wait)
+  else call.cancelTimer = settings.schedule(() => beat(call, context), wait)
 }
 
-function beat<Source, Target>(
-  call: RunningCall<Target>,
-  context: HandlerContext<Source, Target>,
-  waited: number,
-): void {
+function waitOf<Source>(call: RunningCall, { keepAliveMs, timeoutMs }: Settings<Source>): number {
+  return call.streams ? keepAliveMs : Math.min(keepAliveMs, timeoutMs - call.waitedMs)
+}
+
+/** What is done for a call from time to time: it shows that it is still running, or has run for long enough. */
+export function beat<Source, Target>(call: RunningCall<Target>, context: HandlerContext<Source, Target>): void {
   if (call.phase === 'ended') return
   const { timeoutMs } = context.settings
-  call.waitedMs += waited
+  call.waitedMs += waitOf(call, context.settings)
   if (call.streams || call.waitedMs < timeoutMs) {
     keepAlive(call)
     awaitBeat(call, context)
