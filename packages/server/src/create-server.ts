@@ -2,6 +2,7 @@ import {
   type Call,
   cancelReason,
   errorCodes,
+  type Exchange,
   isCancelled,
   type JsonObject,
   McpError,
@@ -41,51 +42,7 @@ export function createServer(definition: ServerDefinition): Server {
   const settings = settingsOf(definition)
   const { subscriptions } = settings
   let offered = definition
-  let catalog = compile(offered)
-
-  function exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
-    const method = findMethod(request.method)
-    return method?.streams === true ? last(method, request, call) : serve(method, request, call)
-  }
-
-  async function serve(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
-    let scope: Scope | undefined
-    try {
-      const { handle } = requireServed(method, request.method, { catalog, settings })
-      scope = openScope(request, call, { catalog, settings })
-      const pending = handle(request.params, scope)
-      const result = isPromiseLike(pending) ? await pending : pending
-      return { jsonrpc: '2.0', id: request.id, result }
-    } catch (error) {
-      // What a handler throws because it was told to stop is no fault of its own, and nobody waits for an answer.
-      if (call.signal.aborted) throw call.signal.reason
-      return answerError(error, request, settings)
-    } finally {
-      if (scope !== undefined) close(scope)
-    }
-  }
-
-  // There may be thousands of responses that last: they keep neither their requests nor the definitions that they began with, and
-  // no function stands still for them.
-  function last(served: ServedMethod, request: RpcRequest, call: Call): Promise<RpcResponse> {
-    const { id } = request
-    // The row's name: the text of the request would stay with each.
-    const method = served.name
-    const refuse = (error: unknown): RpcResponse => {
-      if (isCancelled(call)) throw cancelReason(call)
-      return answerError(error, { jsonrpc: '2.0', id, method }, settings)
-    }
-    return begin(served, request, call).then((result) => ({ jsonrpc: '2.0', id, result }), refuse)
-  }
-
-  function begin(method: ServedMethod, request: RpcRequest, call: Call): Promise<JsonObject> {
-    try {
-      const { handle } = requireServed(method, request.method, { catalog, settings })
-      return Promise.resolve(handle(request.params, openScope(request, call, { catalog, settings })))
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }
+  const present: Present = { catalog: compile(offered), settings }
 
   function update(offers: ServerOffers): void {
     const next = {
@@ -95,7 +52,7 @@ export function createServer(definition: ServerDefinition): Server {
       resources: offers.resources ?? offered.resources,
       resourceTemplates: offers.resourceTemplates ?? offered.resourceTemplates,
     }
-    catalog = compile(next)
+    present.catalog = compile(next)
     offered = next
     for (const kind of kindsOf(offers)) void announce(kind)
   }
@@ -109,7 +66,7 @@ export function createServer(definition: ServerDefinition): Server {
   }
 
   const only = definition.state === undefined ? localOnly : undefined
-  return Object.assign(showLoad(exchange, settings.gauge), {
+  return Object.assign(showLoad(exchangeOf(present), settings.gauge), {
     info: Object.freeze(infoOf(definition)),
     localOnly: only,
     update,
@@ -118,16 +75,65 @@ export function createServer(definition: ServerDefinition): Server {
   })
 }
 
+/** What requests find. */
+interface Present {
+  /** An update puts another one here. */
+  catalog: Catalog
+  readonly settings: Settings
+}
+
+function exchangeOf(present: Present): Exchange {
+  function exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
+    const method = findMethod(request.method)
+    return method?.streams === true ? last(method, request, call) : serve(method, request, call)
+  }
+
+  async function serve(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
+    let scope: Scope | undefined
+    try {
+      const { handle } = requireServed(method, request.method, present)
+      scope = openScope(request, call, present)
+      const pending = handle(request.params, scope)
+      const result = isPromiseLike(pending) ? await pending : pending
+      return { jsonrpc: '2.0', id: request.id, result }
+    } catch (error) {
+      // What a handler throws because it was told to stop is no fault of its own, and nobody waits for an answer.
+      if (call.signal.aborted) throw call.signal.reason
+      return answerError(error, request, present.settings)
+    } finally {
+      if (scope !== undefined) close(scope)
+    }
+  }
+
+  // There may be thousands of responses that last: they keep neither their requests nor the definitions that they began with, and
+  // no function stands still for them.
+  function last(served: ServedMethod, request: RpcRequest, call: Call): Promise<RpcResponse> {
+    const { id } = request
+    // The row's name: the text of the request would stay with each.
+    const method = served.name
+    const refuse = (error: unknown): RpcResponse => {
+      if (isCancelled(call)) throw cancelReason(call)
+      return answerError(error, { jsonrpc: '2.0', id, method }, present.settings)
+    }
+    return begin(served, request, call).then((result) => ({ jsonrpc: '2.0', id, result }), refuse)
+  }
+
+  function begin(method: ServedMethod, request: RpcRequest, call: Call): Promise<JsonObject> {
+    try {
+      const { handle } = requireServed(method, request.method, present)
+      return Promise.resolve(handle(request.params, openScope(request, call, present)))
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  return exchange
+}
+
 /** Nothing may be sent about an answered request, and nothing of it may stay with a signal that lives on. */
 function close(scope: Scope): void {
   scope.open = false
   for (const follow of scope.followers ?? []) offAbort(scope.call.signal, follow)
-}
-
-/** What a request finds, and `update` replaces in part. */
-interface Present {
-  readonly catalog: Catalog
-  readonly settings: Settings
 }
 
 function openScope(request: RpcRequest, call: Call, { catalog, settings }: Present): Scope {

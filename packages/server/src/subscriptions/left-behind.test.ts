@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import { type Context, createServer, resourceTemplate, type Server, tool } from '../index.ts'
+import { requestOf } from '../testing/ask.ts'
 import { type HandBus, handBus, type Listening, listening, settled } from '../testing/listening.ts'
 
 setFlagsFromString('--expose-gc')
@@ -75,4 +76,23 @@ test('definitions that were replaced are not kept by the streams that began with
   await usedHeap()
   expect(old.deref()).toBeUndefined()
   expect(stream.changes()).toEqual([])
+})
+
+test('a stream keeps neither the request that opened it nor a word of it', async () => {
+  const { server } = serve()
+  const controller = new AbortController()
+  let acknowledged = (): void => {}
+  const opened = new Promise<void>((resolve) => {
+    acknowledged = resolve
+  })
+  const send = (): [Promise<unknown>, WeakRef<object>] => {
+    const request = requestOf('subscriptions/listen', { notifications: { toolsListChanged: true } })
+    return [server(request, { signal: controller.signal, notify: acknowledged }), new WeakRef(request.params ?? {})]
+  }
+  const [response, params] = send()
+  await opened
+  await usedHeap()
+  expect(params.deref()).toBeUndefined()
+  controller.abort()
+  expect(await response).toMatchObject({ id: 1, result: { resultType: 'complete' } })
 })

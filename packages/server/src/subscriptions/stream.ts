@@ -68,7 +68,8 @@ export interface Subscription {
 }
 
 /** Takes a place for a stream that tells nothing yet. Throws McpError when there is none. */
-export function createStream(hub: Hub, { id, call, resultMeta }: Subscription, settle: Stream['settle']): Stream {
+export function createStream(hub: Hub, subscription: Subscription, settle: Stream['settle']): Stream {
+  const { id, call, resultMeta } = subscription
   const stream: Stream = {
     id,
     call,
@@ -78,7 +79,8 @@ export function createStream(hub: Hub, { id, call, resultMeta }: Subscription, s
     missed: undefined,
     slowTimer: undefined,
     expiryTimer: undefined,
-    cancelled: () => endStream(hub, stream, stream.topics === undefined ? { error: cancelReason(call) } : undefined),
+    cancelled: () =>
+      endStream(hub, stream, stream.topics === undefined ? { error: cancelReason(stream.call) } : undefined),
     settle,
   }
   onCancel(call, stream.cancelled)

@@ -22,8 +22,10 @@ export interface WebTarget {
 
 /** Starts the answer to a web request, with which `resolve` is called. */
 export function webTarget(request: Request, resolve: (response: Response) => void): WebTarget {
-  return { request, resolve, stream: undefined, closed: false, onClose: () => {}, leave: undefined, waiting: [] }
+  return { request, resolve, stream: undefined, closed: false, onClose: ignore, leave: undefined, waiting: [] }
 }
+
+function ignore(): void {}
 
 /** An outlet that resolves a promise with a web response. */
 export const webOutlet: Outlet<WebTarget> = {
