@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { holdRatios } from './gate/hold-ratios.ts'
 import { print } from './gauge.ts'
 import { gauges } from './gauges.ts'
@@ -26,7 +27,8 @@ const held: readonly RatioId[] = [
 export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
   const started = performance.now()
   const short = quick ? { rounds: 3, seconds: 1, warmUp: 1 } : { rounds: 5, seconds: 1, warmUp: 5 }
-  const passed = await holdRatios(gauges, { ids: held, short, long: { rounds: 7, seconds: 2, warmUp: 8 }, print })
+  const long = { rounds: 7, seconds: 2, warmUp: 8 }
+  const passed = await holdRatios(gauges, { ids: held, short, long, again: 4, pause: () => setTimeout(60_000), print })
   print(`${held.length} ratios in ${((performance.now() - started) / 1000).toFixed(0)} s`)
   if (!passed) process.exitCode = 1
 }
