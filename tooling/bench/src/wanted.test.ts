@@ -12,7 +12,7 @@ describe('a ratio of which more is better', () => {
     [0.63, false, false],
     [Number.NaN, false, false],
   ])('of %d is what is wanted: %s, and passes: %s', (value, reached, passing) => {
-    expect([isReached(reading('http/16', value)), passes(reading('http/16', value))]).toEqual([reached, passing])
+    expect([isReached(reading('http/64', value)), passes(reading('http/64', value))]).toEqual([reached, passing])
   })
 })
 
@@ -38,11 +38,11 @@ test('a ratio that is far from what is wanted is held where it is', () => {
 })
 
 test('what is wanted, and from where on it fails, is told in both directions', () => {
-  expect([wantedText('http/16'), limitText('http/16')]).toEqual(['>= 0.80', 'below 0.64'])
+  expect([wantedText('http/64'), limitText('http/64')]).toEqual(['>= 0.80', 'below 0.64'])
   expect([wantedText('http/p99'), limitText('http/p99')]).toEqual(['<= 1.30', 'above 1.63'])
 })
 
 test('a line says whether a ratio is reached', () => {
-  expect(readingLine(reading('http/16', 0.81))).toMatch(/^http\/16 +0\.81 x the floor {2}wanted >= 0\.80 {2}reached$/)
-  expect(readingLine(reading('http/16', 0.79))).toMatch(/NOT REACHED$/)
+  expect(readingLine(reading('http/64', 0.81))).toMatch(/^http\/64 +0\.81 x the floor {2}wanted >= 0\.80 {2}reached$/)
+  expect(readingLine(reading('http/64', 0.79))).toMatch(/NOT REACHED$/)
 })

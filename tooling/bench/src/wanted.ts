@@ -11,13 +11,13 @@ export interface Wanted {
 /** Every ratio that is held to something: the reports print it, and the gate fails on it. */
 export const wanted = {
   'http/1': { what: '`tools/call` over `node:http`, 1 connection', atLeast: 0.8 },
-  'http/16': { what: '`tools/call` over `node:http`, 16 connections', atLeast: 0.8 },
+  'http/16': { what: '`tools/call` over `node:http`, 16 connections', atLeast: 0.8, today: 0.65 },
   'http/64': { what: '`tools/call` over `node:http`, 64 connections', atLeast: 0.8 },
   'http/256': { what: '`tools/call` over `node:http`, 256 connections', atLeast: 0.8 },
   'http/p99': { what: 'p99 over `node:http`, 64 connections', atMost: 1.3 },
   'http/500-tools': { what: '`tools/call` with 500 tools, of that with one', atLeast: 0.95 },
   'fetch/1': { what: '`tools/call` by the fetch handler, 1 connection', atLeast: 0.8 },
-  'fetch/16': { what: '`tools/call` by the fetch handler, 16 connections', atLeast: 0.8 },
+  'fetch/16': { what: '`tools/call` by the fetch handler, 16 connections', atLeast: 0.8, today: 0.65 },
   'fetch/64': { what: '`tools/call` by the fetch handler, 64 connections', atLeast: 0.8, today: 0.7 },
   'list/1': { what: '`tools/list` with 500 tools, 1 connection', atLeast: 0.85 },
   'list/16': { what: '`tools/list` with 500 tools, 16 connections', atLeast: 0.85 },
