@@ -119,23 +119,17 @@ interface Judging<T> {
 }
 
 /** What an answer is worth; at once, unless the platform or the question takes its time. */
-function judge<T>(run: Run, key: string, judging: Judging<T>): Awaitable<Judgement<T>> {
-  return after(fingerprintOf(judging.text), (fingerprint) => judgeQuestion(run, key, { ...judging, fingerprint }))
-}
-
-function judgeQuestion<T>(
-  run: Run,
-  key: string,
-  { known, response, question, fingerprint }: Judging<T> & { readonly fingerprint: string },
-): Awaitable<Judgement<T>> {
-  const record = known ?? { fingerprint, times: 1, misfits: 0, changes: 0, response }
-  journalOf(run).questions.set(key, record)
-  // The user answered another question: that of an earlier version, or one whose text is not repeatable.
-  if (fingerprint !== record.fingerprint) return { changes: record.changes + 1 }
-  // A copy: what a handler does to an answer must not change the journal.
-  return after(question.read(cloneJson(response)), (reading) =>
-    'misfit' in reading ? { misfits: record.misfits + 1, reason: reading.misfit } : reading,
-  )
+function judge<T>(run: Run, key: string, { known, response, question, text }: Judging<T>): Awaitable<Judgement<T>> {
+  return after(fingerprintOf(text), (fingerprint): Awaitable<Judgement<T>> => {
+    const record = known ?? { fingerprint, times: 1, misfits: 0, changes: 0, response }
+    journalOf(run).questions.set(key, record)
+    // The user answered another question: that of an earlier version, or one whose text is not repeatable.
+    if (fingerprint !== record.fingerprint) return { changes: record.changes + 1 }
+    // A copy: what a handler does to an answer must not change the journal.
+    return after(question.read(cloneJson(response)), (reading) =>
+      'misfit' in reading ? { misfits: record.misfits + 1, reason: reading.misfit } : reading,
+    )
+  })
 }
 
 /** The question once more, with the reason where a user reads it. */

@@ -17,18 +17,15 @@ export function recordQuestions(run: Run): Awaitable<readonly RequestEntry[]> {
 type RequestEntry = [string, InputRequest]
 
 function recordQuestion(run: Run, key: string, asked: Asked): Awaitable<RequestEntry> {
-  return after(fingerprintOf(asked.text), (fingerprint) => record(run, key, { ...asked, fingerprint }))
-}
-
-function record(run: Run, key: string, asked: Asked & { readonly fingerprint: string }): RequestEntry {
-  const { questions } = journalOf(run)
-  const { fingerprint } = asked
-  const known = questions.get(key)
-  // An open question that reads another way now is another question, and must not be taken for the first.
-  const reworded = known !== undefined && known.response === undefined && known.fingerprint !== fingerprint
-  const times = reworded ? asked.times + 1 : asked.times
-  const changes = reworded ? asked.changes + 1 : asked.changes
-  questions.set(key, { fingerprint, times, misfits: asked.misfits, changes })
-  note(run, 'questions', key)
-  return [wireKey(key, times), asked.request]
+  return after(fingerprintOf(asked.text), (fingerprint): RequestEntry => {
+    const { questions } = journalOf(run)
+    const known = questions.get(key)
+    // An open question that reads another way now is another question, and must not be taken for the first.
+    const reworded = known !== undefined && known.response === undefined && known.fingerprint !== fingerprint
+    const times = reworded ? asked.times + 1 : asked.times
+    const changes = reworded ? asked.changes + 1 : asked.changes
+    questions.set(key, { fingerprint, times, misfits: asked.misfits, changes })
+    note(run, 'questions', key)
+    return [wireKey(key, times), asked.request]
+  })
 }

@@ -199,9 +199,9 @@ export async function whileReading<T>(run: Run, reading: PromiseLike<T>): Promis
   }
 }
 
-/** Resolves when no step is under way any more. */
-export function drained(run: Run): Promise<void> {
-  if (run.pending === 0) return Promise.resolve()
+/** Resolves when no step is under way any more; undefined when none is. */
+export function drained(run: Run): Promise<void> | undefined {
+  if (run.pending === 0) return undefined
   return new Promise((resolve) => {
     run.onDrained = resolve
   })

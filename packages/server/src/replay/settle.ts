@@ -56,33 +56,26 @@ function countOut(run: Run): void {
 }
 
 function settleAsked<T>(run: Run, outcome: Outcome<T>): Awaitable<JsonObject> {
-  return after(settled(run), () => {
-    refuseStopped(run, outcome)
-    return suspendCall(run)
-  })
+  return after(settleStopped(run, outcome), () => suspendCall(run))
 }
 
 async function settleTasked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObject> {
-  await settled(run)
-  refuseStopped(run, outcome)
+  await settleStopped(run, outcome)
   return handOver(run)
 }
 
-/** What a step has done by now is recorded, or it would be done twice. */
-function settled(run: Run): Awaitable<void> {
-  return run.pending > 0 ? drained(run) : undefined
-}
-
 /** Fails the call when something went wrong besides that its run was stopped. */
-function refuseStopped<T>(run: Run, outcome: Outcome<T>): void {
-  if (run.lost !== undefined) throw run.lost
-  if (run.fault !== undefined) throw run.fault
-  warnSwallowed(run, outcome)
+function settleStopped<T>(run: Run, outcome: Outcome<T>): Awaitable<void> {
+  // What a step has done by now is recorded, or it would be done twice.
+  return after(drained(run), () => {
+    if (run.lost !== undefined) throw run.lost
+    if (run.fault !== undefined) throw run.fault
+    warnSwallowed(run, outcome)
+  })
 }
 
 async function settleShed<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Promise<JsonObject> {
-  await settled(run)
-  refuseStopped(run, outcome)
+  await settleStopped(run, outcome)
   const { scope, name, journal, responses } = run
   const result = await shedCall(run)
   if (result !== undefined) return result
