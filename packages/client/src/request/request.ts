@@ -76,7 +76,7 @@ export function createRespond(exchange: Exchange, options: ClientOptions, seen: 
     const id = nextId()
     const _meta = metaOf(id, seen.versions.current(), { how, asks: methodRow(call.method)?.asks ?? false })
     const request: RpcRequest = { jsonrpc: '2.0', id, method: call.method, params: withMeta(call.params, _meta) }
-    const timeoutMs = how.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs
+    const timeoutMs = timeoutOf(options, how)
     const maxTotalMs = how.maxTotalMs ?? options.maxTotalMs ?? timeoutMs * 10
     const { clock = platformClock } = options
     const { mirrored, hear: hearAny } = call
@@ -104,8 +104,11 @@ export function createRespond(exchange: Exchange, options: ClientOptions, seen: 
 
 function beginRules(options: ClientOptions, how: CallOptions): BeginRules {
   const { clock = platformClock } = options
-  const withinMs = how.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs
-  return { retries: how.retries ?? options.retries ?? 3, withinMs, clock, signal: how.signal }
+  return { retries: how.retries ?? options.retries ?? 3, withinMs: timeoutOf(options, how), clock, signal: how.signal }
+}
+
+function timeoutOf(options: ClientOptions, how: CallOptions): number {
+  return how.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs
 }
 
 /** The params with their `_meta`, which is nobody else's to write. V8 adds a property behind a spread ten times slower than before it. */

@@ -25,10 +25,9 @@ export const checkListRootsResult: check.Check = listRootsResult(lookedThrough)
 
 const formValue: check.Check = (value) => {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return undefined
-  return Array.isArray(value) ? strings(value) : check.expected('a string, a number, a boolean or strings', value)
+  return Array.isArray(value) ? check.strings(value) : check.expected('a string, a number, a boolean or strings', value)
 }
 
-const strings = check.items(check.string)
 const elicitResult = check.fields({
   action: check.oneOf('accept', 'cancel', 'decline'),
   content: check.optional(check.members(formValue)),

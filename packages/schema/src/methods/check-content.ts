@@ -25,7 +25,7 @@ export const role: check.Check = check.oneOf('assistant', 'user')
 const icon = check.fields({
   src: check.string,
   mimeType: optionalString,
-  sizes: check.optional(check.items(check.string)),
+  sizes: check.optional(check.strings),
   theme: check.optional(check.oneOf('dark', 'light')),
 })
 

@@ -3,7 +3,6 @@ import { lookedThrough, optionalString, role, sampledContent } from './check-con
 import { tool } from './check-definitions.ts'
 import * as check from './checks.ts'
 
-const strings = check.items(check.string)
 const field = { title: optionalString, description: optionalString }
 const optionalInteger = check.optional(check.integer)
 const optionalNumber = check.optional(check.number)
@@ -15,7 +14,7 @@ const freeText = check.fields({
   maxLength: optionalInteger,
   format: check.optional(check.oneOf('date', 'date-time', 'email', 'uri')),
 })
-const oneOfNames = check.fields({ enum: strings })
+const oneOfNames = check.fields({ enum: check.strings })
 const oneOfOptions = check.fields({ oneOf: options })
 
 // Any text, or one of a choice. An object may have members of other kinds, so only what is none of the kinds is refused.
@@ -29,13 +28,13 @@ const text: check.Check = (value) => {
 
 const number = check.fields({ ...field, minimum: optionalNumber, maximum: optionalNumber, default: optionalNumber })
 
-const nameItems = check.fields({ type: check.oneOf('string'), enum: strings })
+const nameItems = check.fields({ type: check.oneOf('string'), enum: check.strings })
 const optionItems = check.fields({ anyOf: options })
 const several = check.fields({
   ...field,
   minItems: optionalInteger,
   maxItems: optionalInteger,
-  default: check.optional(strings),
+  default: check.optional(check.strings),
   items: (value) => {
     const failure = nameItems(value)
     if (failure === undefined || !isJsonObject(value)) return failure
@@ -59,7 +58,7 @@ const formParams = check.fields({
     $schema: optionalString,
     type: check.oneOf('object'),
     properties: check.members(formField),
-    required: check.optional(strings),
+    required: check.optional(check.strings),
   }),
 })
 
@@ -81,7 +80,7 @@ const samplingParams = check.fields({
   systemPrompt: optionalString,
   includeContext: check.optional(check.oneOf('none', 'thisServer', 'allServers')),
   temperature: optionalNumber,
-  stopSequences: check.optional(strings),
+  stopSequences: check.optional(check.strings),
   metadata: check.optional(check.jsonObject),
   tools: check.optional(check.items(tool)),
   toolChoice: check.optional(check.fields({ mode: check.optional(check.oneOf('auto', 'required', 'none')) })),

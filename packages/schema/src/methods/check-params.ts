@@ -61,7 +61,7 @@ export const subscriptionsListenRequestParams: ParamsCheck<SubscriptionsListenRe
     toolsListChanged: optionalBoolean,
     promptsListChanged: optionalBoolean,
     resourcesListChanged: optionalBoolean,
-    resourceSubscriptions: check.optional(check.items(check.string)),
+    resourceSubscriptions: check.optional(check.strings),
   }),
 })
 

@@ -33,10 +33,9 @@ const serverCapabilities = check.fields({
 /** The most values that one completion has (server/utilities/completion). */
 const maximumValues = 100
 
-const strings = check.items(check.string)
 const values: check.Check = (value) => {
   const isLong = Array.isArray(value) && value.length > maximumValues
-  return isLong ? check.expected(`at most ${maximumValues} strings`, value) : strings(value)
+  return isLong ? check.expected(`at most ${maximumValues} strings`, value) : check.strings(value)
 }
 
 const block = content.contentBlock(content.lookedThrough)
@@ -44,7 +43,7 @@ const block = content.contentBlock(content.lookedThrough)
 const results: { readonly [M in Method]: check.Check } = {
   'server/discover': check.fields({
     ...cacheable,
-    supportedVersions: strings,
+    supportedVersions: check.strings,
     capabilities: serverCapabilities,
     instructions: content.optionalString,
   }),

@@ -83,6 +83,9 @@ export function items(check: Check): Check {
   }
 }
 
+/** An array of strings. */
+export const strings: Check = items(string)
+
 /** An object whose members all pass the check, whatever their keys. */
 export function members(check: Check): Check {
   return (value) => {
