@@ -1,11 +1,20 @@
-import { encodeMessage, errorCodes, errorResponse, type Exchange, isRequest, McpError, parseMessage } from '@x/schema'
+import {
+  createCall,
+  encodeMessage,
+  errorCodes,
+  errorResponse,
+  type Exchange,
+  isRequest,
+  McpError,
+  parseMessage,
+} from '@x/schema'
 import { callToolRequestParams } from '@x/schema/zod'
 import { z } from 'zod'
 
-// A server is a function. @x/server writes it from definitions, transports carry it, @x/client calls it.
+// A server is a function. @x/server creates it from definitions, transports carry its messages, @x/client calls it.
 const greeter: Exchange = async (request) => {
   if (request.method !== 'tools/call') {
-    return errorResponse(request.id, new McpError(errorCodes.methodNotFound, 'The one method here is tools/call'))
+    return errorResponse(request.id, new McpError(errorCodes.methodNotFound, 'The only method here is tools/call'))
   }
   const params = callToolRequestParams.safeParse(request.params)
   if (!params.success) {
@@ -26,6 +35,6 @@ const message = parseMessage(`{
   }
 }`)
 if (isRequest(message)) {
-  const response = await greeter(message, { signal: AbortSignal.timeout(1000), notify() {} })
+  const response = await greeter(message, createCall({ signal: AbortSignal.timeout(1000) }))
   console.log(encodeMessage(response))
 }

@@ -1,21 +1,56 @@
 export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/error-codes.ts'
-export { extendCall, type ExtensionView, extensionView } from './basic/call-extensions.ts'
+export {
+  backgroundKey,
+  backPressureKey,
+  callHeadersKey,
+  type CallInit,
+  canHandOffKey,
+  clientAddressKey,
+  createCall,
+  headerParamsKey,
+  journalKey,
+  transportKey,
+  withContext,
+  withNotify,
+} from './composition/call-context.ts'
+export { type CallContext, type ContextKey, contextKey, emptyContext } from './composition/context.ts'
+export { type ClientTarget, type Connection, type ConnectionView, exchangeOf } from './composition/connection.ts'
+export type { AsyncResource } from './composition/disposable.ts'
+export { platformRuntime, type Runtime, runtimeOf } from './composition/runtime.ts'
+export {
+  type CloseOptions,
+  createHostCount,
+  type ListKind,
+  type Server,
+  type ServerLoad,
+  serverOf,
+  type ServerParts,
+  type Undrain,
+} from './composition/server.ts'
+export type {
+  ExtensionHost,
+  ExtensionInstance,
+  ExtensionMethod,
+  KnownName,
+  ServerApis,
+  ServerExtension,
+} from './composition/server-extension.ts'
 export { withHeader } from './basic/call-headers.ts'
 export type {
   Background,
   Call,
-  CallExtensions,
   CallHeaders,
   Exchange,
+  HeaderParams,
   JournalEntry,
-  JournalKeeper,
-  MirroredHeaders,
-  OpenExtension,
+  JournalStore,
+  Middleware,
   Principal,
 } from './basic/exchange.ts'
 export { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './basic/json.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { metaKeys } from './basic/meta-keys.ts'
+export { metaNames } from './basic/meta-names.ts'
 export { protocolVersion, protocolVersions } from './basic/revision.ts'
 export type {
   RequestId,
@@ -205,7 +240,7 @@ export {
   isCancelled,
   offCancel,
   onCancel,
-  signalOf,
+  readSignal,
   unlessCancelled,
 } from './basic/cancellation.ts'
 export type { Cancellable, Cancellation } from './basic/cancellation.ts'
@@ -226,6 +261,7 @@ export {
   isNotification,
   isRequest,
   isResponse,
+  parseBatch,
   parseMessage,
   parseRequestOrNotification,
   unreadRequestId,
@@ -234,8 +270,19 @@ export { requestMeta } from './methods/request-meta.ts'
 export { defaultSchemaBounds, type SchemaBounds } from './json-schema/subschemas.ts'
 export { supports } from './basic/supports.ts'
 export { principalIdentity } from './basic/principal-identity.ts'
-export { wrapExchange } from './basic/wrap-exchange.ts'
-export { withCapabilities } from './server/with-capabilities.ts'
 export { type TraceContext, traceContext } from './basic/trace-context.ts'
 export { decodeHeaderValue, encodeHeaderValue } from './transports/header-value.ts'
+export type {
+  HttpLimits,
+  HttpErrorHead,
+  HttpProtocolAdapter,
+  HttpReply,
+  HttpRequestView,
+  ProtocolAdapters,
+  RequestHead,
+  StreamConnection,
+  StreamHandler,
+  StreamPeer,
+  StreamProtocolAdapter,
+} from './transports/protocol-adapters.ts'
 export { checkMirrored, type MirroredParam, mirrorArguments, mirroredParams } from './transports/mirrored-params.ts'

@@ -1,5 +1,6 @@
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
 import { admitSchema, dialectOf } from './json-schema/admit-schema.ts'
+import { boundPatterns } from './json-schema/bound-patterns.ts'
 import { dialectCopy } from './json-schema/dialect-copy.ts'
 import { errorCodes } from './basic/error-codes.ts'
 import type { JsonObject } from './basic/json.ts'
@@ -11,15 +12,20 @@ import { maximumSteps, meter, pairwiseCheck, type StepBudget, tooMuchWork } from
 export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/json-schema-compiler.ts'
 
 /**
- * Compiles a JSON Schema of dialect 2020-12 or draft-07 without `eval` and without ever fetching anything. The function
- * that it returns gives at most ten issues, and none for a valid value.
+ * Compiles a JSON Schema of dialect 2020-12 or draft-07 without `eval` and without network access. The returned
+ * function gives at most ten issues, and none for a valid value.
  *
- * Throws `McpError(internal)` with the reason when `admitSchema` refuses the schema. `format` is an annotation, as it is in
- * 2020-12. Validation is bounded: a value that takes too much work is answered with an issue that says so.
+ * Throws `McpError(internal)` with the reason when the schema is rejected, and for a `pattern` or a key of
+ * `patternProperties` whose matching time grows exponentially with the text, or has a back reference. `format` is an
+ * annotation, as in 2020-12.
+ *
+ * Validation is bounded: by 300,000 applications of subschemas, 20 million pairs of `uniqueItems` and
+ * `patternProperties`, and 30 million steps of matching, at most 10 million for one text. A value that takes more gets an
+ * issue that says so.
  */
 export const compileJsonSchema: JsonSchemaCompiler = (schema) => {
   const refused = admitSchema(schema)
-  if (refused !== undefined) throw new McpError(errorCodes.internal, `The JSON Schema is refused: ${refused}`)
+  if (refused !== undefined) throw schemaError(refused)
   const validate = createValidate(schema)
   return (value) => {
     try {
@@ -30,10 +36,17 @@ export const compileJsonSchema: JsonSchemaCompiler = (schema) => {
   }
 }
 
+function schemaError(reason: string): McpError {
+  return new McpError(errorCodes.internal, `The JSON Schema is rejected: ${reason}`)
+}
+
 const maximumIssues = 10
 
-/** Enough to name further issues of a value that is known to be invalid. */
-const stepsForIssues = 20_000
+/**
+ * The work limit for collecting further issues of an invalid value. A large value gets its first issue alone: each step
+ * may give as many issues as members are required, which would cost many times what a valid value costs.
+ */
+const stepsForIssues = 500
 
 type Validate = (value: unknown) => readonly SchemaIssue[]
 
@@ -44,8 +57,10 @@ function createValidate(schema: JsonObject): Validate {
   const budget: StepBudget = { left: 0 }
   const parts = typeof found === 'string' ? [] : found
   meter(parts, budget)
+  const unbounded = boundPatterns(parts, budget)
+  if (unbounded !== undefined) throw schemaError(unbounded)
   const checkPairs = pairwiseCheck(parts)
-  // The library's type of a schema is open, and admitSchema has checked the form of the keywords that it reads.
+  // The library's schema type is open, and the form of the keywords that it reads was checked before.
   const quick = new Validator(copy as Schema, dialect, true)
   const thorough = new Validator(copy as Schema, dialect, false)
   return (value) => {
@@ -58,7 +73,7 @@ function createValidate(schema: JsonObject): Validate {
   }
 }
 
-/** All that is wrong with a value, where that can be had cheaply. */
+/** Returns all issues of a value where that is cheap. */
 function moreErrors(thorough: Validator, value: unknown): OutputUnit[] | undefined {
   try {
     return thorough.validate(value).errors
@@ -67,7 +82,7 @@ function moreErrors(thorough: Validator, value: unknown): OutputUnit[] | undefin
   }
 }
 
-/** Values made in this process may hold what JSON has not, such as `undefined`; what counts is what would be sent. */
+/** A value of this process may contain what JSON omits, such as `undefined`; its serialized form is validated. */
 function again(validate: Validate, value: unknown, error: unknown): readonly SchemaIssue[] {
   if (error !== tooMuchWork) {
     try {
@@ -79,7 +94,7 @@ function again(validate: Validate, value: unknown, error: unknown): readonly Sch
   return [{ path: '', message: 'It is too large to be validated against this schema.' }]
 }
 
-/** Keywords that only say that something within, which the list names as well, is wrong. */
+/** Keywords that only report a nested issue, which the list contains too. */
 const wrappers: ReadonlySet<string> = new Set([
   ...'$ref properties patternProperties additionalProperties unevaluatedProperties propertyNames'.split(' '),
   ...'items prefixItems additionalItems unevaluatedItems dependentSchemas if allOf'.split(' '),
@@ -91,7 +106,7 @@ function issues(errors: readonly OutputUnit[]): readonly SchemaIssue[] {
   return (told.length > 0 ? told : errors).slice(0, maximumIssues).map(issue)
 }
 
-/** What is invalid for another reason counts as unevaluated too, which would only mislead. */
+/** A value that is invalid for another reason also counts as unevaluated, which would mislead. */
 function isWithin(other: OutputUnit, unit: OutputUnit): boolean {
   const inside = `${other.instanceLocation}/`.startsWith(`${unit.instanceLocation}/`)
   return other.keyword !== 'false' && inside

@@ -1,12 +1,12 @@
-/** Who speaks in a conversation, or is spoken to (server/prompts). */
+/** The sender or recipient of messages in a conversation (server/prompts). */
 export type Role = 'assistant' | 'user'
 
-/** Hints on how content or a resource is best used or shown (server/resources, annotations). */
+/** Hints for the use and display of content or a resource (server/resources, annotations). */
 export type Annotations = {
-  /** Whom the data is meant for. */
+  /** The intended audience of the data. */
   readonly audience?: readonly Role[] | undefined
-  /** When the data last changed, as ISO 8601 text. */
+  /** The time of the last modification, in ISO 8601. */
   readonly lastModified?: string | undefined
-  /** From 0, wholly optional, to 1, as good as required. */
+  /** The importance, from 0 (optional) to 1 (required). */
   readonly priority?: number | undefined
 }

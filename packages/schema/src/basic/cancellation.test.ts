@@ -7,29 +7,29 @@ import {
   isCancelled,
   offCancel,
   onCancel,
-  signalOf,
+  readSignal,
   unlessCancelled,
 } from './cancellation.ts'
 
 test('a signal is the same at each look, and keeps the first reason', () => {
   const cancellation = createCancellation()
-  const signal = signalOf(cancellation)
+  const signal = readSignal(cancellation)
   cancel(cancellation, 'first')
   cancel(cancellation, 'second')
-  expect(signalOf(cancellation)).toBe(signal)
+  expect(readSignal(cancellation)).toBe(signal)
   expect([signal.aborted, signal.reason]).toEqual([true, 'first'])
 })
 
 test('a signal that nobody looked at before is aborted when somebody does', () => {
   const cancellation = createCancellation()
   cancel(cancellation, 'gone')
-  expect([signalOf(cancellation).aborted, signalOf(cancellation).reason]).toEqual([true, 'gone'])
+  expect([readSignal(cancellation).aborted, readSignal(cancellation).reason]).toEqual([true, 'gone'])
 })
 
 test('cancellations have signals of their own', () => {
   const [mine, other] = [createCancellation(), createCancellation()]
   cancel(mine, 'gone')
-  expect([signalOf(mine).aborted, signalOf(other).aborted]).toEqual([true, false])
+  expect([readSignal(mine).aborted, readSignal(other).aborted]).toEqual([true, false])
 })
 
 const makers = [

@@ -1,28 +1,28 @@
 import { offAbort, onAbort } from './on-abort.ts'
 
-/** What can be cancelled: a call, or whatever else carries its signal. */
+/** An object that can be cancelled: a call, or another object with a signal. */
 export interface Cancellable {
   readonly signal: AbortSignal
 }
 
 /**
- * Whether a call is still wanted, behind its signal. The signal is made when somebody first looks at it: hardly any handler
- * does, and one costs more than most of a call.
+ * The cancellation state of a call, behind its signal. The signal is created on first access: few handlers read it, and
+ * one costs more than most of a call.
  */
 export interface Cancellation {
   cancelled: boolean
   reason: unknown
   controller: AbortController | undefined
-  /** Called back once, in the order in which they were added; undefined while there are none, as of most calls. */
+  /** The callbacks in the order of their addition; undefined while there are none, as for most calls. */
   listeners: (() => void)[] | undefined
 }
 
-/** Starts a {@link Cancellation}. */
+/** Creates a {@link Cancellation}. */
 export function createCancellation(): Cancellation {
   return { cancelled: false, reason: undefined, controller: undefined, listeners: undefined }
 }
 
-/** Cancels, and aborts the signal if there is one; the first reason stays. */
+/** Cancels, and aborts the signal if there is one; the first reason is kept. */
 export function cancel(cancellation: Cancellation, reason: unknown): void {
   if (cancellation.cancelled) return
   cancellation.cancelled = true
@@ -33,8 +33,8 @@ export function cancel(cancellation: Cancellation, reason: unknown): void {
   for (const listener of listeners) listener()
 }
 
-/** The signal of a cancellation, made at the first look. */
-export function signalOf(cancellation: Cancellation): AbortSignal {
+/** Returns the signal of a cancellation, which is created on first access. */
+export function readSignal(cancellation: Cancellation): AbortSignal {
   if (cancellation.controller !== undefined) return cancellation.controller.signal
   const controller = new AbortController()
   cancellation.controller = controller
@@ -42,15 +42,17 @@ export function signalOf(cancellation: Cancellation): AbortSignal {
   return controller.signal
 }
 
-const cancellationKey = Symbol('cancellation')
+const cancellationKey: unique symbol = Symbol('cancellation')
 
 interface Cancelled {
   readonly [cancellationKey]: Cancellation
 }
 
+type MaybeCancelled = { readonly [cancellationKey]?: Cancellation | undefined }
+
 /**
- * Gives an object the `signal` of a cancellation. {@link onCancel} and {@link isCancelled} then ask the cancellation itself, and
- * the signal need not be made. A copy of the object has the signal alone, because a copy may be given another.
+ * Gives an object the `signal` of a cancellation. {@link onCancel} and {@link isCancelled} then read the cancellation
+ * itself, without creating the signal. A copy of the object has the signal alone, because a copy may be given another.
  */
 export function cancelledBy<T extends object>(target: T, cancellation: Cancellation): T & Cancellable {
   Object.defineProperty(target, cancellationKey, { value: cancellation })
@@ -58,12 +60,12 @@ export function cancelledBy<T extends object>(target: T, cancellation: Cancellat
   return target
 }
 
-// Every object shares the getter: one in a literal would be a function of its own in each, and V8 makes a hidden class for each
-// of those. A function that objects share needs `this`.
+// Every object shares the getter: a getter in a literal would be a new function in each, and V8 creates a hidden class
+// for each of those. A shared function needs `this`.
 const signalProperty: PropertyDescriptor & ThisType<Cancelled> = {
   enumerable: true,
   get() {
-    return signalOf(this[cancellationKey])
+    return readSignal(this[cancellationKey])
   },
 }
 
@@ -71,31 +73,39 @@ function defineSignal<T extends object>(target: T): asserts target is T & Cancel
   Object.defineProperty(target, 'signal', signalProperty)
 }
 
-/** Whether something was cancelled: as `signal.aborted` says, without making a signal for it. */
+/** Gives an object the signal of another one, and its cancellation, so that the signal is still created when first needed. */
+export function withSignalOf<T extends object>(target: T, source: Cancellable): T & Cancellable {
+  const cancellation = cancellationOf(source)
+  return cancellation === undefined
+    ? Object.assign(target, { signal: source.signal })
+    : cancelledBy(target, cancellation)
+}
+
+/** Tells if an object was cancelled, like `signal.aborted`, without creating a signal. */
 export function isCancelled(target: Cancellable): boolean {
   return cancellationOf(target)?.cancelled ?? target.signal.aborted
 }
 
-/** Why something was cancelled: as `signal.reason` says. */
+/** Returns the reason of a cancellation, like `signal.reason`. */
 export function cancelReason(target: Cancellable): unknown {
   const cancellation = cancellationOf(target)
   return cancellation === undefined ? target.signal.reason : cancellation.reason
 }
 
-/** Calls back when something is cancelled, if it is not yet; {@link offCancel} takes that back. */
+/** Adds a callback for the cancellation of an object that is not cancelled yet; {@link offCancel} removes it. */
 export function onCancel(target: Cancellable, listener: () => void): void {
   const cancellation = cancellationOf(target)
   if (cancellation === undefined) onAbort(target.signal, listener)
-  else if (!cancellation.cancelled) listen(cancellation, listener)
+  else if (!cancellation.cancelled) attachListener(cancellation, listener)
 }
 
-// An array that begins with one has room for one; what is pushed into an empty one makes room for seventeen.
-function listen(cancellation: Cancellation, listener: () => void): void {
+// An array literal of one has capacity for one; a push onto an empty array allocates seventeen.
+function attachListener(cancellation: Cancellation, listener: () => void): void {
   if (cancellation.listeners === undefined) cancellation.listeners = [listener]
   else cancellation.listeners.push(listener)
 }
 
-/** Takes back what {@link onCancel} was told. */
+/** Removes a callback of {@link onCancel}. */
 export function offCancel(target: Cancellable, listener: () => void): void {
   const cancellation = cancellationOf(target)
   if (cancellation === undefined) return offAbort(target.signal, listener)
@@ -104,7 +114,7 @@ export function offCancel(target: Cancellable, listener: () => void): void {
   if (at !== -1) listeners.splice(at, 1)
 }
 
-/** What a promise brings, or the reason for which something is cancelled before; the promise goes on for others. */
+/** Settles like a promise, or rejects with the reason of an earlier cancellation; the promise itself continues. */
 export function unlessCancelled<T>(promise: Promise<T>, target: Cancellable): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(cancelReason(target))
@@ -114,6 +124,6 @@ export function unlessCancelled<T>(promise: Promise<T>, target: Cancellable): Pr
   })
 }
 
-function cancellationOf(target: Cancellable & Partial<Cancelled>): Cancellation | undefined {
+function cancellationOf(target: Cancellable & MaybeCancelled): Cancellation | undefined {
   return target[cancellationKey]
 }

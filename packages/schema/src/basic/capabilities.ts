@@ -6,41 +6,41 @@ export type CapabilitySettings = {
 }
 
 /**
- * What a client can do, said anew with every request (basic/index, statelessness). An empty object means nothing beyond
- * the required; peers may send more keys than are named here.
+ * The capabilities of a client, sent with every request (basic/index, statelessness). An empty object means only the
+ * required ones; peers may send further keys.
  */
 export type ClientCapabilities = {
   /** Answers elicitation requests; without modes it means `form` (client/elicitation). */
   readonly elicitation?: { readonly form?: JsonObject | undefined; readonly url?: JsonObject | undefined } | undefined
-  /** Capabilities outside any standard. */
+  /** Non-standard capabilities. */
   readonly experimental?: CapabilitySettings | undefined
   /** Extensions, by identifier with prefix. */
   readonly extensions?: CapabilitySettings | undefined
   /** Lists roots (client/roots). Deprecated by the specification. */
   readonly roots?: JsonObject | undefined
-  /** Samples a model, perhaps with context or tools (client/sampling). Deprecated by the specification. */
+  /** Samples a model, optionally with context or tools (client/sampling). Deprecated by the specification. */
   readonly sampling?: { readonly context?: JsonObject | undefined; readonly tools?: JsonObject | undefined } | undefined
 }
 
-/** Whether the server tells of changes to a list. */
+/** Support for change notifications of a list. */
 export type ListCapability = {
-  /** Sends `list_changed` to those who listen (basic/patterns/subscriptions). */
+  /** Sends `list_changed` to subscribers (basic/patterns/subscriptions). */
   readonly listChanged?: boolean | undefined
 }
 
-/** What a server can do, as `server/discover` answers it (server/discover). Peers may send more keys than these. */
+/** The capabilities of a server in its `server/discover` result (server/discover). Peers may send further keys. */
 export type ServerCapabilities = {
   /** Completes arguments (server/utilities/completion). */
   readonly completions?: JsonObject | undefined
-  /** Capabilities outside any standard. */
+  /** Non-standard capabilities. */
   readonly experimental?: CapabilitySettings | undefined
   /** Extensions, by identifier with prefix. */
   readonly extensions?: CapabilitySettings | undefined
-  /** Sends log messages to those who ask (server/utilities/logging). */
+  /** Sends log messages to requests that ask for them (server/utilities/logging). */
   readonly logging?: JsonObject | undefined
   /** Offers prompts (server/prompts). */
   readonly prompts?: ListCapability | undefined
-  /** Offers resources, and perhaps tells when one changed (server/resources). */
+  /** Offers resources, optionally with notifications of their changes (server/resources). */
   readonly resources?:
     | { readonly listChanged?: boolean | undefined; readonly subscribe?: boolean | undefined }
     | undefined

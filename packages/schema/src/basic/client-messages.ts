@@ -27,5 +27,5 @@ export type ClientRequest =
 /** Every notification that a client can send (basic/index). */
 export type ClientNotification = CancelledNotification
 
-/** What a client could answer; servers send no requests in this revision (basic/index). */
+/** Every result that a client could send; servers send no requests in this revision (basic/index). */
 export type ClientResult = Result

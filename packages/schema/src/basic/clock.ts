@@ -1,12 +1,12 @@
-/** Time, for whoever waits: the platform's own by default, a test's hand in tests. */
+/** A source of time: the platform's own by default, a controlled one in tests. */
 export interface Clock {
-  /** Milliseconds; only differences of it are used. */
+  /** Returns milliseconds; only differences are used. */
   now(): number
   setTimeout(callback: () => void, ms: number): unknown
   clearTimeout(timer: unknown): void
 }
 
-/** Keeps a timer from keeping the process alive, where the platform can: on Node a timer is an object, elsewhere a number. */
+/** Lets the process exit despite a timer, where the platform can: on Node a timer is an object, elsewhere a number. */
 export function quieten(timer: unknown): void {
   if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
     timer.unref()
@@ -16,6 +16,6 @@ export function quieten(timer: unknown): void {
 export const platformClock: Clock = {
   now: () => performance.now(),
   setTimeout: (callback, ms) => setTimeout(callback, ms),
-  // A handle is whatever setTimeout gave: a number in browsers, an object on Node.
+  // A handle is the result of setTimeout: a number in browsers, an object on Node.
   clearTimeout: (timer) => clearTimeout(timer as Parameters<typeof clearTimeout>[0]),
 }

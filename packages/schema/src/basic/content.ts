@@ -30,7 +30,7 @@ export type AudioContent = {
   readonly _meta?: MetaObject | undefined
 }
 
-/** A resource that can be read, named but not included; it need not be in `resources/list` (server/tools). */
+/** A reference to a readable resource, without its contents; it need not be in `resources/list` (server/tools). */
 export type ResourceLink = Resource & {
   readonly type: 'resource_link'
 }
@@ -43,5 +43,5 @@ export type EmbeddedResource = {
   readonly _meta?: MetaObject | undefined
 }
 
-/** One piece of what a tool answers or a prompt says (server/tools, tool result). */
+/** One part of a tool result or a prompt message (server/tools, tool result). */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource

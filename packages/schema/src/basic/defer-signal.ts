@@ -5,8 +5,8 @@ interface Deferred {
 }
 
 /**
- * Gives an object a `signal` that is made when somebody first looks at it; hardly any handler does, and making one costs
- * more than most of a call. `make` is asked at every look, so it has to give the same signal each time.
+ * Gives an object a `signal` that is created on access; few handlers read it, and creating one costs more than most of
+ * a call. `make` is called at every access, so it must return the same signal each time.
  */
 export function deferSignal<T extends object>(
   target: T,
@@ -17,8 +17,8 @@ export function deferSignal<T extends object>(
   return deferred
 }
 
-// A getter written in a literal would be a function of its own in every object, and V8 makes a hidden class for each;
-// those pass the young generation and burden the garbage collector. A function that all objects share needs `this`.
+// A getter in a literal would be a new function in every object, and V8 creates a hidden class for each. These survive
+// the young generation and burden the garbage collector. A shared function needs `this`.
 const signalProperty: PropertyDescriptor & ThisType<Deferred> = {
   enumerable: true,
   get() {

@@ -16,25 +16,25 @@ export type InvalidParamsError = WireError & { readonly code: -32602 }
 /** The receiver failed (basic/index, error codes). */
 export type InternalError = WireError & { readonly code: -32603 }
 
-/** The answer to a request whose HTTP headers do not repeat its body (basic/transports/streamable-http). */
+/** The error for a request whose HTTP headers do not repeat its body (basic/transports/streamable-http). */
 export type HeaderMismatchError = RpcError & {
   readonly error: WireError & { readonly code: -32020 }
 }
 
-/** The answer to a request that needs a capability which the client did not declare (basic/index, error codes). */
+/** The error for a request that needs a capability which the client did not declare (basic/index, error codes). */
 export type MissingRequiredClientCapabilityError = RpcError & {
   readonly error: WireError & {
     readonly code: -32021
-    /** Exactly what was missing. */
+    /** The missing capabilities. */
     readonly data: { readonly requiredCapabilities: ClientCapabilities }
   }
 }
 
-/** The answer to a request in a revision that the server does not serve (basic/versioning). */
+/** The error for a request in a revision that the server does not support (basic/versioning). */
 export type UnsupportedProtocolVersionError = RpcError & {
   readonly error: WireError & {
     readonly code: -32022
-    /** What was asked for, and what could be asked for instead. */
+    /** The requested revision, and the supported ones. */
     readonly data: { readonly requested: string; readonly supported: readonly string[] }
   }
 }

@@ -1,11 +1,11 @@
+import type { CallContext } from '../composition/context.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { RpcNotification, RpcRequest, RpcResponse } from './rpc.ts'
 
 /**
- * One request in, exactly one response out; notifications about it go to `call.notify` while it runs.
+ * A function from a JSON-RPC request to its response; notifications about it go to `call.notify` while it runs.
  *
- * A server is an exchange, a client uses one, a transport carries one over bytes. What goes around a call
- * (timing, logging, limits) is a function from exchange to exchange.
+ * A server has an exchange, a client uses one, a transport carries one over bytes. A {@link Middleware} wraps one.
  *
  * Protocol errors are answered, never thrown. The promise rejects for local reasons alone: with `call.signal.reason`
  * when the call was cancelled, or with the transport's own error when no answer could be had. Who cancels a call stops
@@ -13,48 +13,26 @@ import type { RpcNotification, RpcRequest, RpcResponse } from './rpc.ts'
  */
 export type Exchange = (request: RpcRequest, call: Call) => Promise<RpcResponse>
 
-/** What comes with a request and is not in its body. */
+/** Wraps an exchange: timing, logging, limits. `use[0]` of a server is the outermost. */
+export type Middleware = (next: Exchange) => Exchange
+
+/** The data that accompanies a request and is not in its body. */
 export interface Call {
   /** Aborts when the caller no longer wants the answer; the only way to cancel. */
   readonly signal: AbortSignal
-  /** Who asks, as the transport authenticated them. */
+  /** The caller, as the transport authenticated it. */
   readonly principal?: Principal | undefined
-  /**
-   * The arguments that HTTP headers repeat, by the name after `Mcp-Param-`, still encoded. A client gives what it wants
-   * sent, a transport with headers gives what came. Absent on a transport without headers
-   * (basic/transports/streamable-http, custom headers from tool parameters).
-   */
-  readonly mirrored?: MirroredHeaders | undefined
-  /**
-   * The `Mcp-*` headers beside the message that repeat something of it: a client's side gives those to be sent, a transport with
-   * headers gives what came. Absent where there are none. A function, because hardly any call is asked for them.
-   */
-  headers?(): CallHeaders
-  /**
-   * What the exchanges that this call has passed give to handlers, by the identifier of the extension; `extendCall` adds to it.
-   * Absent while there is nothing.
-   */
-  readonly extensions?: CallExtensions | undefined
-  /** Whether a retry of this call may reach another instance, as one over HTTP does behind a balancer. */
-  readonly movable?: boolean | undefined
-  /** Keeps the journal of this call, which would otherwise travel with its client. Absent for most calls. */
-  readonly journal?: JournalKeeper | undefined
-  /** Carries the call on when its handler wants to go on without the caller waiting. Absent where nobody does. */
-  readonly background?: Background | undefined
+  /** Values of transports, middleware and extensions, by typed keys. */
+  readonly context: CallContext
   /** Takes a message about this request while it runs; after the response it does nothing. */
   notify(message: RpcNotification): void
-  /**
-   * Undefined while the peer takes what it is sent; otherwise a promise that resolves when it has caught up, or has gone.
-   * Who has much to say waits for it and says only what is still new then. Absent where nobody can tell.
-   */
-  drained?(): Promise<void> | undefined
 }
 
 /**
  * Keeps what a call has been answered and has recorded, on behalf of a server whose handler runs again from the top. A call
  * with a keeper never moves on by itself, and what it asks has a key that is used once in its life.
  */
-export interface JournalKeeper {
+export interface JournalStore {
   /** The journal as it was when this run of the call began: a beginning and every entry after it, in one object. */
   readonly journal: JsonObject
   /** What has been answered so far, by the keys of `inputRequests`. */
@@ -83,12 +61,15 @@ export interface Background {
   /**
    * Takes the call over, with its journal so far. Resolves, once that is durable, with the result that is the answer now; rejects
    * with the McpError that the caller is to see, as when it is not `accepted`.
+   *
+   * `id` names the call, its caller and its answers, where its client gave it an idempotency key: what is taken over once is not taken
+   * over again, and the answer is the same.
    */
-  begin(journal: JsonObject): Promise<JsonObject>
+  begin(journal: JsonObject, id?: string): Promise<JsonObject>
 }
 
 /** Header values by name, case-insensitively where they came over HTTP. A `Map` is one. */
-export interface MirroredHeaders {
+export interface HeaderParams {
   get(name: string): string | undefined
   forEach(visit: (value: string, name: string) => void): void
 }
@@ -106,15 +87,6 @@ export interface CallHeaders {
    */
   answer?(name: string, value: string): void
 }
-
-/** What opens an extension's part in a call, by the extension's identifier. */
-export type CallExtensions = ReadonlyMap<string, OpenExtension>
-
-/**
- * Opens what an extension gives to a handler. A handler may run more than once for one call, and each run opens it anew, so that
- * what an earlier run did with it can be left behind.
- */
-export type OpenExtension = () => unknown
 
 /** An authenticated caller. Two principals are the same when `issuer`, `subject` and `client` are. */
 export interface Principal {

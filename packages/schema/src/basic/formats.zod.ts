@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 
-// A format is an annotation in dialect 2020-12, and no check at hand agrees with the RFCs to the letter: a peer's odd
-// URI must not cost it the whole message. Whoever opens a URI or decodes Base64 finds out, and says so.
+// In dialect 2020-12 a format is an annotation, and no available check matches the RFCs exactly. An invalid URI of a
+// peer must not invalidate the whole message. Code that opens a URI or decodes Base64 reports the error.
 
 /** A string that the published schema says is a URI; not checked. */
 export const uri: z.ZodMiniType<string> = z.string()

@@ -1,7 +1,7 @@
 import { en } from 'zod/locales'
 import type * as z from 'zod/mini'
 
-/** What judges a value: a validator of this package, or any other of zod's. */
+/** A validator of this package, or any other zod schema. */
 export interface Validator {
   safeParse(
     value: unknown,
@@ -9,12 +9,14 @@ export interface Validator {
   ): { readonly error?: { readonly issues: readonly z.core.$ZodIssue[] } | undefined }
 }
 
-/** What a judgement words its issues by. It is given each time: which language zod speaks otherwise is the application's to say. */
+/**
+ * The English messages of issues. They are passed on each call, since zod's global locale belongs to the application.
+ */
 export const inEnglish: { readonly error: z.core.$ZodErrorMap } = { error: en().localeError }
 
 /**
- * Where and why a validator refuses a value, such as `content.0.text` and what belongs there; undefined for a value that it takes. The path of the
- * value itself is empty. Keys of a peer's are given as they came.
+ * Returns the path and the reason of a validation failure, such as `content.0.text` and the expected type; undefined
+ * for a valid value. The path of the value itself is empty. Keys from a peer are included unchanged.
  */
 export function issueOf(
   validator: Validator,

@@ -4,22 +4,22 @@ export type JsonValue = string | number | boolean | null | JsonArray | JsonObjec
 /** A JSON array. */
 export type JsonArray = readonly JsonValue[]
 
-/** A JSON object: its keys are data from a peer, so look them up with `Object.hasOwn`. */
+/** A JSON object. Its keys are data from a peer, so look them up with `Object.hasOwn`. */
 export interface JsonObject {
   readonly [key: string]: JsonValue | undefined
 }
 
-/** Whether a value is a JSON object, and not an array or `null`. */
+/** Tells if a value is a JSON object, and not an array or `null`. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** What the parser of messages lets through. */
+/** The depth limit of the message parser. */
 const maximumDepth = 256
 
 /**
- * Whether JSON can carry a value: not what is deeper than a message may be, and no cycle. Members of objects may be undefined,
- * since they are left out when it is written.
+ * Tells if JSON can carry a value: no cycle, and no deeper than a message may be. Members of objects may be undefined,
+ * since serialization omits them.
  */
 export function isJson(value: unknown, depth = 0): value is JsonValue {
   if (typeof value === 'number') return Number.isFinite(value)

@@ -4,7 +4,7 @@ import type { Implementation } from './implementation.ts'
 import type { JsonObject } from './json.ts'
 import type { RequestId } from './rpc.ts'
 
-/** What stands in a `_meta`: reserved keys of the protocol, and anybody's own under a prefix (basic/index, `_meta`). */
+/** The members of a `_meta`: reserved keys of the protocol, and prefixed keys of others (basic/index, `_meta`). */
 export type MetaObject = JsonObject
 
 /** Pairs progress notifications with the request that asked for them (basic/patterns/progress). */
@@ -12,13 +12,13 @@ export type ProgressToken = string | number
 
 /** The `_meta` that every request carries (basic/index, `_meta`). */
 export type RequestMetaObject = MetaObject & {
-  /** The revision that the request is written in; over HTTP the `MCP-Protocol-Version` header repeats it. */
+  /** The protocol revision of the request; over HTTP the `MCP-Protocol-Version` header repeats it. */
   readonly 'io.modelcontextprotocol/protocolVersion': string
-  /** What the client can do for this very request; nothing is remembered from the last. */
+  /** The client's capabilities for this request; nothing is remembered from earlier requests. */
   readonly 'io.modelcontextprotocol/clientCapabilities': ClientCapabilities
   /** The client's software, unverified. */
   readonly 'io.modelcontextprotocol/clientInfo'?: Implementation | undefined
-  /** The least severe log message wanted; absent means none at all. */
+  /** The least severe level of log messages wanted; absent means none. */
   readonly 'io.modelcontextprotocol/logLevel'?: LoggingLevel | undefined
   /** Asks for progress notifications under this token. */
   readonly progressToken?: ProgressToken | undefined
@@ -26,7 +26,7 @@ export type RequestMetaObject = MetaObject & {
 
 /** The `_meta` of a notification (basic/index, `_meta`). */
 export type NotificationMetaObject = MetaObject & {
-  /** The `subscriptions/listen` request whose stream this came on; absent elsewhere. */
+  /** The id of the `subscriptions/listen` request whose stream carries this; absent elsewhere. */
   readonly 'io.modelcontextprotocol/subscriptionId'?: RequestId | undefined
 }
 

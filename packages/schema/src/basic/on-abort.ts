@@ -1,8 +1,8 @@
 const waiting = new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
- * Calls back when a signal aborts. However many wait, the signal has one listener: a signal that serves hundreds of calls
- * would make Node warn of a leak, and listeners of its own are slow to add and to remove.
+ * Adds a callback for the abort of a signal. All callbacks of a signal share one listener: hundreds of listeners would
+ * make Node warn of a leak, and are slow to add and remove.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): void {
   const known = waiting.get(signal)
@@ -13,13 +13,13 @@ export function onAbort(signal: AbortSignal, callback: () => void): void {
   const callbacks = new Set([callback])
   waiting.set(signal, callbacks)
   const fire = (): void => {
-    // A callback takes itself back while this runs, which a Set allows.
+    // A callback may remove itself during the iteration, which a Set allows.
     for (const each of callbacks) each()
   }
   signal.addEventListener('abort', fire, { once: true })
 }
 
-/** Takes back what {@link onAbort} was told. */
+/** Removes a callback of {@link onAbort}. */
 export function offAbort(signal: AbortSignal, callback: () => void): void {
   waiting.get(signal)?.delete(callback)
 }

@@ -1,8 +1,8 @@
 import type { Principal } from './exchange.ts'
 
 /**
- * What makes a principal who it is, as JSON: two are the same when all three are, and as an array the end of one cannot pass for
- * the beginning of another. Null for nobody in particular.
+ * Returns the identity of a principal as JSON: its three fields in an array, so that they cannot run together. Null
+ * without a principal.
  */
 export function principalIdentity(principal: Principal | undefined): (string | null)[] | null {
   if (principal === undefined) return null

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from './json.ts'
 
-/** Pairs a response with its request; unique among the requests that one client has under way (basic/index). */
+/** Pairs a response with its request; unique among the pending requests of one client (basic/index). */
 export type RequestId = string | number
 
 /** A call that expects exactly one {@link RpcResponse}. Its `params` are parsed by the method's row in `methods`. */
@@ -11,41 +11,41 @@ export interface RpcRequest {
   readonly params?: JsonObject | undefined
 }
 
-/** A message that expects no answer. */
+/** A message that expects no response. */
 export interface RpcNotification {
   readonly jsonrpc: '2.0'
   readonly method: string
   readonly params?: JsonObject | undefined
 }
 
-/** The answer of a request that succeeded. */
+/** The response of a request that succeeded. */
 export interface RpcResult {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
   readonly result: JsonObject
 }
 
-/** The error of a {@link RpcError}, as it stands on the wire. */
+/** The error of a {@link RpcError} in its wire form. */
 export interface WireError {
   readonly code: number
   readonly message: string
   readonly data?: JsonValue | undefined
 }
 
-/** The answer of a request that failed; without an id when the request's own could not be read. */
+/** The response of a request that failed; without an id when the request's own could not be read. */
 export interface RpcError {
   readonly jsonrpc: '2.0'
   readonly id?: RequestId | undefined
   readonly error: WireError
 }
 
-/** What answers a {@link RpcRequest}. */
+/** The response to a {@link RpcRequest}. */
 export type RpcResponse = RpcResult | RpcError
 
-/** Everything that travels over a transport. */
+/** Every message that travels over a transport. */
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse
 
-/** A request before it has an id; what a server asks of a client travels so (basic/patterns/mrtr). Published as `Request`. */
+/** A request without an id, as a server sends to a client (basic/patterns/mrtr). Published as `Request`. */
 export type RpcRequestFields = Pick<RpcRequest, 'method' | 'params'>
 
 /** A notification before JSON-RPC wraps it (basic/index). Published as `Notification`. */

@@ -63,15 +63,15 @@ export const rpcResponse: z.ZodMiniType<RpcResponse> = z.union([rpcResult, rpcEr
 /** Validates a {@link RpcMessage}. */
 export const rpcMessage: z.ZodMiniType<RpcMessage> = z.union([rpcRequest, rpcNotification, rpcResult, rpcError])
 
-/** A request of one method, as JSON-RPC wraps it. */
-export function requestOf<M extends string, P>(
+/** Creates a validator of one method's request in its JSON-RPC envelope. */
+export function requestValidator<M extends string, P>(
   method: M,
   params: z.ZodMiniType<P>,
 ): z.ZodMiniType<{ readonly jsonrpc: '2.0'; readonly id: RequestId; readonly method: M; readonly params: P }> {
   return z.looseObject({ jsonrpc, id: requestId, method: z.literal(method), params })
 }
 
-/** A notification of one method, as JSON-RPC wraps it; `params` that may be left out say so themselves. */
+/** Creates a validator of one method's notification in its JSON-RPC envelope; optional `params` say so themselves. */
 export function notificationOf<M extends string, P>(
   method: M,
   params: z.ZodMiniType<P>,
@@ -79,7 +79,7 @@ export function notificationOf<M extends string, P>(
   return z.looseObject({ jsonrpc, method: z.literal(method), params })
 }
 
-/** The response that brings a result, as JSON-RPC wraps it. */
+/** Creates a validator of a response with a result in its JSON-RPC envelope. */
 export function responseOf<R>(
   result: z.ZodMiniType<R>,
 ): z.ZodMiniType<{ readonly jsonrpc: '2.0'; readonly id: RequestId; readonly result: R }> {

@@ -2,11 +2,12 @@ import type { ClientCapabilities } from './capabilities.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 
 /**
- * Which of the needed capabilities a client did not declare, as `data.requiredCapabilities` names them; `undefined` when
- * all are there. `elicitation: {}` declares, and needs, the form mode (client/elicitation, capabilities).
+ * Returns the required capabilities that a client did not declare, in the form of `data.requiredCapabilities`;
+ * `undefined` when all are declared. `elicitation: {}` declares, and requires, the form mode (client/elicitation,
+ * capabilities).
  */
 export function supports(capabilities: ClientCapabilities, needed: ClientCapabilities): ClientCapabilities | undefined {
-  return missing(withFormMode(capabilities), withFormMode(needed))
+  return missingSettings(withFormMode(capabilities), withFormMode(needed))
 }
 
 function withFormMode(capabilities: ClientCapabilities): JsonObject {
@@ -15,19 +16,19 @@ function withFormMode(capabilities: ClientCapabilities): JsonObject {
   return { ...capabilities, elicitation: { ...elicitation, form: {} } }
 }
 
-function missing(declared: JsonObject, needed: JsonObject): JsonObject | undefined {
+function missingSettings(declared: JsonObject, needed: JsonObject): JsonObject | undefined {
   const lacks: [string, JsonValue][] = []
   for (const [key, value] of Object.entries(needed)) {
     if (value === undefined) continue
     const has = Object.hasOwn(declared, key) ? declared[key] : undefined
-    const lack = isJsonObject(value) && isJsonObject(has) ? missing(has, value) : unlike(has, value)
+    const lack = isJsonObject(value) && isJsonObject(has) ? missingSettings(has, value) : unlike(has, value)
     if (lack !== undefined) lacks.push([key, lack])
   }
   // fromEntries defines members, so that a key such as __proto__ stays a key.
   return lacks.length === 0 ? undefined : Object.fromEntries(lacks)
 }
 
-/** A setting that is no object is there when it is the very same. */
+/** A setting that is not an object is declared when it is identical. */
 function unlike(has: JsonValue | undefined, value: JsonValue): JsonValue | undefined {
   return JSON.stringify(has) === JSON.stringify(value) ? undefined : value
 }

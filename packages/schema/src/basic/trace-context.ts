@@ -1,14 +1,14 @@
 import type { JsonObject } from './json.ts'
 
-/** What W3C Trace Context and W3C Baggage carry in `_meta` (basic/index, OpenTelemetry trace context). */
+/** The W3C Trace Context and W3C Baggage of a `_meta` (basic/index, OpenTelemetry trace context). */
 export interface TraceContext {
   readonly traceparent?: string | undefined
-  /** Means nothing without a `traceparent`, and so never comes without one. */
+  /** Has no meaning without a `traceparent`, and is left out without one. */
   readonly tracestate?: string | undefined
   readonly baggage?: string | undefined
 }
 
-/** The trace context of a `_meta`, of it only what is well-formed; what is not is left out, as W3C has it. */
+/** Parses the trace context of a `_meta`. Malformed parts are left out, as W3C requires. */
 export function traceContext(meta: JsonObject | undefined): TraceContext {
   if (meta === undefined) return {}
   const { traceparent, tracestate, baggage } = meta
@@ -21,7 +21,7 @@ export function traceContext(meta: JsonObject | undefined): TraceContext {
   return found
 }
 
-/** Versions above 00 may append fields; ff is no version, and ids of zeros are no ids. */
+/** Versions above 00 may append fields; ff is not a version, and ids of zeros are invalid. */
 const traceparentForm =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-[\x21-\x7e]{0,256})?$/
 
@@ -56,7 +56,7 @@ function isBaggage(value: unknown): value is string {
   return members.length <= 180 && members.every((member) => member.split(';').every(isBaggagePart))
 }
 
-/** The first part of a member is `key=value`, a property after it may be a key alone. */
+/** The first part of a member is `key=value`; a property after it may be a key alone. */
 function isBaggagePart(part: string, index: number): boolean {
   if (index > 0 && !part.includes('=')) return tokenForm.test(trim(part))
   const [key, value] = splitAt(part, '=')
@@ -68,7 +68,7 @@ function splitAt(text: string, mark: string): [string, string] {
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** Takes away the spaces and tabs that both formats allow around their parts. */
+/** Removes the spaces and tabs that both formats allow around their parts. */
 function trim(text: string): string {
   let start = 0
   let end = text.length

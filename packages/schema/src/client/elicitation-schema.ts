@@ -27,7 +27,7 @@ export type BooleanSchema = {
   readonly default?: boolean | undefined
 }
 
-/** A choice of one among bare values (client/elicitation, requested schema). */
+/** A single choice among untitled values (client/elicitation, requested schema). */
 export type UntitledSingleSelectEnumSchema = {
   readonly type: 'string'
   readonly title?: string | undefined
@@ -36,13 +36,13 @@ export type UntitledSingleSelectEnumSchema = {
   readonly default?: string | undefined
 }
 
-/** A value to choose, and what people see for it (client/elicitation, requested schema). */
+/** A selectable value with its title (client/elicitation, requested schema). */
 export type TitledOption = {
   readonly const: string
   readonly title: string
 }
 
-/** A choice of one among values with titles (client/elicitation, requested schema). */
+/** A single choice among titled values (client/elicitation, requested schema). */
 export type TitledSingleSelectEnumSchema = {
   readonly type: 'string'
   readonly title?: string | undefined
@@ -51,7 +51,7 @@ export type TitledSingleSelectEnumSchema = {
   readonly default?: string | undefined
 }
 
-/** A choice of several among bare values (client/elicitation, requested schema). */
+/** A multiple choice among untitled values (client/elicitation, requested schema). */
 export type UntitledMultiSelectEnumSchema = {
   readonly type: 'array'
   readonly title?: string | undefined
@@ -62,7 +62,7 @@ export type UntitledMultiSelectEnumSchema = {
   readonly default?: readonly string[] | undefined
 }
 
-/** A choice of several among values with titles (client/elicitation, requested schema). */
+/** A multiple choice among titled values (client/elicitation, requested schema). */
 export type TitledMultiSelectEnumSchema = {
   readonly type: 'array'
   readonly title?: string | undefined
@@ -73,7 +73,9 @@ export type TitledMultiSelectEnumSchema = {
   readonly default?: readonly string[] | undefined
 }
 
-/** A choice of one whose titles stand in `enumNames`, which JSON Schema does not know (client/elicitation).
+/**
+ * A single choice whose titles are in `enumNames`, which JSON Schema does not define (client/elicitation).
+ *
  * @deprecated The specification will drop it: use {@link TitledSingleSelectEnumSchema}.
  */
 export type LegacyTitledEnumSchema = {
@@ -86,10 +88,10 @@ export type LegacyTitledEnumSchema = {
   readonly default?: string | undefined
 }
 
-/** A choice of one (client/elicitation, requested schema). */
+/** A single choice (client/elicitation, requested schema). */
 export type SingleSelectEnumSchema = UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema
 
-/** A choice of several (client/elicitation, requested schema). */
+/** A multiple choice (client/elicitation, requested schema). */
 export type MultiSelectEnumSchema = UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema
 
 /** A choice, in any of its forms (client/elicitation, requested schema). */

@@ -44,8 +44,8 @@ export const elicitRequest: z.ZodMiniType<ElicitRequest> = z.looseObject({
 })
 
 /**
- * Validates an {@link ElicitResult}. The published JSON Schema forgets that a number may have a fraction; the
- * specification's TypeScript, which is the source of truth, does not (basic/index, schema).
+ * Validates an {@link ElicitResult}. The published JSON Schema omits fractions of numbers; the specification's
+ * TypeScript, the source of truth, allows them (basic/index, schema).
  */
 export const elicitResult: z.ZodMiniType<ElicitResult> = z.looseObject({
   action: z.enum(['accept', 'decline', 'cancel']),

@@ -5,11 +5,11 @@ export type Root = {
   readonly _meta?: MetaObject | undefined
   /** Starts with `file://` in this revision. */
   readonly uri: string
-  /** What people see. */
+  /** The name for people. */
   readonly name?: string | undefined
 }
 
-/** Asks a client for its roots; travels in an `InputRequiredResult` (client/roots). */
+/** Requests a client's roots; part of an `InputRequiredResult` (client/roots). */
 export type ListRootsRequest = {
   readonly method: 'roots/list'
   readonly params?: { readonly _meta?: MetaObject | undefined } | undefined

@@ -4,7 +4,7 @@ import { malformedKeyword } from './schema-keywords.ts'
 import { flawOfReferences } from './schema-references.ts'
 import { defaultSchemaBounds, type SchemaBounds, type Subschema, subschemas } from './subschemas.ts'
 
-/** The dialects of JSON Schema that are understood; a schema that names none is of the first. */
+/** The supported dialects of JSON Schema; a schema without one uses the first. */
 export const schemaDialects = {
   'https://json-schema.org/draft/2020-12/schema': '2020-12',
   'http://json-schema.org/draft-07/schema': '7',
@@ -13,7 +13,7 @@ export const schemaDialects = {
 /** A dialect of JSON Schema by its short name. */
 export type SchemaDialect = (typeof schemaDialects)[keyof typeof schemaDialects]
 
-/** The dialect that a schema names, the default when it names none, `undefined` when it is not known here. */
+/** Returns the dialect of a schema: the default without one, `undefined` when it is not supported. */
 export function dialectOf(schema: JsonObject): SchemaDialect | undefined {
   const { $schema } = schema
   if ($schema === undefined) return '2020-12'
@@ -21,9 +21,9 @@ export function dialectOf(schema: JsonObject): SchemaDialect | undefined {
 }
 
 /**
- * Why a JSON Schema from outside is refused, or `undefined` when it may be used (basic/index, JSON Schema usage). A schema
- * is refused for an unknown dialect, a keyword whose value has the wrong form, a reference that leaves the schema or leads
- * nowhere, references that go round without descending into the value, and for its size.
+ * Returns the reason to reject an untrusted JSON Schema, or `undefined` (basic/index, JSON Schema usage). Rejected are
+ * unknown dialects, malformed keywords, and schemas that are too large. References must stay within the schema and must
+ * not form a cycle without descending into the value.
  */
 export function admitSchema(schema: JsonObject, bounds: SchemaBounds = defaultSchemaBounds): string | undefined {
   if (dialectOf(schema) === undefined) return unknownDialect(schema['$schema'])

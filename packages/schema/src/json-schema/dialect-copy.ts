@@ -5,17 +5,17 @@ import { subschemas } from './subschemas.ts'
 /**
  * A copy of an admitted schema that a validator without dialects reads as the schema's own dialect has it.
  *
- * Gone are keywords that the dialect does not know, `format`, which is an annotation in 2020-12 and may be in draft-07, and
- * the names of the schema, which a validator would look references up by. `$dynamicRef` becomes `$ref`: within one schema
- * resource, which is all that is admitted, both lead to the same place.
+ * Gone are keywords that the dialect does not know, `format`, which is an annotation in 2020-12 and may be in draft-07,
+ * and the names of the schema, which a validator would look references up by. `$dynamicRef` becomes `$ref`: within one
+ * schema resource, which is all that is admitted, both lead to the same place.
  */
 export function dialectCopy(schema: JsonObject, dialect: SchemaDialect): JsonObject {
-  // By way of text, since a schema made in this process may hold one object in two places, and members that are undefined.
+  // Copied through text, since a schema made in this process may contain one object twice, and undefined members.
   const copy: JsonObject = JSON.parse(JSON.stringify(schema))
   const found = subschemas(copy)
   if (typeof found === 'string') return copy
   for (const subschema of found) {
-    // The copy is this function's own until it is returned.
+    // The copy belongs to this function until it is returned.
     const own = subschema.schema as { [keyword: string]: unknown }
     if (dialect === '2020-12') makeStatic(own)
     for (const keyword of foreignKeywords[dialect]) delete own[keyword]

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../basic/json.ts'
 
-/** The first keyword of a schema, not of its subschemas, whose value has not the form that both dialects give it. */
+/** Returns the first malformed keyword of a schema, not of its subschemas, by the forms of both dialects. */
 export function malformedKeyword(schema: JsonObject): string | undefined {
   for (const [keyword, value] of Object.entries(schema)) {
     const form = forms.get(keyword)
@@ -26,12 +26,12 @@ const isMapOf =
   (test: (value: unknown) => boolean) =>
   (value: unknown): boolean =>
     isJsonObject(value) && Object.values(value).every(test)
-const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0
+const isNonNegativeInteger = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0
 
 const string: Form = { what: 'a string', test: isString }
 const strings: Form = { what: 'an array of strings', test: isArrayOf(isString) }
 const number: Form = { what: 'a number', test: Number.isFinite }
-const count: Form = { what: 'a whole number', test: isCount }
+const count: Form = { what: 'a whole number', test: isNonNegativeInteger }
 const boolean: Form = { what: 'a boolean', test: (value) => typeof value === 'boolean' }
 const schema: Form = { what: 'a schema', test: isSchema }
 const schemas: Form = { what: 'a non-empty array of schemas', test: (value) => isSchemas(value) && value.length > 0 }

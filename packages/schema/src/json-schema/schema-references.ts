@@ -2,21 +2,21 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../basic/json.ts'
 import type { Subschema } from './subschemas.ts'
 
 /**
- * What is wrong with the references among the subschemas of a schema: one leaves the schema or leads nowhere, or they lead
- * round to where they began without descending into the value, so that a validator would never end.
+ * Returns the first problem of the references among subschemas. A reference leaves the schema, leads nowhere, or closes
+ * a cycle that never descends into the value, which a validator would follow forever.
  */
 export function flawOfReferences(found: readonly Subschema[]): string | undefined {
   const document = readDocument(found)
   for (const subschema of found) {
     for (const [keyword, reference] of referencesOf(subschema.schema)) {
       const target = resolve(document, subschema, reference)
-      if (typeof target === 'string') return `its ${keyword} ${quoted(reference)} ${target}`
+      if (typeof target === 'string') return `its ${keyword} ${quoteReference(reference)} ${target}`
     }
   }
   return goesRound(found, stepsInPlace(found, document)) ? 'its references go round without end' : undefined
 }
 
-/** The keywords that point at another schema, with what they say. */
+/** The keywords that refer to another schema. */
 function referencesOf({ $ref, $dynamicRef }: JsonObject): [string, string][] {
   const references: [string, string][] = []
   if (typeof $ref === 'string') references.push(['$ref', $ref])
@@ -40,7 +40,7 @@ function readDocument(found: readonly Subschema[]): Document {
   return { root: found[0]?.schema ?? {}, anchors, schemas: new Set(found.map(({ schema }) => schema)) }
 }
 
-/** The schema that a reference means, or what is wrong with it. Nothing is ever fetched. */
+/** Resolves a reference to a schema, or returns its problem. Nothing is ever fetched. */
 function resolve(document: Document, from: Subschema, reference: string): JsonObject | boolean | string {
   if (!reference.startsWith('#'))
     return 'leaves the schema; only references within it, such as #/$defs/name, are followed'
@@ -48,7 +48,9 @@ function resolve(document: Document, from: Subschema, reference: string): JsonOb
   const fragment = decodeFragment(reference)
   if (fragment === undefined) return 'is not well-formed'
   const target =
-    fragment === '' || fragment.startsWith('/') ? at(document.root, fragment) : document.anchors.get(fragment)
+    fragment === '' || fragment.startsWith('/')
+      ? resolvePointer(document.root, fragment)
+      : document.anchors.get(fragment)
   if (typeof target === 'boolean') return target
   return isJsonObject(target) && document.schemas.has(target) ? target : 'leads to no schema within it'
 }
@@ -68,8 +70,8 @@ function decodeFragment(reference: string): string | undefined {
   }
 }
 
-/** What a JSON Pointer leads to (RFC 6901), by own members alone. */
-function at(root: JsonObject, pointer: string): JsonValue | undefined {
+/** Resolves a JSON Pointer (RFC 6901) through own members alone. */
+function resolvePointer(root: JsonObject, pointer: string): JsonValue | undefined {
   let value: JsonValue | undefined = root
   for (const step of pointer.split('/').slice(1)) {
     const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
@@ -83,28 +85,28 @@ function member(value: JsonValue | undefined, key: string): JsonValue | undefine
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
-/** Keywords that apply a schema to the very value that their own schema is applied to. */
+/** Keywords that apply a schema to the same value as their own schema. */
 const inPlaceKeywords: ReadonlySet<string> = new Set(
   'allOf anyOf oneOf not if then else dependentSchemas dependencies'.split(' '),
 )
 
 type Steps = ReadonlyMap<JsonObject, readonly JsonObject[]>
 
-/** From each schema to those that a validator turns to with the same value. */
+/** Maps each schema to the schemas that a validator applies to the same value. */
 function stepsInPlace(found: readonly Subschema[], document: Document): Steps {
   const steps = new Map<JsonObject, JsonObject[]>()
   for (const subschema of found) {
     const { schema, parent, keyword } = subschema
-    if (parent !== undefined && inPlaceKeywords.has(keyword)) append(steps, parent.schema, schema)
+    if (parent !== undefined && inPlaceKeywords.has(keyword)) appendTo(steps, parent.schema, schema)
     for (const [, reference] of referencesOf(schema)) {
       const target = resolve(document, subschema, reference)
-      if (isJsonObject(target)) append(steps, schema, target)
+      if (isJsonObject(target)) appendTo(steps, schema, target)
     }
   }
   return steps
 }
 
-/** Whether the steps come back to where they began: what nothing leads to is taken away until all that is left does. */
+/** Tells if the steps form a cycle: schemas without incoming steps are removed until only cycles remain. */
 function goesRound(found: readonly Subschema[], steps: Steps): boolean {
   const arrivals = new Map<JsonObject, number>(found.map(({ schema }) => [schema, 0]))
   for (const targets of steps.values()) {
@@ -121,12 +123,12 @@ function goesRound(found: readonly Subschema[], steps: Steps): boolean {
   return free.length < arrivals.size
 }
 
-function append(map: Map<JsonObject, JsonObject[]>, key: JsonObject, value: JsonObject): void {
+function appendTo(map: Map<JsonObject, JsonObject[]>, key: JsonObject, value: JsonObject): void {
   const values = map.get(key)
   if (values === undefined) map.set(key, [value])
   else values.push(value)
 }
 
-function quoted(text: string): string {
+function quoteReference(text: string): string {
   return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)
 }

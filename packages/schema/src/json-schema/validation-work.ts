@@ -1,37 +1,39 @@
 import type { Subschema } from './subschemas.ts'
 
-/** How many schemas are applied to parts of one value before validation gives up: under a second's work. */
+/** The number of schema applications to one value after which validation stops: less than a second of work. */
 export const maximumSteps = 300_000
 
-/** How many comparisons and matches one validation may need for keywords that look at all pairs. */
+/** The number of comparisons and matches that one validation may spend on quadratic keywords. */
 const maximumPairs = 20_000_000
 
-/** A count of steps that a validation takes, shared by all subschemas of one schema. */
+/** A counter of validation steps, shared by all subschemas of one schema. */
 export interface StepBudget {
   left: number
 }
 
-/** Thrown out of a validator when the budget is spent. */
+/** Thrown by a validator when the budget is spent. */
 export const tooMuchWork = new Error('validating it takes too much work')
 
 /**
- * Makes every application of a subschema take from the budget. The validator reads each keyword of a schema once per
- * application, and `$recursiveAnchor` has a meaning in no dialect that is served, so that its getter is the place to count:
- * neither the depth nor the number of subschemas bounds what a recursive `anyOf` costs (basic/index, composition keywords).
+ * Charges every application of a subschema to the budget. The validator reads each keyword of a schema once per
+ * application, and `$recursiveAnchor` has no meaning in a supported dialect, so its getter counts. Neither depth nor
+ * the number of subschemas bounds the cost of a recursive `anyOf` (basic/index, composition keywords).
  */
 export function meter(found: readonly Subschema[], budget: StepBudget): void {
-  for (const { schema } of found) {
-    const weight = 1 + Math.floor(entriesOf(schema) / 16)
-    Object.defineProperty(schema, '$recursiveAnchor', {
-      get: () => {
-        budget.left -= weight
-        if (budget.left < 0) throw tooMuchWork
-      },
-    })
-  }
+  for (const { schema } of found) weigh(schema, 1 + Math.floor(entriesOf(schema) / 16), budget)
 }
 
-/** What one application of a schema looks through, such as the values of an `enum`. */
+/** Makes every application of one schema take so many steps from the budget. */
+export function weigh(schema: object, weight: number, budget: StepBudget): void {
+  Object.defineProperty(schema, '$recursiveAnchor', {
+    get: () => {
+      budget.left -= weight
+      if (budget.left < 0) throw tooMuchWork
+    },
+  })
+}
+
+/** The work of one application of a schema, such as the number of values of an `enum`. */
 function entriesOf(schema: object): number {
   let entries = 0
   for (const value of Object.values(schema)) {
@@ -42,8 +44,9 @@ function entriesOf(schema: object): number {
 }
 
 /**
- * A check that throws {@link tooMuchWork} for a value whose validation is more than linear by `uniqueItems`, which compares
- * all pairs, or `patternProperties`, which tries all patterns on all keys; `undefined` when the schema has neither.
+ * Creates a check that throws {@link tooMuchWork} for a value whose validation is more than linear. `uniqueItems`
+ * compares all pairs; `patternProperties` matches all patterns with all keys. Returns `undefined` for a schema without
+ * either.
  */
 export function pairwiseCheck(found: readonly Subschema[]): ((value: unknown) => void) | undefined {
   let patterns = 0
@@ -62,7 +65,7 @@ export function pairwiseCheck(found: readonly Subschema[]): ((value: unknown) =>
   }
 }
 
-/** The elements of a value, itself counted; `work` takes what comparing the items of its arrays with each other costs. */
+/** Counts the elements of a value, itself included; `work` receives the cost of comparing the items of its arrays. */
 function count(value: unknown, work: { pairs: number }): number {
   if (typeof value !== 'object' || value === null) return 1
   let elements = 1

@@ -3,8 +3,8 @@ import { metaKeys } from '../basic/meta-keys.ts'
 import type { KeyCounts } from './scan-text.ts'
 
 /**
- * Why a reader other than `JSON.parse`, such as a gateway, could take a message for another: a key stands twice in it, in
- * its params or in their `_meta`, or differs from a known one only in case or in how Unicode writes it.
+ * Detects a message that another reader, such as a gateway, could parse differently from `JSON.parse`. A key is
+ * duplicated in the message, its params or their `_meta`, or differs from a known key only in case or Unicode form.
  */
 export function ambiguousKeys(message: JsonObject, counts: KeyCounts): KeyFlaw | undefined {
   const flaw = flawAt(messageLevel, message, counts.message)
@@ -16,7 +16,7 @@ export function ambiguousKeys(message: JsonObject, counts: KeyCounts): KeyFlaw |
   return flawAt(metaLevel, meta, counts.meta)
 }
 
-/** What is wrong, and whether the id of the message could be another for another reader. */
+/** The problem, and whether another reader could see another message id. */
 export interface KeyFlaw {
   readonly message: string
   readonly ofId: boolean
@@ -57,12 +57,12 @@ function flawAt(level: Level, object: JsonObject, written: number): KeyFlaw | un
   return undefined
 }
 
-/** Readers that ignore case, or normalise, would take the one key for the other (as in CVE-2026-27896). */
+/** Readers that ignore case or normalize would read the one key as the other (as in CVE-2026-27896). */
 function lookalike({ path }: Level, key: string, meant: string): KeyFlaw {
   return { message: `${path}${key} is not a key, ${path}${meant} is: keys are compared exactly`, ofId: meant === 'id' }
 }
 
-// NFKC turns the long s and the Kelvin sign into the ASCII letters that case folding takes them for.
+// NFKC maps the long s and the Kelvin sign to the ASCII letters that case folding maps them to.
 function fold(key: string): string {
   return key.normalize('NFKC').toLowerCase()
 }

@@ -1,17 +1,17 @@
 import type { JsonObject } from '../basic/json.ts'
 import type { RequestId, RpcMessage } from '../basic/rpc.ts'
 
-/** A message as one line of JSON text. A {@link prepared} result is not written out again. */
+/** Serializes a message as one line of JSON. The text of a {@link prepared} result is reused. */
 export function encodeMessage(message: RpcMessage): string {
   if (!('result' in message)) return JSON.stringify(message)
-  const text = textOf(message.result)
+  const text = resultText(message.result)
   if (text === undefined) return JSON.stringify(message)
   return `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":${text}}`
 }
 
 /**
- * Freezes a result with all that is in it, and lets {@link encodeMessage} keep its text from the first time that it is
- * sent. For results that are sent often, such as the pages of a list.
+ * Freezes a result deeply, and lets {@link encodeMessage} cache its text after the first use. For results that are sent
+ * often, such as pages of a list.
  */
 export function prepared<T extends object>(result: T): T {
   freeze(result)
@@ -19,23 +19,23 @@ export function prepared<T extends object>(result: T): T {
   return result
 }
 
-/** A message with a large prepared result, in the pieces that make its text. */
+/** A message with a large prepared result, as the pieces of its text. */
 export interface MessagePieces {
-  /** What comes before the result: ASCII alone. */
+  /** The text before the result, in ASCII. */
   readonly head: string
-  /** The result's text in UTF-8, which is kept; not to be changed. */
+  /** The cached text of the result in UTF-8; it must not be modified. */
   readonly result: Uint8Array
-  /** What comes after it: ASCII alone. */
+  /** The text after the result, in ASCII. */
   readonly tail: string
 }
 
 /**
- * A message as pieces of its text, when its result is {@link prepared} and large: to join them would copy the result for every
- * request. Undefined for any other message.
+ * Serializes a message into pieces when its result is {@link prepared} and large; joining them would copy the result
+ * for every request. Undefined for any other message.
  */
 export function encodePieces(message: RpcMessage): MessagePieces | undefined {
   if (!('result' in message)) return undefined
-  const kept = keptOf(message.result)
+  const kept = cachedTexts(message.result)
   if (kept === undefined || kept.text.length < largeText) return undefined
   kept.bytes ??= new TextEncoder().encode(kept.text)
   return { head: `{"jsonrpc":"2.0","id":${asciiOf(message.id)},"result":`, result: kept.bytes, tail: '}' }
@@ -43,7 +43,7 @@ export function encodePieces(message: RpcMessage): MessagePieces | undefined {
 
 const largeText = 16_384
 
-/** What is kept of a prepared result. */
+/** The cached texts of a prepared result. */
 interface Kept {
   readonly text: string
   bytes: Uint8Array | undefined
@@ -51,11 +51,11 @@ interface Kept {
 
 const texts = new WeakMap<object, Kept | undefined>()
 
-function textOf(result: JsonObject): string | undefined {
-  return keptOf(result)?.text
+function resultText(result: JsonObject): string | undefined {
+  return cachedTexts(result)?.text
 }
 
-function keptOf(result: JsonObject): Kept | undefined {
+function cachedTexts(result: JsonObject): Kept | undefined {
   const known = texts.get(result)
   if (known !== undefined || !texts.has(result)) return known
   const kept = { text: JSON.stringify(result), bytes: undefined }

@@ -2,15 +2,15 @@ import { ambiguousKeys, type KeyFlaw } from './ambiguous-keys.ts'
 import { checkBytes, defaultBounds, type ParseBounds } from './bounds.ts'
 import { errorCodes } from '../basic/error-codes.ts'
 import { isJsonObject, type JsonObject } from '../basic/json.ts'
-import { McpError } from '../basic/mcp-error.ts'
+import { isMcpError, McpError } from '../basic/mcp-error.ts'
 import type { RequestId, RpcError, RpcMessage, RpcNotification, RpcRequest, RpcResponse } from '../basic/rpc.ts'
 import { scanText } from './scan-text.ts'
 
 /**
- * A text as the one message that it carries. Unknown members of the message are kept and mean nothing (basic/index).
+ * Parses a text as one message. Unknown members of the message are kept and have no meaning (basic/index).
  *
- * Throws `McpError(parse)` when the text is not JSON or breaks a bound, and `McpError(invalidRequest)` when the JSON is
- * not a message; {@link unreadRequestId} then gives the id for the answer, where it could be read.
+ * Throws `McpError(parse)` when the text is not JSON or exceeds a limit, and `McpError(invalidRequest)` when the JSON
+ * is not a message. {@link unreadRequestId} then returns the id for the response, where it could be read.
  */
 export function parseMessage(text: string, bounds: ParseBounds = defaultBounds): RpcMessage {
   checkBytes(text, bounds)
@@ -18,43 +18,72 @@ export function parseMessage(text: string, bounds: ParseBounds = defaultBounds):
   const value = parseJson(text)
   if (!isJsonObject(value)) throw new McpError(errorCodes.invalidRequest, notAnObject(value))
   const flaw = ambiguousKeys(value, counts)
-  if (flaw !== undefined) throw refusal(value, flaw.message, flaw)
+  if (flaw !== undefined) throw invalidRequest(value, flaw.message, flaw)
   return readMessage(value)
 }
 
-/** As {@link parseMessage}, for a side that asks nothing: a response is refused with `McpError(invalidRequest)`. */
+/**
+ * The messages of a JSON-RPC batch, which revision 2025-03-26 has; undefined for a text that is no array. The bounds hold for the
+ * whole text, and `length` for the number of messages. A member that is no message is the `McpError` of {@link parseMessage}.
+ *
+ * Throws `McpError(parse)` when the text is not JSON or breaks a bound, and `McpError(invalidRequest)` for an empty or a longer batch.
+ */
+export function parseBatch(
+  text: string,
+  length: number,
+  bounds: ParseBounds = defaultBounds,
+): readonly (RpcMessage | McpError)[] | undefined {
+  if (!/^\s*\[/.test(text)) return undefined
+  checkBytes(text, bounds)
+  scanText(text, bounds)
+  const members = parseJson(text)
+  if (!Array.isArray(members)) return undefined
+  if (members.length === 0 || members.length > length) {
+    throw new McpError(errorCodes.invalidRequest, `A batch has 1 to ${length} messages`)
+  }
+  return members.map((member) => {
+    try {
+      return parseMessage(JSON.stringify(member), bounds)
+    } catch (error) {
+      if (isMcpError(error)) return error
+      throw error
+    }
+  })
+}
+
+/** Parses a message for a side that sends no requests: a response is rejected with `McpError(invalidRequest)`. */
 export function parseRequestOrNotification(text: string, bounds?: ParseBounds): RpcRequest | RpcNotification {
   const message = parseMessage(text, bounds)
   if ('method' in message) return message
   throw new McpError(errorCodes.invalidRequest, 'The message is a response; only requests and notifications come here')
 }
 
-/** The id of the request whose text {@link parseMessage} refused, when it could be read. */
+/** Returns the id of a request that {@link parseMessage} rejected, when it could be read. */
 export function unreadRequestId(error: unknown): RequestId | undefined {
   return typeof error === 'object' && error !== null ? idsOfRefused.get(error) : undefined
 }
 
-/** Whether a message expects an answer. */
+/** Tells if a message is a request, which expects a response. */
 export function isRequest(message: RpcMessage): message is RpcRequest {
   return 'method' in message && 'id' in message
 }
 
-/** Whether a message has a method and expects no answer. */
+/** Tells if a message is a notification, which expects no response. */
 export function isNotification(message: RpcMessage): message is RpcNotification {
   return 'method' in message && !('id' in message)
 }
 
-/** Whether a message answers a request, with a result or an error. */
+/** Tells if a message is a response, with a result or an error. */
 export function isResponse(message: RpcMessage): message is RpcResponse {
   return !('method' in message)
 }
 
-/** Whether a message answers a request with an error. */
+/** Tells if a message is a response with an error. */
 export function isErrorResponse(message: RpcMessage): message is RpcError {
   return 'error' in message
 }
 
-// Beside the error, not in it: what is in an error goes over the wire.
+// Stored beside the error, not in it: the content of an error is sent to the peer.
 const idsOfRefused = new WeakMap<object, RequestId>()
 
 function parseJson(text: string): unknown {
@@ -72,39 +101,39 @@ function notAnObject(value: unknown): string {
 }
 
 function readMessage(value: JsonObject): RpcMessage {
-  if (value['jsonrpc'] !== '2.0') throw refusal(value, 'jsonrpc must be "2.0"')
+  if (value['jsonrpc'] !== '2.0') throw invalidRequest(value, 'jsonrpc must be "2.0"')
   const kinds = Number('method' in value) + Number('result' in value) + Number('error' in value)
-  if (kinds !== 1) throw refusal(value, 'A message has exactly one of method, result and error')
+  if (kinds !== 1) throw invalidRequest(value, 'A message has exactly one of method, result and error')
   if ('method' in value) return readCall(value)
-  return 'result' in value ? readResult(value) : readError(value)
+  return 'result' in value ? readResultResponse(value) : readError(value)
 }
 
 function readCall(value: JsonObject): RpcMessage {
   const { id, method, params } = value
-  if (typeof method !== 'string') throw refusal(value, 'method must be a string')
-  if ('id' in value && !isRequestId(id)) throw refusal(value, idRule)
-  if ('params' in value && !isJsonObject(params)) throw refusal(value, 'params must be an object')
-  // Every member that the type names has been checked above; the object is kept as it came, without a copy.
+  if (typeof method !== 'string') throw invalidRequest(value, 'method must be a string')
+  if ('id' in value && !isRequestId(id)) throw invalidRequest(value, idRule)
+  if ('params' in value && !isJsonObject(params)) throw invalidRequest(value, 'params must be an object')
+  // Every member that the type names was checked above; the object is kept without a copy.
   return value as unknown as RpcRequest | RpcNotification
 }
 
-function readResult(value: JsonObject): RpcMessage {
-  if (!isRequestId(value['id'])) throw refusal(value, idRule)
-  if (!isJsonObject(value['result'])) throw refusal(value, 'result must be an object')
-  // Every member that the type names has been checked above.
+function readResultResponse(value: JsonObject): RpcMessage {
+  if (!isRequestId(value['id'])) throw invalidRequest(value, idRule)
+  if (!isJsonObject(value['result'])) throw invalidRequest(value, 'result must be an object')
+  // Every member that the type names was checked above.
   return value as unknown as RpcResponse
 }
 
 function readError(value: JsonObject): RpcMessage {
   const { id, error } = value
-  if (!isJsonObject(error)) throw refusal(value, 'error must be an object')
-  if (!Number.isSafeInteger(error['code'])) throw refusal(value, 'error.code must be an integer')
-  if (typeof error['message'] !== 'string') throw refusal(value, 'error.message must be a string')
-  // Plain JSON-RPC writes null where this revision leaves the id out; servers of earlier revisions still do.
-  // The cast repeats the three checks above.
+  if (!isJsonObject(error)) throw invalidRequest(value, 'error must be an object')
+  if (!Number.isSafeInteger(error['code'])) throw invalidRequest(value, 'error.code must be an integer')
+  if (typeof error['message'] !== 'string') throw invalidRequest(value, 'error.message must be a string')
+  // Plain JSON-RPC writes null where this revision omits the id; servers of earlier revisions still do. The cast
+  // repeats the three checks above.
   if (id === null) return { jsonrpc: '2.0', error: error as unknown as RpcError['error'] }
-  if ('id' in value && !isRequestId(id)) throw refusal(value, idRule)
-  // Every member that the type names has been checked above.
+  if ('id' in value && !isRequestId(id)) throw invalidRequest(value, idRule)
+  // Every member that the type names was checked above.
   return value as unknown as RpcError
 }
 
@@ -114,7 +143,7 @@ function isRequestId(id: unknown): id is RequestId {
   return typeof id === 'string' || Number.isSafeInteger(id)
 }
 
-function refusal(value: JsonObject, message: string, flaw?: KeyFlaw): McpError {
+function invalidRequest(value: JsonObject, message: string, flaw?: KeyFlaw): McpError {
   const error = new McpError(errorCodes.invalidRequest, message)
   const id = value['id']
   if (isRequestId(id) && flaw?.ofId !== true) idsOfRefused.set(error, id)

@@ -1,6 +1,6 @@
 import { type ParseBounds, tooMuch } from './bounds.ts'
 
-/** How many keys are written in the message, in its params, and in their `_meta`, repetitions counted. */
+/** The number of keys in the message, its params, and their `_meta`, duplicates included. */
 export interface KeyCounts {
   readonly message: number
   readonly params: number
@@ -8,16 +8,16 @@ export interface KeyCounts {
 }
 
 /**
- * Reads a text once, before `JSON.parse` builds anything from it: throws `McpError(parse)` when it breaks the bounds in
- * depth or elements, and counts the keys that `JSON.parse` would silently merge where they stand twice.
+ * Scans a text before `JSON.parse` builds anything from it. Throws `McpError(parse)` when it exceeds the limits of
+ * depth or elements. Counts the keys that `JSON.parse` would merge silently.
  *
- * What it says holds as far as the text is JSON; `JSON.parse` stops where this stops to understand.
+ * The result is valid as far as the text is JSON; `JSON.parse` stops at the same place.
  */
 export function scanText(text: string, bounds: ParseBounds): KeyCounts {
   const scan: Scan = { text, bounds, depth: 0, elements: 0, level: 0, keyStart: 0, keyEnd: 0, keys: [0, 0, 0, 0] }
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
-    // Most of a text outside strings is digits and space, which one look-up passes over.
+    // Outside strings, most characters are digits and spaces, which one table look-up skips.
     if (unit < 0x80 && marks[unit] === 1) at = readMark(scan, unit, at)
   }
   const [, message, params, meta] = scan.keys
@@ -31,10 +31,10 @@ interface Scan {
   elements: number
   /** 1 within the message, 2 within its params, 3 within their `_meta`; keys are read while it equals the depth. */
   level: number
-  /** Where the last key that was read stands, without its quotes. */
+  /** The position of the last key, without its quotes. */
   keyStart: number
   keyEnd: number
-  /** The keys that were read at each level. */
+  /** The number of keys at each level. */
   readonly keys: [number, number, number, number]
 }
 
@@ -53,16 +53,16 @@ const closeBrace = 0x7d
 const marks = new Uint8Array(0x80)
 for (const mark of [quote, comma, openBracket, closeBracket, openBrace, closeBrace]) marks[mark] = 1
 
-/** Reads what begins at a mark, and returns where it ends. */
+/** Scans a token that begins at a mark, and returns its end. */
 function readMark(scan: Scan, mark: number, at: number): number {
   if (mark === quote) return readString(scan, at)
   if (mark === comma) countElement(scan)
-  else if (mark === openBrace || mark === openBracket) open(scan, mark, at)
-  else close(scan)
+  else if (mark === openBrace || mark === openBracket) openScope(scan, mark, at)
+  else closeScope(scan)
   return at
 }
 
-/** Reads a string that begins at `start`, and returns where its closing quote is. */
+/** Scans a string that begins at `start`, and returns the position of its closing quote. */
 function readString(scan: Scan, start: number): number {
   const { text } = scan
   const end = endOfString(text, start)
@@ -74,7 +74,9 @@ function readString(scan: Scan, start: number): number {
   return end
 }
 
-/** How far a loop looks for the end of a string before a call of `indexOf`, which is faster from there on. */
+/**
+ * The number of characters that a loop scans for the end of a string before `indexOf`, which is faster from there on.
+ */
 const shortString = 12
 
 function endOfString(text: string, start: number): number {
@@ -95,7 +97,7 @@ function isEscaped(text: string, at: number): boolean {
   return (at - before) % 2 === 0
 }
 
-function open(scan: Scan, mark: number, at: number): void {
+function openScope(scan: Scan, mark: number, at: number): void {
   const { text, bounds } = scan
   if (scan.depth === scan.level && mark === openBrace && leadsDown(scan)) {
     scan.level++
@@ -106,7 +108,7 @@ function open(scan: Scan, mark: number, at: number): void {
   if (next !== closeBrace && next !== closeBracket) countElement(scan)
 }
 
-/** Whether the object that opens is one whose keys are to be read: it is the value of the last key, or the whole. */
+/** Tells if the keys of an opening object are to be read: it is the value of the last key, or the whole message. */
 function leadsDown({ text, level, keyStart, keyEnd }: Scan): boolean {
   if (level === 0) return true
   const written = text.slice(keyStart, keyEnd)
@@ -121,7 +123,7 @@ function unescape(written: string): string {
   }
 }
 
-function close(scan: Scan): void {
+function closeScope(scan: Scan): void {
   if (scan.depth === 0) return
   if (scan.depth === scan.level) scan.level--
   scan.depth--

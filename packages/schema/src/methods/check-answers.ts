@@ -17,10 +17,10 @@ function listRootsResult({ object }: FreeJson): check.Check {
   return check.fields({ roots: check.items(root) })
 }
 
-/** Judges a `CreateMessageResult` (client/sampling): undefined when it is well. */
+/** Checks a `CreateMessageResult` (client/sampling): undefined when it is valid. */
 export const checkCreateMessageResult: check.Check = createMessageResult(lookedThrough)
 
-/** Judges a `ListRootsResult` (client/roots): undefined when it is well. */
+/** Checks a `ListRootsResult` (client/roots): undefined when it is valid. */
 export const checkListRootsResult: check.Check = listRootsResult(lookedThrough)
 
 const formValue: check.Check = (value) => {
@@ -37,8 +37,8 @@ const message = createMessageResult(leftAlone)
 const roots = listRootsResult(leftAlone)
 
 /**
- * The results that answer what a server asked (basic/patterns/mrtr). One is well when it is any of the three kinds; the
- * failure is told of the kind that its members look like.
+ * Checks a result that answers an input request (basic/patterns/mrtr). It is valid when it is any of the three kinds;
+ * the failure describes the kind that its members resemble.
  */
 export const inputResponses: check.Check = check.members(
   (value) => elicitResult(value) && message(value) && roots(value) && likeliest(value)(value),

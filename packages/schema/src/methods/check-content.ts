@@ -1,22 +1,25 @@
 import { isJsonObject } from '../basic/json.ts'
 import * as check from './checks.ts'
 
-/** A string that may be left out, as most are. */
+/** An optional string. */
 export const optionalString: check.Check = check.optional(check.string)
 
-/** A boolean that may be left out. */
+/** An optional boolean. */
 export const optionalBoolean: check.Check = check.optional(check.boolean)
 
-/** How what may be any JSON is judged: a value, and an object. */
+/** Checks for members that may be any JSON: a value, and an object. */
 export interface FreeJson {
   readonly value: check.Check
   readonly object: check.Check
 }
 
-/** Looks through it, as the validators do: a client keeps what a result holds, and in memory no parser has seen it. */
+/**
+ * Checks it deeply, as the validators do: a client keeps the content of a result, and in memory no parser has checked
+ * it.
+ */
 export const lookedThrough: FreeJson = { value: check.json, object: check.jsonObject }
 
-/** Leaves it to the parser of messages, and to whoever uses it: params are judged on the way of every request. */
+/** Leaves it to the message parser and to the code that uses it: params are checked on every request. */
 export const leftAlone: FreeJson = { value: () => undefined, object: check.object }
 
 /** A `Role`. */
@@ -29,7 +32,7 @@ const icon = check.fields({
   theme: check.optional(check.oneOf('dark', 'light')),
 })
 
-/** What tells people of a thing: its names, a description, and icons (basic/index, icons). */
+/** The members for people: names, a description, and icons (basic/index, icons). */
 export const described = {
   name: check.string,
   title: optionalString,
@@ -37,7 +40,7 @@ export const described = {
   icons: check.optional(check.items(icon)),
 }
 
-/** An `Implementation`: who a client or a server says that it is. */
+/** An `Implementation`: the software of a client or a server. */
 export const implementation: check.Check = check.fields({
   ...described,
   version: check.string,
@@ -50,12 +53,12 @@ const annotations = check.fields({
   priority: check.optional(check.share),
 })
 
-/** What content and resources may say of themselves. */
+/** The annotations of content and resources. */
 export function annotated({ object }: FreeJson): { readonly [key: string]: check.Check } {
   return { annotations: check.optional(annotations), _meta: check.optional(object) }
 }
 
-/** A `Resource`, and a link to one but for its `type`. */
+/** A `Resource`, and a link to one except for its `type`. */
 export function resource(free: FreeJson): check.Check {
   return check.fields({
     ...described,
@@ -72,7 +75,7 @@ function plainContent(free: FreeJson): { readonly [type: string]: check.Check } 
   return { text: check.fields({ ...common, text: check.string }), image: media, audio: media }
 }
 
-/** What a resource holds, as text or as bytes. One with both is well when either is. */
+/** The contents of a resource, as text or as bytes. An object with both is valid when either is. */
 export function resourceContents({ object }: FreeJson): check.Check {
   const contents = { uri: check.string, mimeType: optionalString, _meta: check.optional(object) }
   const text = check.fields({ ...contents, text: check.string })
@@ -92,7 +95,7 @@ export function contentBlock(free: FreeJson): check.Check {
   })
 }
 
-/** What a message to or from a model says, in one block or several. */
+/** The content of a message to or from a model, in one block or several. */
 export function sampledContent(free: FreeJson): check.Check {
   const _meta = check.optional(free.object)
   const block = check.byMember('type', {

@@ -1,7 +1,7 @@
 import { annotated, described, lookedThrough, optionalBoolean, optionalString } from './check-content.ts'
 import * as check from './checks.ts'
 
-/** A `Tool`; its schemas are JSON objects here, and nothing is said of their keywords. */
+/** A `Tool`; its schemas are JSON objects here, and their keywords are not checked. */
 export const tool: check.Check = check.fields({
   ...described,
   _meta: check.optional(check.jsonObject),

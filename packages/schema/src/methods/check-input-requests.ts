@@ -17,7 +17,8 @@ const freeText = check.fields({
 const oneOfNames = check.fields({ enum: check.strings })
 const oneOfOptions = check.fields({ oneOf: options })
 
-// Any text, or one of a choice. An object may have members of other kinds, so only what is none of the kinds is refused.
+// Any text, or one of a choice. An object may have members of other kinds, so only what is none of the kinds is
+// refused.
 const text: check.Check = (value) => {
   const failure = anyText(value)
   if (failure !== undefined) return failure
@@ -86,7 +87,7 @@ const samplingParams = check.fields({
   toolChoice: check.optional(check.fields({ mode: check.optional(check.oneOf('auto', 'required', 'none')) })),
 })
 
-/** Judges one `InputRequest`, a form, a URL, a message to a model or the question for roots: undefined when it is well. */
+/** Checks one `InputRequest`, a form, a URL, a sampling request or a request for roots: undefined when it is valid. */
 export const checkInputRequest: check.Check = check.byMember('method', {
   'elicitation/create': check.fields({
     params: (value) => (isJsonObject(value) && value['mode'] === 'url' ? urlParams : formParams)(value),
@@ -95,5 +96,5 @@ export const checkInputRequest: check.Check = check.byMember('method', {
   'roots/list': check.fields({ params: check.optional(check.fields({ _meta: optionalMeta })) }),
 })
 
-/** Judges `InputRequests`, whatever their keys (basic/patterns/mrtr): undefined when all are well. */
+/** Checks `InputRequests` with any keys (basic/patterns/mrtr): undefined when all are valid. */
 export const checkInputRequests: check.Check = check.members(checkInputRequest)

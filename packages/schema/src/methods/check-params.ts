@@ -19,10 +19,10 @@ const _meta = requestMetaCheck
 
 const asking = { inputResponses: check.optional(inputResponses), requestState: optionalString }
 
-/** Params that hold nothing but `_meta`. */
+/** Params with only `_meta`. */
 export const requestParams: ParamsCheck<RequestParams> = params({})
 
-/** Params of a method that answers in pages (server/utilities/pagination). */
+/** Params of a paginated method (server/utilities/pagination). */
 export const paginatedRequestParams: ParamsCheck<PaginatedRequestParams> = params({ cursor: optionalString })
 
 /** Params of `tools/call` (server/tools). */
@@ -70,7 +70,7 @@ function params<P>(checks: { readonly [key: string]: check.Check }): ParamsCheck
   return (value) => {
     const failure = whole(value)
     if (failure !== undefined) throw invalidParams(failure)
-    // The checks name every member of the type P; a test holds them against its validator.
+    // The checks name every member of the type P; a test compares them with its validator.
     return value as P
   }
 }

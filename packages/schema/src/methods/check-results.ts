@@ -14,7 +14,7 @@ const duration: check.Check = (value) => {
 }
 const cacheable = { ...result, ttlMs: duration, cacheScope: check.oneOf('private', 'public') }
 
-function page(key: string, item: check.Check): check.Check {
+function pageOf(key: string, item: check.Check): check.Check {
   return check.fields({ ...cacheable, nextCursor: content.optionalString, [key]: check.items(item) })
 }
 
@@ -30,7 +30,7 @@ const serverCapabilities = check.fields({
   tools: list,
 })
 
-/** The most values that one completion has (server/utilities/completion). */
+/** The limit of values in one completion (server/utilities/completion). */
 const maximumValues = 100
 
 const values: check.Check = (value) => {
@@ -47,21 +47,21 @@ const results: { readonly [M in Method]: check.Check } = {
     capabilities: serverCapabilities,
     instructions: content.optionalString,
   }),
-  'tools/list': page('tools', tool),
+  'tools/list': pageOf('tools', tool),
   'tools/call': check.fields({
     ...result,
     content: check.items(block),
     structuredContent: check.optional(check.json),
     isError: content.optionalBoolean,
   }),
-  'prompts/list': page('prompts', prompt),
+  'prompts/list': pageOf('prompts', prompt),
   'prompts/get': check.fields({
     ...result,
     description: content.optionalString,
     messages: check.items(check.fields({ role: content.role, content: block })),
   }),
-  'resources/list': page('resources', content.resource(content.lookedThrough)),
-  'resources/templates/list': page('resourceTemplates', resourceTemplate),
+  'resources/list': pageOf('resources', content.resource(content.lookedThrough)),
+  'resources/templates/list': pageOf('resourceTemplates', resourceTemplate),
   'resources/read': check.fields({
     ...cacheable,
     contents: check.items(content.resourceContents(content.lookedThrough)),
@@ -81,8 +81,8 @@ const results: { readonly [M in Method]: check.Check } = {
 }
 
 /**
- * Judges a method's complete result as its published type has it: undefined when it is well, whatever else it holds.
- * Nothing is filled in that servers of an earlier revision leave out.
+ * Checks a method's complete result against its published type: undefined when it is valid. No defaults are filled in
+ * for servers of an earlier revision.
  */
 export function checkResult(method: Method, value: unknown): check.Failure | undefined {
   return results[method](value)

@@ -1,19 +1,19 @@
 import { isJson, isJsonObject, type JsonObject } from '../basic/json.ts'
 
-/** Why a value is refused: where, what belongs there, and what stood there. Nothing of the value itself is repeated. */
+/** A failed check: the path, the expected type, and the type found. It repeats nothing of the value itself. */
 export interface Failure {
-  /** From the value that was checked; empty for itself, else as one would write it, such as `.name` or `[0].type`. */
+  /** The path from the checked value; empty for itself, else in source form, such as `.name` or `[0].type`. */
   readonly path: string
   readonly expected: string
   readonly got: string
 }
 
-/** Judges a value in place; `undefined` when it is well. */
+/** Checks a value in place; returns `undefined` when it is valid. */
 export type Check = (value: unknown) => Failure | undefined
 
-/** The failure of a value that is not what belongs there. */
+/** Creates the failure of a value of another type. */
 export function expected(what: string, value: unknown): Failure {
-  return { path: '', expected: what, got: kindOf(value) }
+  return { path: '', expected: what, got: describeKind(value) }
 }
 
 /** Any string. */
@@ -22,19 +22,19 @@ export const string: Check = (value) => (typeof value === 'string' ? undefined :
 /** A boolean. */
 export const boolean: Check = (value) => (typeof value === 'boolean' ? undefined : expected('a boolean', value))
 
-/** An integer that a double carries exactly. */
+/** An integer that a double represents exactly. */
 export const integer: Check = (value) => (Number.isSafeInteger(value) ? undefined : expected('an integer', value))
 
 /** A number that JSON can carry. */
 export const number: Check = (value) => (Number.isFinite(value) ? undefined : expected('a finite number', value))
 
-/** Any object, and nothing is said of what it holds. */
+/** Any object, with unchecked members. */
 export const object: Check = (value) => (isJsonObject(value) ? undefined : expected('an object', value))
 
-/** Whatever JSON can carry, which a parser has seen to but nobody where messages stay in memory. */
+/** Any JSON value. A parser guarantees it for texts, but not for messages that stay in memory. */
 export const json: Check = (value) => (isJson(value) ? undefined : expected('what JSON can carry', value))
 
-/** An object of what JSON can carry. */
+/** An object of JSON values. */
 export const jsonObject: Check = (value) => object(value) ?? json(value)
 
 /** A string or an integer, as ids and progress tokens are. */
@@ -51,7 +51,7 @@ export function oneOf(...words: readonly string[]): Check {
   return (value) => (known.has(value) ? undefined : expected(anyOf(words), value))
 }
 
-/** The check, or nothing there. */
+/** Makes a check optional. */
 export function optional(check: Check): Check {
   return (value) => (value === undefined ? undefined : check(value))
 }
@@ -86,7 +86,7 @@ export function items(check: Check): Check {
 /** An array of strings. */
 export const strings: Check = items(string)
 
-/** An object whose members all pass the check, whatever their keys. */
+/** An object with any keys whose members all pass the check. */
 export function members(check: Check): Check {
   return (value) => {
     if (!isJsonObject(value)) return expected('an object', value)
@@ -113,7 +113,7 @@ export function fieldsAndOthers(checks: { readonly [key: string]: Check }, other
   }
 }
 
-/** An object of which one member, a string, picks the check. */
+/** An object with a string member that selects the check. */
 export function byMember(key: string, checks: { readonly [word: string]: Check }): Check {
   const rows = new Map<unknown, Check>(Object.entries(checks))
   return (value) => {
@@ -128,23 +128,23 @@ function anyOf(words: readonly string[]): string {
   return `${words.length === 1 ? '' : 'one of '}${words.map((word) => `"${word}"`).join(', ')}`
 }
 
-/** A failure as seen from the object that holds the failing value under a key. */
+/** Prefixes the path of a failure with the key of the enclosing object. */
 export function within(failure: Failure, key: string): Failure {
   const step = plainKey.test(key) ? `.${key}` : `[${JSON.stringify(key.slice(0, longestStep))}]`
   return { ...failure, path: step + failure.path }
 }
 
-/** How much of a peer's key a message repeats. */
+/** The number of characters of a peer's key that a message repeats. */
 const longestStep = 100
 
 const plainKey = /^[\w$]{1,100}$/
 
-/** Reads a member of data from a peer: its own alone, never what every object inherits. */
+/** Reads an own member of peer data, never an inherited one. */
 export function own(value: JsonObject, key: string): unknown {
   return Object.hasOwn(value, key) ? value[key] : undefined
 }
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'

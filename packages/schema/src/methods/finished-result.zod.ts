@@ -3,8 +3,8 @@ import { inEnglish } from '../basic/issue-of.zod.ts'
 import { isJsonObject } from '../basic/json.ts'
 import { inputRequiredResult } from '../patterns/mrtr.zod.ts'
 
-/** Validates a result that is complete, after it was given what servers of an earlier revision leave out. */
-export function complete<R extends { readonly resultType: string }>(
+/** Validates a complete result, after filling in defaults for servers of an earlier revision. */
+export function finishedResult<R extends { readonly resultType: string }>(
   validator: z.ZodMiniType<R>,
   fill: (result: object) => object = withResultType,
 ): z.ZodMiniType<R> {
@@ -20,7 +20,7 @@ function withResultType(result: object): object {
   return { resultType: 'complete', ...result }
 }
 
-/** What results have that may be kept, where a server does not say it. */
+/** The cache fields of results, with defaults for a server that omits them. */
 export function withCacheHints(result: object): object {
   const filled = { resultType: 'complete', cacheScope: 'private', ttlMs: 0, ...result }
   return typeof filled.ttlMs === 'number' && filled.ttlMs < 0 ? { ...filled, ttlMs: 0 } : filled
@@ -33,7 +33,10 @@ const asking = inputRequiredResult.check(
   ),
 )
 
-/** Validates a result that is complete or asks for input. Its `resultType` chooses: a union would report the issues of both. */
+/**
+ * Validates a result that is complete or asks for input. Its `resultType` selects: a union would report the issues of
+ * both.
+ */
 export function completeOrAsking<R>(completed: z.ZodMiniType<R>): z.ZodMiniType<R | z.output<typeof asking>> {
   return z.transform((value: unknown, context) => {
     const asks = isJsonObject(value) && value['resultType'] === 'input_required'

@@ -9,19 +9,21 @@ import type { CallToolRequestParams, CallToolResult, ListToolsResult } from '../
 import * as check from './check-params.ts'
 import type { RequestParams } from '../basic/meta.ts'
 
-/** What the code must know of a method. */
+/** The properties of a method. */
 export interface MethodRow<P = unknown> {
   /** Checks and narrows the params; throws `McpError(invalidParams)` that names the path. */
   readonly params: check.ParamsCheck<P>
-  /** Which field of the params the `Mcp-Name` header repeats (basic/transports/streamable-http). */
+  /** The field of the params that the `Mcp-Name` header repeats (basic/transports/streamable-http). */
   readonly named?: 'name' | 'uri' | undefined
   /** May answer `input_required` (basic/patterns/mrtr). */
   readonly asks?: true | undefined
+  /** May change something; every other method only reads. */
+  readonly effects?: true | undefined
   /** Its complete results carry `ttlMs` and `cacheScope` (server/utilities/caching). */
   readonly cached?: true | undefined
-  /** Its response is a stream of notifications that lasts (basic/patterns/subscriptions). */
+  /** Its response is a long-lived stream of notifications (basic/patterns/subscriptions). */
   readonly streams?: true | undefined
-  /** The server capability that it belongs to; without one, every server has the method. */
+  /** The server capability that it belongs to; absent for methods of every server. */
   readonly capability?: 'tools' | 'prompts' | 'resources' | 'completions' | undefined
 }
 
@@ -49,7 +51,7 @@ export type Method = keyof MethodTypes
 export const methods = {
   'server/discover': { params: check.requestParams, cached: true },
   'tools/list': { params: check.paginatedRequestParams, cached: true, capability: 'tools' },
-  'tools/call': { params: check.callToolRequestParams, named: 'name', asks: true, capability: 'tools' },
+  'tools/call': { params: check.callToolRequestParams, named: 'name', asks: true, effects: true, capability: 'tools' },
   'prompts/list': { params: check.paginatedRequestParams, cached: true, capability: 'prompts' },
   'prompts/get': { params: check.getPromptRequestParams, named: 'name', asks: true, capability: 'prompts' },
   'resources/list': { params: check.paginatedRequestParams, cached: true, capability: 'resources' },
@@ -67,7 +69,7 @@ export const methods = {
 
 const rows: ReadonlyMap<string, MethodRow> = new Map(Object.entries(methods))
 
-/** The row of a method by the name that a peer sent; `undefined` when there is no such method. */
+/** Returns the row of a method by a peer's name for it; `undefined` for an unknown method. */
 export function methodRow(method: string): MethodRow | undefined {
   return rows.get(method)
 }

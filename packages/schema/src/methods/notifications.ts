@@ -1,6 +1,6 @@
-/** What the code must know of a notification. */
+/** The properties of a notification. */
 export interface NotificationRow {
-  /** Who sends it. */
+  /** The sender. */
   readonly from: 'client' | 'server' | 'both'
 }
 
@@ -24,7 +24,7 @@ export type NotificationMethod = keyof typeof notificationMethods
 
 const rows: ReadonlyMap<string, NotificationRow> = new Map(Object.entries(notificationMethods))
 
-/** The row of a notification by the name that a peer sent; `undefined` when it is not known, and so is ignored. */
+/** Returns the row of a notification by a peer's name for it; `undefined` for an unknown one, which is ignored. */
 export function notificationRow(method: string): NotificationRow | undefined {
   return rows.get(method)
 }

@@ -29,8 +29,8 @@ export const requestMetaCheck: check.Check = check.fields({
 })
 
 /**
- * The checked `_meta` of a request's params: version and capabilities are there, and what else the protocol knows of it
- * is well-formed (basic/index, per-request protocol fields). Throws `McpError(invalidParams)` that names the path.
+ * Returns the checked `_meta` of a request's params: version and capabilities are present, and the other reserved keys
+ * are well-formed (basic/index, per-request protocol fields). Throws `McpError(invalidParams)` that names the path.
  */
 export function requestMeta(params: JsonObject | undefined): RequestMetaObject {
   const meta = params?.['_meta']
@@ -40,7 +40,7 @@ export function requestMeta(params: JsonObject | undefined): RequestMetaObject {
   return meta as RequestMetaObject
 }
 
-/** The error that tells a failure within the params. */
+/** Creates the error for a failed check of params. */
 export function invalidParams({ path, expected, got }: check.Failure): McpError {
   return new McpError(errorCodes.invalidParams, `params${path} must be ${expected}, got ${got}`)
 }

@@ -1,18 +1,18 @@
 import type { NotificationMetaObject } from '../basic/meta.ts'
 import type { RequestId } from '../basic/rpc.ts'
 
-/** Which request is cancelled (basic/patterns/cancellation). */
+/** The params of a cancellation (basic/patterns/cancellation). */
 export type CancelledNotificationParams = {
   readonly _meta?: NotificationMetaObject | undefined
-  /** A request that the sender issued; from a server, the `subscriptions/listen` request that it ends. */
+  /** The id of a request of the sender; from a server, the `subscriptions/listen` request that it ends. */
   readonly requestId: RequestId
-  /** Why, for logs and people. */
+  /** The reason, for logs and people. */
   readonly reason?: string | undefined
 }
 
 /**
- * Nobody waits for the answer of a request any more. Clients send it; a server does on stdio alone, to end a
- * subscription (basic/patterns/cancellation).
+ * Cancels a request. Clients send it; a server does on stdio alone, to end a subscription
+ * (basic/patterns/cancellation).
  */
 export type CancelledNotification = {
   readonly jsonrpc: '2.0'

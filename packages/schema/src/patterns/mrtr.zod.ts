@@ -31,7 +31,7 @@ export const inputResponses: z.ZodMiniType<InputResponses> = z.record(z.string()
 
 /**
  * Validates an {@link InputRequiredResult} as the published schema does: any `resultType`, and either field may be
- * absent. What a client may act on is checked by `resultValidators`.
+ * absent. `resultValidators` has the stricter check for clients.
  */
 export const inputRequiredResult: z.ZodMiniType<InputRequiredResult> = z.looseObject({
   ...resultShape,

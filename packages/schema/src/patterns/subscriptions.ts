@@ -2,22 +2,22 @@ import type { NotificationMetaObject, RequestMetaObject, ResultMetaObject } from
 import type { ResultType } from '../basic/result.ts'
 import type { RequestId } from '../basic/rpc.ts'
 
-/** The notifications that a client wants; what is not asked for is not sent (basic/patterns/subscriptions). */
+/** The notifications that a client subscribes to; no others are sent (basic/patterns/subscriptions). */
 export type SubscriptionFilter = {
   readonly toolsListChanged?: boolean | undefined
   readonly promptsListChanged?: boolean | undefined
   readonly resourcesListChanged?: boolean | undefined
-  /** The URIs of resources whose changes are wanted. */
+  /** The URIs of the resources to watch. */
   readonly resourceSubscriptions?: readonly string[] | undefined
 }
 
-/** What to listen for (basic/patterns/subscriptions). */
+/** The params of a subscription (basic/patterns/subscriptions). */
 export type SubscriptionsListenRequestParams = {
   readonly _meta: RequestMetaObject
   readonly notifications: SubscriptionFilter
 }
 
-/** Opens a stream of notifications that lasts until one side ends it (basic/patterns/subscriptions). */
+/** Opens a stream of notifications that lasts until either side ends it (basic/patterns/subscriptions). */
 export type SubscriptionsListenRequest = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
@@ -25,14 +25,16 @@ export type SubscriptionsListenRequest = {
   readonly params: SubscriptionsListenRequestParams
 }
 
-/** What the server agreed to send (basic/patterns/subscriptions). */
+/** The notifications that the server agreed to send (basic/patterns/subscriptions). */
 export type SubscriptionsAcknowledgedNotificationParams = {
   readonly _meta?: NotificationMetaObject | undefined
-  /** The part of what was asked for that the server supports. */
+  /** The supported part of the requested filter. */
   readonly notifications: SubscriptionFilter
 }
 
-/** The first message of a subscription: it is open, and this is what will come (basic/patterns/subscriptions). */
+/**
+ * The first message of a subscription, which confirms it with the agreed notifications (basic/patterns/subscriptions).
+ */
 export type SubscriptionsAcknowledgedNotification = {
   readonly jsonrpc: '2.0'
   readonly method: 'notifications/subscriptions/acknowledged'
@@ -41,17 +43,20 @@ export type SubscriptionsAcknowledgedNotification = {
 
 /** The `_meta` of a {@link SubscriptionsListenResult} (basic/patterns/subscriptions). */
 export type SubscriptionsListenResultMetaObject = ResultMetaObject & {
-  /** The request whose stream ends; the same as the response's own id. */
+  /** The request whose stream ends; equal to the response's own id. */
   readonly 'io.modelcontextprotocol/subscriptionId': RequestId
 }
 
-/** The server has ended the subscription in good order; a broken connection brings none (basic/patterns/subscriptions). */
+/**
+ * The result of a subscription that the server ended in good order; a broken connection sends none
+ * (basic/patterns/subscriptions).
+ */
 export type SubscriptionsListenResult = {
   readonly _meta: SubscriptionsListenResultMetaObject
   readonly resultType: ResultType
 }
 
-/** The response that brings a {@link SubscriptionsListenResult}. */
+/** The response with a {@link SubscriptionsListenResult}. */
 export type SubscriptionsListenResultResponse = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId

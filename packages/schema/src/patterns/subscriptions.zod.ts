@@ -4,7 +4,7 @@ import { jsonValue } from '../basic/json.zod.ts'
 import { notificationMetaObject, requestMetaObject } from '../basic/meta.zod.ts'
 import { requestId } from '../basic/request-id.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'
-import { notificationOf, requestOf, responseOf } from '../basic/rpc.zod.ts'
+import { notificationOf, requestValidator, responseOf } from '../basic/rpc.zod.ts'
 import type {
   SubscriptionFilter,
   SubscriptionsAcknowledgedNotification,
@@ -31,7 +31,7 @@ export const subscriptionsListenRequestParams: z.ZodMiniType<SubscriptionsListen
 })
 
 /** Validates a {@link SubscriptionsListenRequest}. */
-export const subscriptionsListenRequest: z.ZodMiniType<SubscriptionsListenRequest> = requestOf(
+export const subscriptionsListenRequest: z.ZodMiniType<SubscriptionsListenRequest> = requestValidator(
   'subscriptions/listen',
   subscriptionsListenRequestParams,
 )

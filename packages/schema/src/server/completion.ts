@@ -3,29 +3,29 @@ import type { RequestMetaObject, ResultMetaObject } from '../basic/meta.ts'
 import type { ResultType } from '../basic/result.ts'
 import type { RequestId } from '../basic/rpc.ts'
 
-/** Names the prompt whose argument is completed (server/utilities/completion, reference types). */
+/** A reference to the prompt whose argument is completed (server/utilities/completion, reference types). */
 export type PromptReference = BaseMetadata & {
   readonly type: 'ref/prompt'
 }
 
-/** Names the resource template whose variable is completed (server/utilities/completion, reference types). */
+/** A reference to the resource template whose variable is completed (server/utilities/completion, reference types). */
 export type ResourceTemplateReference = {
   readonly type: 'ref/resource'
   /** A URI, or a template of RFC 6570. */
   readonly uri: string
 }
 
-/** What to complete (server/utilities/completion). */
+/** The params of a completion (server/utilities/completion). */
 export type CompleteRequestParams = {
   readonly _meta: RequestMetaObject
   readonly ref: PromptReference | ResourceTemplateReference
-  /** The argument, and how far its value has been typed. */
+  /** The argument, with its value typed so far. */
   readonly argument: { readonly name: string; readonly value: string }
-  /** What was settled before: other arguments of the prompt, or variables of the template. */
+  /** The values chosen before: other arguments of the prompt, or variables of the template. */
   readonly context?: { readonly arguments?: { readonly [name: string]: string } | undefined } | undefined
 }
 
-/** Asks how an argument could be completed (server/utilities/completion). */
+/** Requests completions of an argument (server/utilities/completion). */
 export type CompleteRequest = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
@@ -33,21 +33,21 @@ export type CompleteRequest = {
   readonly params: CompleteRequestParams
 }
 
-/** How an argument could be completed (server/utilities/completion). */
+/** The completions of an argument (server/utilities/completion). */
 export type CompleteResult = {
   readonly _meta?: ResultMetaObject | undefined
   readonly resultType: ResultType
   readonly completion: {
-    /** The best first, at most 100. */
+    /** The best matches first, at most 100. */
     readonly values: readonly string[]
-    /** How many there are in all, which may be more than were sent. */
+    /** The total number of matches, which may exceed those sent. */
     readonly total?: number | undefined
-    /** Whether there are more, even where nobody knows how many. */
+    /** `true` when there are more matches, even if their number is unknown. */
     readonly hasMore?: boolean | undefined
   }
 }
 
-/** The response that brings a {@link CompleteResult}. */
+/** The response with a {@link CompleteResult}. */
 export type CompleteResultResponse = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId

@@ -3,7 +3,7 @@ import { uriTemplate } from '../basic/formats.zod.ts'
 import { baseMetadataShape } from '../basic/implementation.zod.ts'
 import { requestMetaObject } from '../basic/meta.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'
-import { requestOf, responseOf } from '../basic/rpc.zod.ts'
+import { requestValidator, responseOf } from '../basic/rpc.zod.ts'
 import type {
   CompleteRequest,
   CompleteRequestParams,
@@ -34,7 +34,10 @@ export const completeRequestParams: z.ZodMiniType<CompleteRequestParams> = z.loo
 })
 
 /** Validates a {@link CompleteRequest}. */
-export const completeRequest: z.ZodMiniType<CompleteRequest> = requestOf('completion/complete', completeRequestParams)
+export const completeRequest: z.ZodMiniType<CompleteRequest> = requestValidator(
+  'completion/complete',
+  completeRequestParams,
+)
 
 /** Validates a {@link CompleteResult}. */
 export const completeResult: z.ZodMiniType<CompleteResult> = z.looseObject({

@@ -3,7 +3,10 @@ import type { RequestParams } from '../basic/meta.ts'
 import type { RequestId } from '../basic/rpc.ts'
 import type { CacheableResult } from './caching.ts'
 
-/** Asks a server what it is and can do; every server answers it, no client has to ask (server/discover). */
+/**
+ * Requests the server's identity and capabilities; every server answers it, and no client has to send it
+ * (server/discover).
+ */
 export type DiscoverRequest = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
@@ -11,16 +14,16 @@ export type DiscoverRequest = {
   readonly params: RequestParams
 }
 
-/** What a server says of itself (server/discover). */
+/** The self-description of a server (server/discover). */
 export type DiscoverResult = CacheableResult & {
-  /** The revisions that requests may be written in. */
+  /** The supported protocol revisions. */
   readonly supportedVersions: readonly string[]
   readonly capabilities: ServerCapabilities
-  /** How a model makes good use of the server, beyond what the tools' descriptions say. */
+  /** Instructions for a model's use of the server, beyond the tools' descriptions. */
   readonly instructions?: string | undefined
 }
 
-/** The response that brings a {@link DiscoverResult}. */
+/** The response with a {@link DiscoverResult}. */
 export type DiscoverResultResponse = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId

@@ -1,12 +1,12 @@
 import * as z from 'zod/mini'
 import { serverCapabilities } from '../basic/capabilities.zod.ts'
 import { requestParams } from '../basic/meta.zod.ts'
-import { requestOf, responseOf } from '../basic/rpc.zod.ts'
+import { requestValidator, responseOf } from '../basic/rpc.zod.ts'
 import { cacheableResultShape } from './caching.zod.ts'
 import type { DiscoverRequest, DiscoverResult, DiscoverResultResponse } from './discover.ts'
 
 /** Validates a {@link DiscoverRequest}. */
-export const discoverRequest: z.ZodMiniType<DiscoverRequest> = requestOf('server/discover', requestParams)
+export const discoverRequest: z.ZodMiniType<DiscoverRequest> = requestValidator('server/discover', requestParams)
 
 /** Validates a {@link DiscoverResult}. */
 export const discoverResult: z.ZodMiniType<DiscoverResult> = z.looseObject({

@@ -2,17 +2,17 @@ import type { JsonValue } from '../basic/json.ts'
 import type { NotificationMetaObject } from '../basic/meta.ts'
 import type { LoggingLevel } from './logging-level.ts'
 
-/** What a log message says (server/utilities/logging). */
+/** The params of a log message (server/utilities/logging). */
 export type LoggingMessageNotificationParams = {
   readonly _meta?: NotificationMetaObject | undefined
   readonly level: LoggingLevel
-  /** Which part of the server speaks. */
+  /** The name of the component that logs. */
   readonly logger?: string | undefined
-  /** The message: text, or anything that JSON can carry. */
+  /** The message: text, or any JSON value. */
   readonly data: JsonValue
 }
 
-/** A log message about a request that asked for them with `logLevel` (server/utilities/logging). */
+/** A log message about a request that set `logLevel` (server/utilities/logging). */
 export type LoggingMessageNotification = {
   readonly jsonrpc: '2.0'
   readonly method: 'notifications/message'

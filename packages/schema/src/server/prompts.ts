@@ -11,11 +11,11 @@ import type { Cursor, PaginatedRequestParams } from './pagination.ts'
 /** An argument of a prompt (server/prompts, prompt). */
 export type PromptArgument = BaseMetadata & {
   readonly description?: string | undefined
-  /** Whether the prompt cannot be had without it. */
+  /** `true` when the prompt requires the argument. */
   readonly required?: boolean | undefined
 }
 
-/** A prompt, or a template of one, that a user can pick (server/prompts, prompt). */
+/** A prompt, or a template of one, that a user can select (server/prompts, prompt). */
 export type Prompt = BaseMetadata &
   Icons & {
     readonly _meta?: MetaObject | undefined
@@ -29,7 +29,7 @@ export type PromptMessage = {
   readonly content: ContentBlock
 }
 
-/** Asks for a page of the server's prompts (server/prompts, listing prompts). */
+/** Requests a page of the server's prompts (server/prompts, listing prompts). */
 export type ListPromptsRequest = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
@@ -40,25 +40,25 @@ export type ListPromptsRequest = {
 /** A page of the server's prompts (server/prompts, listing prompts). */
 export type ListPromptsResult = CacheableResult & {
   readonly prompts: readonly Prompt[]
-  /** Asks for the next page; absent on the last. */
+  /** The cursor of the next page; absent on the last. */
   readonly nextCursor?: Cursor | undefined
 }
 
-/** The response that brings a {@link ListPromptsResult}. */
+/** The response with a {@link ListPromptsResult}. */
 export type ListPromptsResultResponse = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
   readonly result: ListPromptsResult
 }
 
-/** Which prompt to fill in, and with what (server/prompts, getting a prompt). */
+/** The name of a prompt and its arguments (server/prompts, getting a prompt). */
 export type GetPromptRequestParams = InputResponseRequestParams & {
   readonly name: string
-  /** Text by the name of the argument. */
+  /** Text by argument name. */
   readonly arguments?: { readonly [name: string]: string } | undefined
 }
 
-/** Asks for a prompt, filled in (server/prompts, getting a prompt). */
+/** Requests a prompt with its arguments filled in (server/prompts, getting a prompt). */
 export type GetPromptRequest = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
@@ -66,7 +66,7 @@ export type GetPromptRequest = {
   readonly params: GetPromptRequestParams
 }
 
-/** A prompt, filled in (server/prompts, getting a prompt). */
+/** A prompt with its arguments filled in (server/prompts, getting a prompt). */
 export type GetPromptResult = {
   readonly _meta?: ResultMetaObject | undefined
   readonly resultType: ResultType
@@ -74,14 +74,14 @@ export type GetPromptResult = {
   readonly messages: readonly PromptMessage[]
 }
 
-/** The response that brings a {@link GetPromptResult}, or asks for input first. */
+/** The response with a {@link GetPromptResult}, or a request for input. */
 export type GetPromptResultResponse = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
   readonly result: InputRequiredResult | GetPromptResult
 }
 
-/** The list of prompts is another now; told to those who listen for it (server/prompts, list changed notification). */
+/** Notifies subscribers that the list of prompts has changed (server/prompts, list changed notification). */
 export type PromptListChangedNotification = {
   readonly jsonrpc: '2.0'
   readonly method: 'notifications/prompts/list_changed'

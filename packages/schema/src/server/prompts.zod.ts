@@ -4,7 +4,7 @@ import { contentBlock } from '../basic/content.zod.ts'
 import { baseMetadataShape, iconsShape } from '../basic/implementation.zod.ts'
 import { metaObject, notificationParams } from '../basic/meta.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'
-import { notificationOf, requestOf, responseOf } from '../basic/rpc.zod.ts'
+import { notificationOf, requestValidator, responseOf } from '../basic/rpc.zod.ts'
 import { inputRequiredResult, inputResponseRequestParamsShape } from '../patterns/mrtr.zod.ts'
 import { pageShape, paginatedRequestParams } from './pagination.zod.ts'
 import type {
@@ -41,7 +41,10 @@ export const prompt: z.ZodMiniType<Prompt> = z.looseObject({
 export const promptMessage: z.ZodMiniType<PromptMessage> = z.looseObject({ role, content: contentBlock })
 
 /** Validates a {@link ListPromptsRequest}. */
-export const listPromptsRequest: z.ZodMiniType<ListPromptsRequest> = requestOf('prompts/list', paginatedRequestParams)
+export const listPromptsRequest: z.ZodMiniType<ListPromptsRequest> = requestValidator(
+  'prompts/list',
+  paginatedRequestParams,
+)
 
 /** Validates a {@link ListPromptsResult}. */
 export const listPromptsResult: z.ZodMiniType<ListPromptsResult> = z.looseObject({
@@ -60,7 +63,7 @@ export const getPromptRequestParams: z.ZodMiniType<GetPromptRequestParams> = z.l
 })
 
 /** Validates a {@link GetPromptRequest}. */
-export const getPromptRequest: z.ZodMiniType<GetPromptRequest> = requestOf('prompts/get', getPromptRequestParams)
+export const getPromptRequest: z.ZodMiniType<GetPromptRequest> = requestValidator('prompts/get', getPromptRequestParams)
 
 /** Validates a {@link GetPromptResult}. */
 export const getPromptResult: z.ZodMiniType<GetPromptResult> = z.looseObject({

@@ -5,7 +5,7 @@ import type { CacheableResult } from './caching.ts'
 import type { Cursor, PaginatedRequestParams } from './pagination.ts'
 import type { BlobResourceContents, Resource, ResourceTemplate, TextResourceContents } from './resources.ts'
 
-/** Asks for a page of the server's resources (server/resources, listing resources). */
+/** Requests a page of the server's resources (server/resources, listing resources). */
 export type ListResourcesRequest = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
@@ -16,18 +16,18 @@ export type ListResourcesRequest = {
 /** A page of the server's resources (server/resources, listing resources). */
 export type ListResourcesResult = CacheableResult & {
   readonly resources: readonly Resource[]
-  /** Asks for the next page; absent on the last. */
+  /** The cursor of the next page; absent on the last. */
   readonly nextCursor?: Cursor | undefined
 }
 
-/** The response that brings a {@link ListResourcesResult}. */
+/** The response with a {@link ListResourcesResult}. */
 export type ListResourcesResultResponse = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
   readonly result: ListResourcesResult
 }
 
-/** Asks for a page of the server's resource templates (server/resources, resource templates). */
+/** Requests a page of the server's resource templates (server/resources, resource templates). */
 export type ListResourceTemplatesRequest = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
@@ -38,11 +38,11 @@ export type ListResourceTemplatesRequest = {
 /** A page of the server's resource templates (server/resources, resource templates). */
 export type ListResourceTemplatesResult = CacheableResult & {
   readonly resourceTemplates: readonly ResourceTemplate[]
-  /** Asks for the next page; absent on the last. */
+  /** The cursor of the next page; absent on the last. */
   readonly nextCursor?: Cursor | undefined
 }
 
-/** The response that brings a {@link ListResourceTemplatesResult}. */
+/** The response with a {@link ListResourceTemplatesResult}. */
 export type ListResourceTemplatesResultResponse = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
@@ -52,14 +52,14 @@ export type ListResourceTemplatesResultResponse = {
 /** The params of a request about one resource (server/resources). */
 export type ResourceRequestParams = {
   readonly _meta: RequestMetaObject
-  /** Of any scheme: the server decides what it means. */
+  /** The URI, of any scheme; its meaning is the server's. */
   readonly uri: string
 }
 
-/** Which resource to read (server/resources, reading resources). */
+/** The URI of the resource to read (server/resources, reading resources). */
 export type ReadResourceRequestParams = ResourceRequestParams & InputResponseRequestParams
 
-/** Asks for the contents of a resource (server/resources, reading resources). */
+/** Requests the contents of a resource (server/resources, reading resources). */
 export type ReadResourceRequest = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
@@ -72,7 +72,7 @@ export type ReadResourceResult = CacheableResult & {
   readonly contents: readonly (TextResourceContents | BlobResourceContents)[]
 }
 
-/** The response that brings a {@link ReadResourceResult}, or asks for input first. */
+/** The response with a {@link ReadResourceResult}, or a request for input. */
 export type ReadResourceResultResponse = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId

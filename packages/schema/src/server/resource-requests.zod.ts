@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { uri } from '../basic/formats.zod.ts'
 import { requestMetaObject } from '../basic/meta.zod.ts'
-import { requestOf, responseOf } from '../basic/rpc.zod.ts'
+import { requestValidator, responseOf } from '../basic/rpc.zod.ts'
 import { inputRequiredResult, inputResponseRequestParamsShape } from '../patterns/mrtr.zod.ts'
 import { cacheableResultShape } from './caching.zod.ts'
 import { pageShape, paginatedRequestParams } from './pagination.zod.ts'
@@ -21,7 +21,7 @@ import type {
 import { blobResourceContents, resource, resourceTemplate, textResourceContents } from './resources.zod.ts'
 
 /** Validates a {@link ListResourcesRequest}. */
-export const listResourcesRequest: z.ZodMiniType<ListResourcesRequest> = requestOf(
+export const listResourcesRequest: z.ZodMiniType<ListResourcesRequest> = requestValidator(
   'resources/list',
   paginatedRequestParams,
 )
@@ -36,7 +36,7 @@ export const listResourcesResult: z.ZodMiniType<ListResourcesResult> = z.looseOb
 export const listResourcesResultResponse: z.ZodMiniType<ListResourcesResultResponse> = responseOf(listResourcesResult)
 
 /** Validates a {@link ListResourceTemplatesRequest}. */
-export const listResourceTemplatesRequest: z.ZodMiniType<ListResourceTemplatesRequest> = requestOf(
+export const listResourceTemplatesRequest: z.ZodMiniType<ListResourceTemplatesRequest> = requestValidator(
   'resources/templates/list',
   paginatedRequestParams,
 )
@@ -64,7 +64,7 @@ export const readResourceRequestParams: z.ZodMiniType<ReadResourceRequestParams>
 })
 
 /** Validates a {@link ReadResourceRequest}. */
-export const readResourceRequest: z.ZodMiniType<ReadResourceRequest> = requestOf(
+export const readResourceRequest: z.ZodMiniType<ReadResourceRequest> = requestValidator(
   'resources/read',
   readResourceRequestParams,
 )

@@ -8,7 +8,7 @@ import type { CacheableResult } from './caching.ts'
 import type { Cursor, PaginatedRequestParams } from './pagination.ts'
 import type { Tool } from './tools.ts'
 
-/** Asks for a page of the server's tools (server/tools, listing tools). */
+/** Requests a page of the server's tools (server/tools, listing tools). */
 export type ListToolsRequest = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
@@ -19,21 +19,21 @@ export type ListToolsRequest = {
 /** A page of the server's tools (server/tools, listing tools). */
 export type ListToolsResult = CacheableResult & {
   readonly tools: readonly Tool[]
-  /** Asks for the next page; absent on the last. */
+  /** The cursor of the next page; absent on the last. */
   readonly nextCursor?: Cursor | undefined
 }
 
-/** The response that brings a {@link ListToolsResult}. */
+/** The response with a {@link ListToolsResult}. */
 export type ListToolsResultResponse = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId
   readonly result: ListToolsResult
 }
 
-/** Which tool to call, and with what (server/tools, calling tools). */
+/** The name of a tool and its arguments (server/tools, calling tools). */
 export type CallToolRequestParams = InputResponseRequestParams & {
   readonly name: string
-  /** What the tool's input schema describes. */
+  /** The arguments, as the tool's input schema describes them. */
   readonly arguments?: JsonObject | undefined
 }
 
@@ -45,19 +45,19 @@ export type CallToolRequest = {
   readonly params: CallToolRequestParams
 }
 
-/** What a tool answered (server/tools, tool result). */
+/** The result of a tool (server/tools, tool result). */
 export type CallToolResult = {
   readonly _meta?: ResultMetaObject | undefined
   readonly resultType: ResultType
-  /** What the model reads. */
+  /** The content for the model. */
   readonly content: readonly ContentBlock[]
-  /** What programs read: any JSON value, as the tool's output schema describes it. */
+  /** The content for programs: any JSON value, as the tool's output schema describes it. */
   readonly structuredContent?: JsonValue | undefined
-  /** The tool itself failed, and `content` tells the model why; absent means it did not. */
+  /** `true` when the tool itself failed, with the reason in `content`; absent means success. */
   readonly isError?: boolean | undefined
 }
 
-/** The response that brings a {@link CallToolResult}, or asks for input first. */
+/** The response with a {@link CallToolResult}, or a request for input. */
 export type CallToolResultResponse = {
   readonly jsonrpc: '2.0'
   readonly id: RequestId

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { contentBlock } from '../basic/content.zod.ts'
 import { jsonObject, jsonValue } from '../basic/json.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'
-import { requestOf, responseOf } from '../basic/rpc.zod.ts'
+import { requestValidator, responseOf } from '../basic/rpc.zod.ts'
 import { inputRequiredResult, inputResponseRequestParamsShape } from '../patterns/mrtr.zod.ts'
 import { pageShape, paginatedRequestParams } from './pagination.zod.ts'
 import type {
@@ -17,7 +17,7 @@ import type {
 import { tool } from './tools.zod.ts'
 
 /** Validates a {@link ListToolsRequest}. */
-export const listToolsRequest: z.ZodMiniType<ListToolsRequest> = requestOf('tools/list', paginatedRequestParams)
+export const listToolsRequest: z.ZodMiniType<ListToolsRequest> = requestValidator('tools/list', paginatedRequestParams)
 
 /** Validates a {@link ListToolsResult}. */
 export const listToolsResult: z.ZodMiniType<ListToolsResult> = z.looseObject({ ...pageShape, tools: z.array(tool) })
@@ -33,7 +33,7 @@ export const callToolRequestParams: z.ZodMiniType<CallToolRequestParams> = z.loo
 })
 
 /** Validates a {@link CallToolRequest}. */
-export const callToolRequest: z.ZodMiniType<CallToolRequest> = requestOf('tools/call', callToolRequestParams)
+export const callToolRequest: z.ZodMiniType<CallToolRequest> = requestValidator('tools/call', callToolRequestParams)
 
 /** Validates a {@link CallToolResult}. */
 export const callToolResult: z.ZodMiniType<CallToolResult> = z.looseObject({

@@ -2,13 +2,13 @@ import type { BaseMetadata, Icons } from '../basic/implementation.ts'
 import type { JsonValue } from '../basic/json.ts'
 import type { MetaObject, NotificationParams } from '../basic/meta.ts'
 
-/** What a server says of a tool's behaviour (server/tools). Hints only: never trust those of an untrusted server. */
+/** A server's hints about a tool's behaviour (server/tools). Never trust those of an untrusted server. */
 export type ToolAnnotations = {
-  /** What people see, when the tool itself has no title. */
+  /** The title for people, when the tool itself has none. */
   readonly title?: string | undefined
   /** Changes nothing; `false` when absent. */
   readonly readOnlyHint?: boolean | undefined
-  /** May destroy rather than only add; `true` when absent. Means nothing for a tool that only reads. */
+  /** May destroy rather than only add; `true` when absent. Without meaning for a read-only tool. */
   readonly destructiveHint?: boolean | undefined
   /** A second call with the same arguments changes nothing more; `false` when absent. */
   readonly idempotentHint?: boolean | undefined
@@ -16,7 +16,9 @@ export type ToolAnnotations = {
   readonly openWorldHint?: boolean | undefined
 }
 
-/** The JSON Schema of a tool's arguments, which are always an object; dialect 2020-12 unless `$schema` says otherwise. */
+/**
+ * The JSON Schema of a tool's arguments, which are always an object; dialect 2020-12 unless `$schema` says otherwise.
+ */
 export type ToolInputSchema = {
   readonly $schema?: string | undefined
   readonly type: 'object'
@@ -29,19 +31,19 @@ export type ToolOutputSchema = {
   readonly [keyword: string]: JsonValue | undefined
 }
 
-/** A tool that a model can have called (server/tools, tool). */
+/** A tool that a model can call (server/tools, tool). */
 export type Tool = BaseMetadata &
   Icons & {
     readonly _meta?: MetaObject | undefined
-    /** Tells the model what the tool is for. */
+    /** A description of the tool's purpose, for the model. */
     readonly description?: string | undefined
     readonly inputSchema: ToolInputSchema
-    /** What `structuredContent` of the tool's results conforms to. */
+    /** The schema of `structuredContent` in the tool's results. */
     readonly outputSchema?: ToolOutputSchema | undefined
     readonly annotations?: ToolAnnotations | undefined
   }
 
-/** The list of tools is another now; told to those who listen for it (server/tools, list changed notification). */
+/** Notifies subscribers that the list of tools has changed (server/tools, list changed notification). */
 export type ToolListChangedNotification = {
   readonly jsonrpc: '2.0'
   readonly method: 'notifications/tools/list_changed'

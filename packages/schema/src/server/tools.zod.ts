@@ -24,7 +24,7 @@ const outputSchema: z.ZodMiniType<ToolOutputSchema> = z.catchall(
   jsonValue,
 )
 
-/** Validates a {@link Tool}; its schemas are JSON objects here, and nothing is said of their keywords. */
+/** Validates a {@link Tool}; its schemas are JSON objects here, and their keywords are not checked. */
 export const tool: z.ZodMiniType<Tool> = z.looseObject({
   ...baseMetadataShape,
   ...iconsShape,

@@ -2,8 +2,8 @@ import { errorCodes } from '../basic/error-codes.ts'
 import { McpError } from '../basic/mcp-error.ts'
 
 /**
- * A text as the value of an HTTP header: itself when it is plain ASCII, else its UTF-8 in the Base64 sentinel form
- * (basic/transports/streamable-http, value encoding). Throws `McpError(invalidParams)` for half a surrogate pair, which
+ * Encodes a text as an HTTP header value: unchanged when it is plain ASCII, else its UTF-8 in the Base64 sentinel form
+ * (basic/transports/streamable-http, value encoding). Throws `McpError(invalidParams)` for a lone surrogate, which
  * UTF-8 cannot carry.
  */
 export function encodeHeaderValue(value: string): string {
@@ -18,14 +18,14 @@ export function encodeHeaderValue(value: string): string {
 }
 
 /**
- * The text that an HTTP header's value stands for; `undefined` when it holds a character that a header may not, or when
- * its Base64 is not the one encoding of a UTF-8 text (basic/transports/streamable-http, value encoding). Takes the value
- * as HTTP defines it, without white space around it.
+ * Decodes an HTTP header value. Returns `undefined` for a character that a header may not contain, and for Base64 that
+ * is not the canonical encoding of a UTF-8 text (basic/transports/streamable-http, value encoding). Takes the value as
+ * HTTP defines it, without surrounding white space.
  */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!plainForm.test(value)) return undefined
   if (!isSentinel(value)) return value
-  // In =?base64?= the two markers share a character, so there is nothing that they could stand around.
+  // In =?base64?= the two markers share a character, so no content can stand between them.
   return value.length < prefix.length + suffix.length
     ? undefined
     : decodeBase64(value.slice(prefix.length, -suffix.length))
@@ -34,11 +34,11 @@ export function decodeHeaderValue(value: string): string | undefined {
 const prefix = '=?base64?'
 const suffix = '?='
 
-/** Visible ASCII, with spaces and tabs between. The second group cannot match in two ways, so this is linear. */
+/** Visible ASCII, with inner spaces and tabs. The second group cannot match in two ways, so this is linear. */
 const plainForm = /^(?:[\x21-\x7e]+(?:[\t ]+[\x21-\x7e]+)*)?$/
 
 const encoder = new TextEncoder()
-// A byte order mark is a part of the text here, not a hint at its encoding.
+// A byte order mark belongs to the text here; it is not a hint at the encoding.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function isSentinel(value: string): boolean {
@@ -48,8 +48,8 @@ function isSentinel(value: string): boolean {
 function decodeBase64(base64: string): string | undefined {
   try {
     const binary = atob(base64)
-    // atob overlooks missing padding, spaces and spare bits. Two headers for one text would let a gateway and a server
-    // see different values, so the text must be exactly what an encoder writes.
+    // atob accepts missing padding, spaces and stray bits. Two headers for one text would let a gateway and a server
+    // see different values, so only the canonical encoding is accepted.
     if (btoa(binary) !== base64) return undefined
     return decoder.decode(Uint8Array.from(binary, (unit) => unit.charCodeAt(0)))
   } catch {

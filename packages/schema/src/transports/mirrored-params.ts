@@ -1,6 +1,6 @@
 import { own } from '../methods/checks.ts'
 import { errorCodes } from '../basic/error-codes.ts'
-import type { MirroredHeaders } from '../basic/exchange.ts'
+import type { HeaderParams } from '../basic/exchange.ts'
 import { isJsonObject, type JsonObject } from '../basic/json.ts'
 import { McpError } from '../basic/mcp-error.ts'
 import { type Subschema, subschemas } from '../json-schema/subschemas.ts'
@@ -30,7 +30,7 @@ export function mirroredParams(
     if (!Object.hasOwn(subschema.schema, annotation)) continue
     const param = readAnnotation(subschema)
     if (typeof param === 'string') return { reason: param }
-    if (names.has(param.name.toLowerCase())) return { reason: `${annotation} ${quoted(param.name)} is used twice` }
+    if (names.has(param.name.toLowerCase())) return { reason: `${annotation} ${quoteHeader(param.name)} is used twice` }
     names.add(param.name.toLowerCase())
     params.push(param)
   }
@@ -62,7 +62,7 @@ export function mirrorArguments(
 export function checkMirrored(
   params: readonly MirroredParam[],
   args: JsonObject | undefined,
-  headers: MirroredHeaders,
+  headers: HeaderParams,
 ): void {
   for (const param of params) {
     const header = headers.get(param.name)
@@ -83,7 +83,8 @@ function readAnnotation({ schema, pointer, properties }: Subschema): MirroredPar
   const name = schema[annotation]
   const where = `${annotation} at ${pointer === '' ? 'the root' : pointer}`
   if (typeof name !== 'string') return `${where} must be a string`
-  if (!tokenForm.test(name)) return `${where} is ${quoted(name)}, which is not a header name of 1 to 128 characters`
+  if (!tokenForm.test(name))
+    return `${where} is ${quoteHeader(name)}, which is not a header name of 1 to 128 characters`
   if (properties === undefined || properties.length === 0) {
     return `${where} is not on a way of properties alone from the root of the schema`
   }
@@ -105,16 +106,16 @@ function argumentAt({ path }: MirroredParam, args: JsonObject | undefined): Scal
 }
 
 function unexpected(header: string | undefined): string | undefined {
-  return header === undefined ? undefined : `is ${quoted(header)}, but the arguments have no such value`
+  return header === undefined ? undefined : `is ${quoteHeader(header)}, but the arguments have no such value`
 }
 
 function difference(param: MirroredParam, value: Scalar, header: string | undefined): string | undefined {
-  if (header === undefined) return `is missing, the arguments say ${quoted(String(value))}`
+  if (header === undefined) return `is missing, the arguments say ${quoteHeader(String(value))}`
   if (isUnsafe(param, value)) return `cannot be checked: ${unsafeInteger(param)}`
   const text = decodeHeaderValue(header)
-  if (text === undefined) return `is ${quoted(header)}, which is not a header value or not canonical Base64`
+  if (text === undefined) return `is ${quoteHeader(header)}, which is not a header value or not canonical Base64`
   const same = param.type === 'integer' && typeof value === 'number' ? sameNumber(text, value) : text === String(value)
-  return same ? undefined : `is ${quoted(text)}, the arguments say ${quoted(String(value))}`
+  return same ? undefined : `is ${quoteHeader(text)}, the arguments say ${quoteHeader(String(value))}`
 }
 
 // A gateway may write 42.0. Forms that only some readers understand, such as 0x2a, 042 or 4.2e1, are not taken.
@@ -132,6 +133,6 @@ function unsafeInteger({ path }: MirroredParam): string {
   return `${path.join('.')} must lie within ±(2^53 - 1) to stand in a header`
 }
 
-function quoted(text: string): string {
+function quoteHeader(text: string): string {
   return JSON.stringify(text.length > 128 ? `${text.slice(0, 128)}…` : text)
 }

@@ -1,0 +1,85 @@
+import { type CallContext, type ContextKey, contextKey, emptyContext } from './context.ts'
+import type { Call, JournalStore, Background, CallHeaders, HeaderParams } from '../basic/exchange.ts'
+import { withSignalOf } from '../basic/cancellation.ts'
+
+/**
+ * Returns the same call with one more value in its context. The call itself does not change, so that a middleware further out does
+ * not see the value.
+ *
+ * @example
+ * const tenants: Middleware = (next) => (request, call) => next(request, withContext(call, tenantKey, tenantOf(call.principal)))
+ */
+export function withContext<T>(call: Call, key: ContextKey<T>, value: T): Call {
+  const { principal, notify } = call
+  const context = new ContextValue(call.context, key.id, value)
+  return withSignalOf({ principal, context, notify }, call)
+}
+
+/** Returns the same call with another function that takes its notifications. */
+export function withNotify(call: Call, notify: Call['notify']): Call {
+  const { principal, context } = call
+  return withSignalOf({ principal, context, notify }, call)
+}
+
+/** The parts of a call, for tests and for programs that call an exchange without a transport; each has a default. */
+export type CallInit = { readonly [Member in keyof Call]?: Call[Member] | undefined }
+
+/** Makes a call of its parts: never aborted, without a principal, with an empty context, its notifications dropped by default. */
+export function createCall({ signal, principal, context, notify }: CallInit = {}): Call {
+  return {
+    signal: signal ?? new AbortController().signal,
+    principal,
+    context: context ?? emptyContext,
+    notify: notify ?? drop,
+  }
+}
+
+function drop(): void {}
+
+/** One value, linked to the context that it was added to: 17 ns to make, where a copy of the call took 700. */
+class ContextValue implements CallContext {
+  readonly #outer: CallContext
+  readonly #id: symbol
+  readonly #value: unknown
+
+  constructor(outer: CallContext, id: symbol, value: unknown) {
+    this.#outer = outer
+    this.#id = id
+    this.#value = value
+  }
+
+  get<T>(key: ContextKey<T>): T | undefined {
+    // The id was given together with a value of the key's type, by withContext.
+    return key.id === this.#id ? (this.#value as T) : this.#outer.get(key)
+  }
+}
+
+/** Stores the journal of the call, which would otherwise travel with its client; set for calls that run as tasks. */
+export const journalKey = contextKey<JournalStore>('x/journal')
+
+/** Continues the call when its handler goes on without the caller waiting; set where calls may become tasks. */
+export const backgroundKey = contextKey<Background>('x/background')
+
+/**
+ * The arguments that HTTP headers repeat. A client sets what it wants sent, a transport with headers what arrived
+ * (basic/transports/streamable-http, custom headers from tool parameters).
+ */
+export const headerParamsKey = contextKey<HeaderParams>('x/header-params')
+
+/** The `Mcp-*` headers beside the message. A client sets those to be sent, a transport with headers those that arrived. */
+export const callHeadersKey = contextKey<CallHeaders>('x/call-headers')
+
+/** Marks a call whose retry may reach another instance, as one over HTTP does behind a balancer. */
+export const canHandOffKey = contextKey<boolean>('x/can-hand-off')
+
+/**
+ * Reports back-pressure: undefined while the peer takes what it is sent, otherwise a promise that resolves when it has caught up or
+ * has gone. Set on calls that last.
+ */
+export const backPressureKey = contextKey<() => Promise<void> | undefined>('x/back-pressure')
+
+/** The address of the client, as the transport knows it; one constant over stdio and in memory. Callers of one address share quotas. */
+export const clientAddressKey = contextKey<string>('x/client-address')
+
+/** The transport that the call came over. */
+export const transportKey = contextKey<'http' | 'stdio'>('x/transport')

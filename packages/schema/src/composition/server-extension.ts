@@ -1,0 +1,99 @@
+import type { Call, Exchange, Middleware } from '../basic/exchange.ts'
+import type { Implementation } from '../basic/implementation.ts'
+import type { JsonObject } from '../basic/json.ts'
+import type { RpcNotification, RpcRequest } from '../basic/rpc.ts'
+import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
+import type { Runtime } from './runtime.ts'
+import type { Undrain } from './server.ts'
+
+declare const apiType: unique symbol
+
+/**
+ * Adds methods, capabilities, middleware or protocol adapters to a server. A plain value, given to `createServer` in its list of
+ * `extensions`; `start` makes what one server needs of it.
+ *
+ * @example
+ * const pings: ServerExtension<'pings', { count(): number }> = {
+ *   side: 'server',
+ *   name: 'pings',
+ *   identifier: 'com.example/pings',
+ *   capabilities: {},
+ *   start: () => {
+ *     let count = 0
+ *     const ping = () => ({ count: ++count })
+ *     return { api: { count: () => count }, methods: { 'com.example/ping': ping } }
+ *   },
+ * }
+ */
+export interface ServerExtension<Name extends string = string, Api extends object | undefined = object | undefined> {
+  /** Keeps a client's extension out of a server's list. */
+  readonly side: 'server'
+  /** The member that it adds to the server (`tasks`: `server.tasks`). A name that is in use is a `DefinitionError`. */
+  readonly name: Name
+  /** Reverse DNS with a slash, such as `com.example/quota`. */
+  readonly identifier: string
+  /** Its settings in `capabilities.extensions`, under its identifier; not declared there when absent. */
+  readonly capabilities?: JsonObject | undefined
+  /** Further members of the server's capabilities, for extensions that are older than `extensions`. */
+  readonly serverCapabilities?: JsonObject | undefined
+  /** Methods of client notifications that {@link ExtensionInstance.receive} takes; others are dropped. */
+  readonly notifications?: readonly string[] | undefined
+  /** Wraps every call. That of an extension with `needsPrincipal` is outside those of all others. */
+  readonly middleware?: Middleware | undefined
+  /** The reason why a server with this extension may be reached from this machine only. */
+  readonly localOnly?: string | undefined
+  /** True when the extension decides by the principal: transports then listen beyond loopback only with `authenticate`. */
+  readonly needsPrincipal?: boolean | undefined
+  /** Makes the extension's part of one server. Synchronous; it opens nothing before the first request or `ready()`. */
+  start?(host: ExtensionHost): ExtensionInstance<Api>
+  readonly [apiType]?: Api
+}
+
+/** The part of a server that its extensions may use. */
+export interface ExtensionHost {
+  /** The server behind the middleware of all other extensions, without `use` and without authorization: for work that was authorized before. */
+  readonly inner: Exchange
+  /** The server as its callers have it. */
+  readonly exchange: Exchange
+  readonly info: Implementation
+  readonly runtime: Runtime
+  /** Reports a failure that the caller does not see whole, to the server's `onError`. */
+  report(error: unknown): void
+}
+
+/** An extension's part of one server. */
+export interface ExtensionInstance<Api extends object | undefined = object | undefined> {
+  /** The member of the server that has the extension's name; none when absent. */
+  readonly api?: Api
+  /** Methods that the extension serves. */
+  readonly methods?: Readonly<Record<string, ExtensionMethod>> | undefined
+  /** Wraps every call, inside `ServerExtension.middleware`. */
+  readonly middleware?: Middleware | undefined
+  readonly adapters?: ProtocolAdapters | undefined
+  /** Takes the client notifications that the extension declares. */
+  receive?(notification: RpcNotification, call: Call): void
+  /** Returns true when the dependencies of the extension can be reached; asked by `/readyz`. A rejection counts as false and is reported. */
+  ready?(): boolean | Promise<boolean>
+  /** Announces a stop; returns the function that takes it back. */
+  drain?(): Undrain
+  /** Ends what the extension opened. */
+  close?(options: { readonly graceMs: number }): Promise<void>
+}
+
+/**
+ * Serves a method of an extension: returns the result, or throws the `McpError` that the peer is to see. The server has checked the
+ * request's `_meta`; it adds `resultType: 'complete'` and the server's info to a result without them.
+ */
+export type ExtensionMethod = (request: RpcRequest, call: Call) => JsonObject | Promise<JsonObject>
+
+/** The members that a list of extensions adds to a server. */
+export type ServerApis<Extensions extends readonly ServerExtension[]> = {
+  readonly [E in Extensions[number] as E extends ServerExtension<string, infer Api>
+    ? Api extends object
+      ? KnownName<E['name']>
+      : never
+    : never]: E extends ServerExtension<string, infer Api> ? Api : never
+}
+
+/** The name of an extension, if its type says which; a list of unknown extensions adds no members. */
+export type KnownName<Name extends string> = string extends Name ? never : Name

@@ -1,0 +1,115 @@
+import type { Call, Exchange } from '../basic/exchange.ts'
+import type { Implementation } from '../basic/implementation.ts'
+import type { RpcNotification } from '../basic/rpc.ts'
+import type { ProtocolAdapters } from '../transports/protocol-adapters.ts'
+import type { AsyncResource } from './disposable.ts'
+
+/** A list of which clients are notified when it changes. Templates change with the resources. */
+export type ListKind = 'tools' | 'prompts' | 'resources'
+
+/** A server's load, as its host needs it. */
+export interface ServerLoad {
+  /** True when balancers should send calls here: neither draining nor overloaded. */
+  readonly ready: boolean
+  /** True when the server was told to stop. */
+  readonly draining: boolean
+  /** Handlers that run now. */
+  readonly running: number
+}
+
+/** Takes a `drain()` back, for a server that continues elsewhere, as on another port. Calling it again does nothing. */
+export type Undrain = () => void
+
+/** Options of closing a server. */
+export interface CloseOptions {
+  /** Milliseconds that running work has to finish; 5,000 by default. */
+  readonly graceMs?: number | undefined
+}
+
+/**
+ * A server, as its host (a transport, a gateway, a test) needs it. Transports take this and nothing else; `createServer` of
+ * `@x/server` makes one, and {@link serverOf} makes one of an exchange.
+ */
+export interface Server extends AsyncResource {
+  /** Answers requests; any number of connections and callers may share it. */
+  readonly exchange: Exchange
+  /** The server's name and version. */
+  readonly info: Implementation
+  /** The load at this moment. */
+  readonly load: ServerLoad
+  /** Protocol revisions beside this one, which the transports hand over to their adapters. */
+  readonly adapters: ProtocolAdapters
+  /** The reason why only this machine may reach the server; undefined where others may. Transports refuse other addresses then. */
+  readonly localOnly: string | undefined
+  /** True when calls need a principal. Transports then refuse to listen beyond loopback without `authenticate`. */
+  readonly needsPrincipal: boolean
+  /** Resolves with whether the server and what it depends on can serve calls now; asked by `/readyz`. Never rejects. */
+  ready(): Promise<boolean>
+  /** Notifies subscribers, at every instance, that a list has changed. Rejects when the change bus fails. */
+  notifyListChanged(kind: ListKind): Promise<void>
+  /** Notifies subscribers of a resource, at every instance, that it has changed. Rejects when the change bus fails. */
+  notifyResourceUpdated(uri: string): Promise<void>
+  /** Takes a notification of a client, for the extensions that declare its method; others are dropped. */
+  receive(notification: RpcNotification, call: Call): void
+  /**
+   * Announces a stop: `load.ready` is false from now on, and calls that can be handed off leave at their next step or checkpoint.
+   * Returns the function that takes it back.
+   */
+  drain(): Undrain
+  /**
+   * Ends what the server opened: running tasks are released for other instances, subscriptions end, engines, buses and pools close.
+   * Calling it again returns the same promise. Transports do it when they stop.
+   */
+  close(options?: CloseOptions): Promise<void>
+  /** Registers one more host (a listening port, a pair of streams). The returned function releases it; the last release closes the server. */
+  attachHost(): (options?: CloseOptions) => Promise<void>
+}
+
+/** The parts of a server that an exchange does not have. */
+export interface ServerParts {
+  readonly info: Implementation
+  /** The reason why only this machine may reach it, or undefined. Required, so that no wrapped server loses it unnoticed. */
+  readonly localOnly: string | undefined
+  readonly needsPrincipal?: boolean | undefined
+}
+
+/**
+ * Makes a server of an exchange, for tests and proxies: always ready, without adapters, with nothing to close.
+ *
+ * @example
+ * await serveHttp(serverOf(connectHttp(url).exchange, { info, localOnly: undefined }))
+ */
+export function serverOf(exchange: Exchange, { info, localOnly, needsPrincipal = false }: ServerParts): Server {
+  const close = (): Promise<void> => Promise.resolve()
+  return {
+    exchange,
+    info,
+    load: { ready: true, draining: false, running: 0 },
+    adapters: {},
+    localOnly,
+    needsPrincipal,
+    ready: () => Promise.resolve(true),
+    notifyListChanged: close,
+    notifyResourceUpdated: close,
+    receive: () => {},
+    drain: () => () => {},
+    close,
+    attachHost: () => close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** Counts the hosts of a server: the last one that is released closes it. */
+export function createHostCount(close: (options?: CloseOptions) => Promise<void>): Server['attachHost'] {
+  let hosts = 0
+  return () => {
+    hosts += 1
+    let isAttached = true
+    return async (options) => {
+      if (!isAttached) return
+      isAttached = false
+      hosts -= 1
+      if (hosts === 0) await close(options)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import { type CodePoints, type PatternNode, UnboundedPattern } from './pattern-parser.ts'
+
+/** A place in a regular expression that takes one character. */
+export interface Position {
+  readonly points: CodePoints
+  /** The positions that may come next, one for each way there. */
+  readonly next: number[]
+  /** The highest number of repetitions of a position that repeats on its own. */
+  readonly maxRepeats: number
+}
+
+/** The positions of a regular expression (Glushkov's construction), with as many ways between them as a backtracking matcher has. */
+export interface Automaton {
+  readonly positions: readonly Position[]
+  /** The look-aheads and look-behinds within it, which are matched on their own. */
+  readonly looks: readonly (PatternNode & { readonly kind: 'look' })[]
+}
+
+/** A part of the expression: the ways through it that take nothing, 2 for several, and where it begins and ends. */
+interface Part {
+  readonly empty: number
+  readonly first: readonly number[]
+  readonly last: readonly number[]
+}
+
+const nothing: Part = { empty: 1, first: [], last: [] }
+const maxWays = 20_000
+
+/**
+ * Builds the automaton. The position 0 is before the expression: it repeats where a match may begin anywhere. Counted repetitions become
+ * loops, which have all of their ways and more.
+ *
+ * @throws UnboundedPattern where there are too many ways, or ways that an automaton does not tell apart.
+ */
+export function buildAutomaton(
+  root: PatternNode,
+  options: { readonly anchored: boolean; readonly backward: boolean },
+): Automaton {
+  const positions: Position[] = [{ points: [0, 0x10ffff], next: [], maxRepeats: Infinity }]
+  const looks: Automaton['looks'][number][] = []
+  let ways = 0
+
+  function connect(from: readonly number[], to: readonly number[]): void {
+    ways += from.length * to.length
+    if (ways > maxWays) throw new UnboundedPattern('is too complex')
+    for (const position of from) positions[position]?.next.push(...to)
+  }
+
+  function join(before: Part, after: Part): Part {
+    connect(before.last, after.first)
+    const first = before.first.concat(...Array.from({ length: before.empty }, () => after.first))
+    const last = after.last.concat(...Array.from({ length: after.empty }, () => before.last))
+    if (first.length + last.length > maxWays) throw new UnboundedPattern('is too complex')
+    return { empty: Math.min(2, before.empty * after.empty), first, last }
+  }
+
+  function repeat({ body, min, max }: PatternNode & { readonly kind: 'repeat' }): Part {
+    if (max === 0) return nothing
+    const part = visit(body, max)
+    if (max > 1) {
+      if (part.empty > 0 && min > 1) throw new UnboundedPattern('repeats what may be empty')
+      connect(part.last, part.first)
+    }
+    return min === 0 ? { ...part, empty: Math.min(2, part.empty + 1) } : part
+  }
+
+  function visit(node: PatternNode, maxRepeats = 1): Part {
+    switch (node.kind) {
+      case 'set':
+        positions.push({ points: node.points, next: [], maxRepeats })
+        return { empty: 0, first: [positions.length - 1], last: [positions.length - 1] }
+      case 'look':
+        looks.push(node)
+        return nothing
+      case 'sequence': {
+        const parts = options.backward ? node.parts.toReversed() : node.parts
+        return parts.map((part) => visit(part)).reduce(join, nothing)
+      }
+      case 'choice': {
+        const parts = node.parts.map((part) => visit(part))
+        const empty = parts.reduce((sum, part) => sum + part.empty, 0)
+        return {
+          empty: Math.min(2, empty),
+          first: parts.flatMap(({ first }) => first),
+          last: parts.flatMap(({ last }) => last),
+        }
+      }
+      case 'repeat':
+        return repeat(node)
+      default:
+        return nothing
+    }
+  }
+
+  const whole = visit(root)
+  connect([0], whole.first)
+  if (!options.anchored) connect([0], [0])
+  return { positions, looks }
+}

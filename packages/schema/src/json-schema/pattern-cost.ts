@@ -1,0 +1,213 @@
+import { buildAutomaton, type Position } from './pattern-automaton.ts'
+import { type CodePoints, parsePattern, type PatternNode, UnboundedPattern } from './pattern-parser.ts'
+
+/** The steps that the analysis of all regular expressions of a schema may still take. */
+export interface AnalysisBudget {
+  left: number
+}
+
+/** A bound of the steps that matching takes: `factor * length ** degree`. */
+export interface PatternCost {
+  readonly factor: number
+  readonly degree: number
+}
+
+/**
+ * Bounds the steps that a backtracking matcher takes for a regular expression, whatever the text is. The bound counts the ways through
+ * the expression's automaton that read the same text: one way where the next character always decides, and a power of the length where
+ * loops follow one another that take the same characters.
+ *
+ * @throws UnboundedPattern where the ways grow exponentially, as for `^(a+)+$`.
+ */
+export function costOfPattern(pattern: string, budget: AnalysisBudget): PatternCost {
+  const root = trimEnd(parsePattern(pattern))
+  return costOf(root, { anchored: isAnchored(root), backward: false, budget })
+}
+
+/** The longest text that a regular expression may be matched with, when that may take so many steps. */
+export function longestText({ factor, degree }: PatternCost, steps: number): number {
+  return Math.floor((steps / factor) ** (1 / degree))
+}
+
+interface CostOptions {
+  readonly anchored: boolean
+  readonly backward: boolean
+  readonly budget: AnalysisBudget
+}
+
+function costOf(root: PatternNode, options: CostOptions): PatternCost {
+  const { budget } = options
+  const { positions, looks } = buildAutomaton(root, options)
+  let cost = waysThrough(positions, budget)
+  for (const look of looks) {
+    const inner = costOf(look.body, { anchored: true, backward: look.behind, budget })
+    // A match at the beginning is looked for once, and one elsewhere once for each step.
+    const isLeading = options.anchored && isAtBeginning(look, root)
+    cost = isLeading
+      ? { factor: cost.factor + inner.factor, degree: Math.max(cost.degree, inner.degree) }
+      : { factor: cost.factor * inner.factor, degree: cost.degree + inner.degree }
+  }
+  return cost
+}
+
+/** Returns true when every match begins at the beginning of the text. */
+function isAnchored(node: PatternNode): boolean {
+  if (node.kind === 'start') return true
+  if (node.kind === 'choice') return node.parts.every(isAnchored)
+  if (node.kind === 'repeat') return node.min > 0 && isAnchored(node.body)
+  return node.kind === 'sequence' && node.parts.slice(0, leading(node.parts) + 1).some(isAnchored)
+}
+
+function isAtBeginning(look: PatternNode, root: PatternNode): boolean {
+  return root.kind === 'sequence' && root.parts.slice(0, leading(root.parts)).includes(look)
+}
+
+/** Counts the parts at the beginning that take no character. */
+function leading(parts: readonly PatternNode[]): number {
+  const first = parts.findIndex(({ kind }) => kind !== 'start' && kind !== 'assertion' && kind !== 'look')
+  return first === -1 ? parts.length : first
+}
+
+/** A test is over once the end is reached, so that a repeated character there counts as often as it must occur. */
+function trimEnd(root: PatternNode): PatternNode {
+  if (root.kind !== 'sequence') return root
+  const last = root.parts.at(-1)
+  if (last?.kind !== 'repeat' || last.body.kind !== 'set' || last.max !== Infinity) return root
+  return { kind: 'sequence', parts: [...root.parts.slice(0, -1), { ...last, max: last.min }] }
+}
+
+/** Positions that reach one another. */
+interface Component {
+  readonly members: ReadonlySet<number>
+  readonly loops: boolean
+}
+
+/** The ways from a component to the end: how many there are, how long they are, and whether a loop is among them. */
+interface Ways extends PatternCost {
+  readonly length: number
+  readonly loops: boolean
+}
+
+function waysThrough(positions: readonly Position[], budget: AnalysisBudget): PatternCost {
+  for (const other of positions.flatMap(({ next }) => next)) spend(budget, positions[other]?.points.length ?? 0)
+  const waysFrom = new Map<number, Ways>()
+  // Those that come later in the expression are found first.
+  for (const component of componentsOf(positions)) {
+    if (component.loops) refuseExponential(component, positions, budget)
+    const ways = withWays(component, waysAfter(component, positions, waysFrom), positions)
+    for (const member of component.members) waysFrom.set(member, ways)
+  }
+  const { factor, degree } = waysFrom.get(0) ?? end
+  return { factor, degree: degree + 1 }
+}
+
+const end: Ways = { factor: 1, degree: 0, length: 0, loops: false }
+
+function waysAfter({ members }: Component, positions: readonly Position[], waysFrom: ReadonlyMap<number, Ways>): Ways {
+  const next = [...members].flatMap((member) => positions[member]?.next ?? [])
+  return [...new Set(next)].reduce((after, other) => larger(after, waysFrom.get(other) ?? end), end)
+}
+
+function larger(one: Ways, other: Ways): Ways {
+  const size = ({ factor, degree }: Ways): number => factor * 1000 ** degree
+  const more = size(other) > size(one) ? other : one
+  return { ...more, length: Math.max(one.length, other.length), loops: one.loops || other.loops }
+}
+
+function withWays({ members, loops }: Component, after: Ways, positions: readonly Position[]): Ways {
+  const own = [...members].map((member) => positions[member]).filter((position) => position !== undefined)
+  const choices = Math.max(...own.map(({ next }) => waysToRead(next, positions)))
+  const ways = { ...after, length: after.length + members.size, loops: loops || after.loops }
+  if (choices < 2) return ways
+  if (!loops) return { ...ways, factor: after.factor * choices }
+  const factor = after.factor * choices * members.size
+  // It is left at any character; each way out lasts until its end, or as long as another loop.
+  if (!after.loops) return { ...ways, factor: factor * (after.length + 1) }
+  const repeats = own.length === 1 ? (own[0]?.maxRepeats ?? Infinity) : Infinity
+  return Number.isFinite(repeats)
+    ? { ...ways, factor: factor * repeats }
+    : { ...ways, factor, degree: after.degree + 1 }
+}
+
+/** Returns the largest number of the positions that take the same character. */
+function waysToRead(next: readonly number[], positions: readonly Position[]): number {
+  const edges: [at: number, change: number][] = []
+  for (const position of next) {
+    const points = positions[position]?.points ?? []
+    for (let at = 0; at < points.length; at += 2) edges.push([points[at] ?? 0, 1], [(points[at + 1] ?? 0) + 1, -1])
+  }
+  let [ways, most] = [0, 0]
+  for (const [, change] of edges.toSorted(([a, up], [b, down]) => a - b || up - down)) {
+    ways += change
+    most = Math.max(most, ways)
+  }
+  return most
+}
+
+function spend(budget: AnalysisBudget, steps: number): void {
+  budget.left -= steps
+  if (budget.left < 0) throw new UnboundedPattern('is too complex')
+}
+
+/** Throws when two ways lead from a position back to it with the same text: each round doubles them. */
+function refuseExponential({ members }: Component, positions: readonly Position[], budget: AnalysisBudget): void {
+  const within = (position: number): number[] => (positions[position]?.next ?? []).filter((next) => members.has(next))
+  const seen = new Set<number>()
+  const pairs: [number, number][] = []
+  const meet = (one: number, other: number): void => {
+    spend(budget, 1)
+    if (!overlap(positions[one]?.points ?? [], positions[other]?.points ?? [])) return
+    if (one === other) throw new UnboundedPattern('takes a time that grows exponentially with the text')
+    const key = one * positions.length + other
+    if (seen.has(key)) return
+    seen.add(key)
+    pairs.push([one, other])
+  }
+  for (const member of members) {
+    const next = within(member)
+    for (const [index, one] of next.entries()) for (const other of next.slice(index + 1)) meet(one, other)
+  }
+  for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
+    const [ones, others] = [within(pair[0]), within(pair[1])]
+    for (const one of ones) for (const other of others) meet(one, other)
+  }
+}
+
+function overlap(one: CodePoints, other: CodePoints): boolean {
+  let [at, beside] = [0, 0]
+  while (at < one.length && beside < other.length) {
+    const [first = 0, last = 0] = one.slice(at, at + 2)
+    const [start = 0, end = 0] = other.slice(beside, beside + 2)
+    if (first <= end && start <= last) return true
+    if (last < end) at += 2
+    else beside += 2
+  }
+  return false
+}
+
+/** The strongly connected components, those first that reach no other (Tarjan). */
+function componentsOf(positions: readonly Position[]): Component[] {
+  const found: Component[] = []
+  const low = new Map<number, number>()
+  const stack: number[] = []
+  const done = new Set<number>()
+  const visit = (position: number): number => {
+    const own = low.size
+    let reach = own
+    low.set(position, own)
+    stack.push(position)
+    const next = new Set(positions[position]?.next)
+    for (const other of next) {
+      if (done.has(other)) continue
+      const known = low.get(other)
+      reach = Math.min(reach, known ?? visit(other))
+    }
+    if (reach < own) return reach
+    const members = new Set(stack.splice(stack.indexOf(position)))
+    for (const member of members) done.add(member)
+    found.push({ members, loops: members.size > 1 || next.has(position) })
+    return reach
+  }
+  visit(0)
+  return found
+}
