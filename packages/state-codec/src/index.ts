@@ -8,7 +8,7 @@ export type { MigrationEvent, MigrationPhase, MigrationReport } from './store/mi
 export type { StateStore } from './store/state-store.ts'
 export type { StoredOptions } from './store/stored.ts'
 export type { JsonArray, JsonObject, JsonValue } from './json.ts'
-export type { ClaimOptions, OpenClaims, SealClaims, StateClock, StateCodec } from './state-codec.ts'
+export type { ClaimOptions, OpenClaims, OpenOptions, SealClaims, StateClock, StateCodec } from './state-codec.ts'
 export {
   isStateError,
   StateError,

@@ -4,60 +4,62 @@ import { createSingleUse } from './store/single-use.ts'
 import type { StateStore } from './store/state-store.ts'
 import { createStored, type StoredOptions } from './store/stored.ts'
 import { createPlain, type PlainOptions } from './token/plain.ts'
-import { nodePlatform } from './token/platform-node.ts'
+import { nodeCrypto } from './token/crypto-provider-node.ts'
 import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
 
 /**
- * The codec of choice: the value travels encrypted and cannot be altered (JWE compact, `dir` and `A256GCM`).
+ * Creates the recommended codec: the value is encrypted and authenticated (JWE compact, `dir` and `A256GCM`).
  *
- * @throws StateUsageError for keys or options that are mistaken.
+ * @throws StateUsageError for invalid keys or options.
  */
 export function sealed(options: KeyedOptions): StateCodec {
-  return createTokenCodec('sealed', options, nodePlatform)
+  return createTokenCodec('sealed', options, nodeCrypto)
 }
 
 /**
- * The value travels readable and cannot be altered (JWS compact, `HS256`).
+ * Creates a codec whose tokens are readable and authenticated (JWS compact, `HS256`).
  *
- * @throws StateUsageError for keys or options that are mistaken.
+ * @throws StateUsageError for invalid keys or options.
  */
 export function signed(options: KeyedOptions): StateCodec {
-  return createTokenCodec('signed', options, nodePlatform)
+  return createTokenCodec('signed', options, nodeCrypto)
 }
 
 /**
- * The value travels readable, and anybody can alter it. The claims are checked as everywhere, but a forger writes them. For development.
+ * Creates a codec without protection, for development: anybody can read and alter its tokens. Claims are checked, but a
+ * forger writes them.
  *
- * @throws StateUsageError unless the options say `insecure: true`.
+ * @throws StateUsageError unless the options contain `insecure: true`.
  */
 export function plain(options: PlainOptions): StateCodec {
-  return createPlain(options, nodePlatform)
+  return createPlain(options, nodeCrypto)
 }
 
 /**
- * The value stays in a store, and a random handle travels: for values too large for a token.
+ * Creates a codec that keeps the value in a store and sends a random handle, for values too large for a token.
  *
- * @throws StateUsageError for options that are mistaken.
+ * @throws StateUsageError for invalid options.
  */
 export function stored(options: StoredOptions): StateCodec {
-  return createStored(options, nodePlatform)
+  return createStored(options, nodeCrypto)
 }
 
 /**
- * Leads from `stored` to another codec without losing a token, phase by phase, forwards and back; a rolling deployment may have instances of two
- * neighbouring phases. `report()` says when it is time for the next.
+ * Creates a codec that migrates from `stored` to another codec without losing a token, phase by phase. Phases advance
+ * and roll back. During a rolling deployment, instances may be in two adjacent phases. `report()` says when to advance.
  *
- * @throws StateUsageError for options that are mistaken.
+ * @throws StateUsageError for invalid options.
  */
 export function migrating(options: MigratingOptions): MigratingCodec {
-  return createMigrating(options, nodePlatform)
+  return createMigrating(options, nodeCrypto)
 }
 
 /**
- * The same codec, but each of its tokens opens once, over all instances that share the store. A peer that lost the answer cannot try again.
+ * Wraps a codec so that each token opens once over all instances that share the store. A peer that lost the response
+ * cannot retry.
  *
- * @throws StateUsageError for a codec that does not say how long its tokens live.
+ * @throws StateUsageError for a codec without `lifetimeMs`.
  */
 export function singleUse(codec: StateCodec, store: StateStore): StateCodec {
-  return createSingleUse(codec, store, nodePlatform)
+  return createSingleUse(codec, store, nodeCrypto)
 }

@@ -1,32 +1,34 @@
 import { StateError } from './state-error.ts'
-import { defaultTimeoutMs, reach } from './store/reach.ts'
+import { defaultTimeoutMs, callStore } from './store/call-store.ts'
 import type { StateStore } from './store/state-store.ts'
 
-/** What is used of a Redis client: a connected one of `@redis/client` or `redis`, or a pool of them, is one. */
+/**
+ * The part of a Redis client that the store uses: a connected client of `@redis/client` or `redis`, or a pool of them.
+ */
 export interface RedisClient {
   sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>
 }
 
-/** The options of {@link redisStore}. */
+/** Options of {@link redisStore}. */
 export interface RedisStoreOptions {
-  /** What every key begins with. Default: `mcp:`. */
+  /** The prefix of every key. Default: `mcp:`. */
   readonly prefix?: string | undefined
-  /** How long Redis may take, in milliseconds. Default: 5000. */
+  /** The time limit of a command, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number | undefined
 }
 
 /**
- * A store in Redis, through the application's own client. Redis forgets what has expired by itself.
+ * Creates a store in Redis, over the application's own client. Redis removes expired values by itself.
  *
  * Its methods throw {@link StateError} with `unavailable` when Redis cannot be reached.
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): StateStore {
   const { prefix = 'mcp:', timeoutMs = defaultTimeoutMs } = options
   const send = (args: string[]): Promise<unknown> =>
-    reach({ name: 'Redis', timeoutMs }, (abortSignal) => client.sendCommand(args, { abortSignal }))
+    callStore({ name: 'Redis', timeoutMs }, (abortSignal) => client.sendCommand(args, { abortSignal }))
   return {
     async add(key, value, ttlMs) {
-      // One command: two instances cannot both be told that they were first.
+      // One command, so that two instances cannot both add the same key.
       const reply = await send(['SET', prefix + key, value, 'NX', 'PX', String(Math.max(1, Math.ceil(ttlMs)))])
       return reply !== null
     },
@@ -38,6 +40,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     },
     async delete(key) {
       await send(['DEL', prefix + key])
+    },
+    async expire(key, ttlMs) {
+      // LT: a key that expires earlier stays as it is. Redis 7.0 and Valkey have it.
+      await send(['PEXPIRE', prefix + key, String(Math.max(1, Math.ceil(ttlMs))), 'LT'])
     },
   }
 }

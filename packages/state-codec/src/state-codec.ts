@@ -1,59 +1,78 @@
 import type { JsonValue } from './json.ts'
 
-/** Turns a JSON value into a URL-safe string that may pass through untrusted hands, and back. */
+/** Converts between a JSON value and a URL-safe string that an untrusted peer may carry. */
 export interface StateCodec {
   /**
-   * Makes the token that carries a value.
+   * Seals a value into a token.
    *
-   * @throws StateUsageError when the value is not JSON or is too large, and when the claims are mistaken.
-   * @throws StateError with `too_old` when the flow is past its age, with `unavailable` when a store cannot be reached.
+   * @throws StateUsageError when the value is not JSON or is too large, and when the claims are invalid.
+   * @throws StateError with `too_old` when the flow exceeds its age, with `unavailable` when a store cannot be reached.
    */
   seal(value: JsonValue, claims: SealClaims): Promise<string>
   /**
-   * Gives back the value of a token, when everything that was claimed at sealing is claimed again.
+   * Opens a token and returns its value when the claims equal those of sealing.
    *
-   * @throws StateError for every token that is not to be believed; its `code` is for the operator alone.
+   * @throws StateError for every token that must not be trusted; its `code` is for the operator alone.
    */
-  open(token: string, claims: OpenClaims): Promise<JsonValue>
-  /** How long after its making a token may still open, in milliseconds; `singleUse` remembers for so long. */
+  open(token: string, claims: OpenOptions): Promise<JsonValue>
+  /** The longest time in milliseconds during which a token of this codec can open. */
   readonly lifetimeMs?: number | undefined
 }
 
-/** What opening a token must claim again. */
+/** The claims that opening a token repeats. */
 export interface OpenClaims {
-  /** What the token is for. It is part of the token's readable header, and keys are derived from it. 1 to 256 characters. */
+  /**
+   * The purpose of the token, 1 to 256 characters. It is in the token's readable header, and keys are derived from it.
+   */
   readonly purpose: string
-  /** Which service the token is for, instead of the codec's own; not a name that differs between instances. */
+  /** The service that the token is for, in place of the codec's own; a name that all instances share. */
   readonly audience?: string | undefined
-  /** Whom and what the token belongs to (a principal, a method, its arguments): any JSON, compared by its digest. */
+  /** The context that the token belongs to (a principal, a method, its arguments): any JSON, compared by its digest. */
   readonly binding?: JsonValue | undefined
 }
 
-/** What a token is sealed with. */
-export interface SealClaims extends OpenClaims {
-  /** When the flow began that the token is a part of, in milliseconds since the epoch. Default: now. */
-  readonly since?: number | undefined
-  /** How long this token opens, in milliseconds, instead of the codec's own. */
-  readonly ttlMs?: number | undefined
+/** The options for opening a token. */
+export interface OpenOptions extends OpenClaims {
+  /**
+   * Called with the time that the token has left, in milliseconds by the codec's clock, before `open` resolves: `singleUse`
+   * remembers a use for so long. Where a codec does not call it, a use is remembered for `lifetimeMs`.
+   */
+  readonly onTtl?: ((ttlMs: number) => void) | undefined
 }
 
-/** The time of day: milliseconds since the epoch. */
+/** The claims that a token is sealed with. */
+export interface SealClaims extends OpenClaims {
+  /** The start of the flow that the token belongs to, in milliseconds since the epoch. Default: now. */
+  readonly since?: number | undefined
+  /** The lifetime of this token in milliseconds, in place of the codec's own. */
+  readonly ttlMs?: number | undefined
+  /**
+   * A token of this codec, just opened, whose value this one replaces. A codec with a store deletes the replaced value once the new token
+   * is opened, and otherwise 10 minutes from now: until then the answer with the new token may be lost, and the old one come again.
+   */
+  readonly replaces?: string | undefined
+}
+
+/** Returns the time of day in milliseconds since the epoch. */
 export interface StateClock {
   now(): number
 }
 
-/** The options that every codec has. */
+/** Options that every codec has. */
 export interface ClaimOptions {
-  /** Which service the tokens are for; the same on every instance, and another one on every service that has the same keys. */
+  /**
+   * The service that the tokens are for: equal on all its instances, and different on every other service with the same
+   * keys.
+   */
   readonly audience?: string | undefined
-  /** How long a token opens, in milliseconds. Default: one hour. */
+  /** The lifetime of a token, in milliseconds. Default: one hour. */
   readonly ttlMs?: number | undefined
-  /** How long a flow may last over all of its tokens, in milliseconds. Default: 24 hours. */
+  /** The longest duration of a flow over all of its tokens, in milliseconds. Default: 24 hours. */
   readonly maxAgeMs?: number | undefined
-  /** The largest token that is made or looked at, in bytes. Default: 32 KiB; for a value in a store, 1 MiB. */
+  /** The largest token that is made or read, in bytes. Default: 32 KiB; for a value in a store, 1 MiB. */
   readonly maxBytes?: number | undefined
   /** Default: the platform's. */
   readonly clock?: StateClock | undefined
-  /** Where nonces and handles come from. Default: the platform's secure source; anything else is for test vectors. */
+  /** The source of nonces and handles. Default: the platform's secure source; replace it for test vectors only. */
   readonly random?: ((bytes: number) => Uint8Array) | undefined
 }

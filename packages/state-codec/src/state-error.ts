@@ -1,14 +1,14 @@
-/** Why a token was not opened; for the operator's log. */
+/** The reason why a token was rejected, for the operator's log. */
 export type StateErrorCode =
-  /** Not the form of a token of this codec: truncated, extended, encoded in another way, or made by another codec. */
+  /** Not a token of this codec: truncated, extended, in another encoding, or made by another codec. */
   | 'malformed'
-  /** Longer than the bound. */
+  /** Longer than the limit. */
   | 'too_large'
-  /** Made with a key that is not in the ring: removed, or another instance has keys of its own. */
+  /** Made with a key that is not in the ring: it was removed, or another instance has other keys. */
   | 'unknown_key'
   /** Altered, or made with another key that has the same id. */
   | 'forged'
-  /** Past the time that the token was made for. */
+  /** Expired. */
   | 'expired'
   /** Made in the future: the clocks of the instances differ. */
   | 'not_yet'
@@ -18,50 +18,57 @@ export type StateErrorCode =
   | 'purpose'
   /** Made for another service. */
   | 'audience'
-  /** Made for somebody or something else. */
+  /** Bound to another principal, target or argument. */
   | 'binding'
-  /** Opened before, and good for one use. */
+  /** Opened before; a token opens once. */
   | 'used'
-  /** Not in the store, or no longer. */
+  /** Not in the store, or expired there. */
   | 'missing'
-  /** The store could not be reached or is full. */
+  /** The store is full or cannot be reached. */
   | 'unavailable'
 
 /**
- * A token that is not to be believed.
+ * A token was rejected.
  *
- * `message` is the same whatever is wrong and may be shown to a peer; `code`, `detail` and `cause` are for the log.
+ * `message` is the same for every reason and may be sent to a peer; `code`, `detail` and `cause` are for the log.
  */
 export class StateError extends Error {
   override readonly name = 'StateError'
   readonly code: StateErrorCode
-  /** What was wrong, in a sentence without the token, the value or a key. */
+  /** A description of the failure without the token, the value or a key. */
   readonly detail: string
+  /** Time until another attempt makes sense, in milliseconds, where that is known: of a store that is full. */
+  readonly retryAfterMs: number | undefined
 
-  constructor(code: StateErrorCode, detail: string, options: { readonly cause?: unknown } = {}) {
+  constructor(
+    code: StateErrorCode,
+    detail: string,
+    options: { readonly cause?: unknown; readonly retryAfterMs?: number | undefined } = {},
+  ) {
     super('Invalid or expired state', options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.detail = detail
+    this.retryAfterMs = options.retryAfterMs
   }
 }
 
-/** Whether a value is a {@link StateError}, from this copy of the package or another. */
+/** Tells if a value is a {@link StateError}, from this copy of the package or another. */
 export function isStateError(error: unknown): error is StateError {
   return error instanceof Error && error.name === 'StateError' && 'code' in error && 'detail' in error
 }
 
-/** What the program that uses a codec did wrong. */
+/** The mistake that a program made in its use of a codec. */
 export type StateUsageCode =
-  /** An option or a claim is mistaken. */
+  /** An option or a claim is invalid. */
   | 'configuration'
   /** A key is missing, too short, or not random. */
   | 'key'
-  /** A value holds what JSON cannot carry. */
+  /** A value contains something that JSON cannot carry. */
   | 'not_json'
-  /** A value makes a token beyond the bound. */
+  /** A value makes a token beyond the limit. */
   | 'too_large'
 
-/** A mistake in the program or its configuration; the message names it, and is not meant for a peer. */
+/** A mistake in the program or its configuration. The message describes it and is not meant for a peer. */
 export class StateUsageError extends Error {
   override readonly name = 'StateUsageError'
   readonly code: StateUsageCode

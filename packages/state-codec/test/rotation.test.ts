@@ -4,7 +4,10 @@ import { type KeyInput, randomKey, sealed, type StateCodec } from '../src/node.t
 const claims = { purpose: 'tools/call', binding: 'ada' }
 const [oldKey, newKey] = [randomKey(), randomKey()]
 
-/** Three instances, each with a ring; a token of any opens on all, or the code of the first refusal is told. */
+/**
+ * Three instances, each with its own ring. Returns whether a token of each opens on all: `undefined`, or the first
+ * error code.
+ */
 async function refusals(instances: readonly StateCodec[]): Promise<readonly string[]> {
   const refused: string[] = []
   for (const maker of instances) {
@@ -16,7 +19,7 @@ async function refusals(instances: readonly StateCodec[]): Promise<readonly stri
   return refused
 }
 
-/** Restarts one instance after the other with another ring, and tries every pair of instances at each step. */
+/** Restarts the instances one by one with another ring, and tries every pair of instances at each step. */
 async function roll(from: readonly KeyInput[], to: readonly KeyInput[]): Promise<readonly string[]> {
   const refused: string[] = []
   for (let restarted = 0; restarted <= 3; restarted++) {
@@ -26,7 +29,7 @@ async function roll(from: readonly KeyInput[], to: readonly KeyInput[]): Promise
   return refused
 }
 
-test('keys rotate in two phases without one token that does not open on every instance', async () => {
+test('keys rotate in two phases, and every token opens on every instance', async () => {
   expect(await roll([oldKey], [oldKey, newKey])).toEqual([])
   expect(await roll([oldKey, newKey], [newKey, oldKey])).toEqual([])
 })
@@ -37,11 +40,11 @@ test('a token that was made before the rotation opens until its key is removed',
   await expect(sealed({ keys: [newKey] }).open(token, claims)).rejects.toMatchObject({ code: 'unknown_key' })
 })
 
-test('without the first phase, tokens of the new key do not open on the instances that wait for their restart', async () => {
+test('without the first phase, tokens of the new key do not open on instances that were not restarted yet', async () => {
   expect(new Set(await roll([oldKey], [newKey, oldKey]))).toEqual(new Set(['unknown_key']))
 })
 
-test('instances with keys of their own refuse each other, and the log is told why', async () => {
+test("instances with different keys reject each other's tokens, and the log has the reason", async () => {
   const token = await sealed({ keys: [oldKey] }).seal('state', claims)
   await expect(sealed({ keys: [newKey] }).open(token, claims)).rejects.toMatchObject({
     code: 'unknown_key',

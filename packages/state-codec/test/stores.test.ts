@@ -8,7 +8,7 @@ import { redisStore } from '../src/redis.ts'
 
 const minute = 60_000
 
-/** What every store must do. `other` is a second connection to the same store, as another instance has. */
+/** The requirements of every store. `other` is a second connection to the same store, as another instance has. */
 function keepsContract(stores: () => { readonly one: StateStore; readonly other: StateStore }): void {
   let last = 0
   const fresh = (): string => `key-${++last}`
@@ -20,7 +20,7 @@ function keepsContract(stores: () => { readonly one: StateStore; readonly other:
     expect(await other.get(key)).toBe('{"text":"ünï 😀 \\u0000"}')
   })
 
-  test('a key that is there is not added again, and keeps its value', async () => {
+  test('an existing key is not added again, and keeps its value', async () => {
     const { one, other } = stores()
     const key = fresh()
     await one.add(key, 'first', minute)
@@ -28,7 +28,7 @@ function keepsContract(stores: () => { readonly one: StateStore; readonly other:
     expect(await one.get(key)).toBe('first')
   })
 
-  test('what was never added or is deleted is not there, and may be added', async () => {
+  test('a missing or deleted key has no value, and can be added', async () => {
     const { one, other } = stores()
     const key = fresh()
     expect(await one.get(key)).toBeUndefined()
@@ -39,7 +39,7 @@ function keepsContract(stores: () => { readonly one: StateStore; readonly other:
     expect(await one.add(key, 'second', minute)).toBe(true)
   })
 
-  test('a value that has expired is gone, and its key may be added again', async () => {
+  test('an expired value is gone, and its key can be added again', async () => {
     const { one, other } = stores()
     const key = fresh()
     await one.add(key, 'short', 1)
@@ -48,7 +48,7 @@ function keepsContract(stores: () => { readonly one: StateStore; readonly other:
     expect(await one.get(key)).toBe('long')
   })
 
-  test('of 50 that add the same key at once, one is told that it was first', async () => {
+  test('of 50 simultaneous additions of one key, one succeeds', async () => {
     const { one, other } = stores()
     const key = fresh()
     const answers = await Promise.all(
@@ -58,7 +58,7 @@ function keepsContract(stores: () => { readonly one: StateStore; readonly other:
     expect(await one.get(key)).toBe(String(answers.indexOf(true)))
   })
 
-  test('of 50 that add a key that has expired, one is told that it was first', async () => {
+  test('of 50 simultaneous additions of an expired key, one succeeds', async () => {
     const { one, other } = stores()
     const key = fresh()
     await one.add(key, 'short', 1)
@@ -69,7 +69,18 @@ function keepsContract(stores: () => { readonly one: StateStore; readonly other:
     expect(answers.filter(Boolean)).toHaveLength(1)
   })
 
-  test('a value of a megabyte comes back whole', async () => {
+  test('a key that is let expire does so then, one that would earlier keeps its time, and none is made', async () => {
+    const { one, other } = stores()
+    const [late, early, none] = [fresh(), fresh(), fresh()]
+    await one.add(late, 'x', minute)
+    await one.add(early, 'x', 1)
+    for (const key of [late, early, none]) await other.expire?.(key, key === late ? 1 : minute)
+    await expect.poll(() => one.get(late)).toBeUndefined()
+    await expect.poll(() => one.get(early)).toBeUndefined()
+    expect(await one.get(none)).toBeUndefined()
+  })
+
+  test('a value of one megabyte is returned unchanged', async () => {
     const { one, other } = stores()
     const key = fresh()
     const value = 'x'.repeat(1_000_000)
@@ -86,7 +97,7 @@ function keepsContract(stores: () => { readonly one: StateStore; readonly other:
     })
   })
 
-  test('of 50 uses of a token at once over two instances, one succeeds [MRT-013]', async () => {
+  test('of 50 simultaneous uses of a token over two instances, one succeeds [MRT-013]', async () => {
     const { one, other } = stores()
     const keys = [randomKey()]
     const codecs = [singleUse(sealed({ keys }), one), singleUse(sealed({ keys }), other)]
@@ -100,26 +111,37 @@ function keepsContract(stores: () => { readonly one: StateStore; readonly other:
   })
 }
 
-describe('the store in memory', () => {
+describe('the memory store', () => {
   const store = memoryStore()
   keepsContract(() => ({ one: store, other: store }))
 
-  test('a full store refuses instead of forgetting, until something expires', async () => {
+  test('a full store rejects new values until one expires', async () => {
     let now = 0
     const small = memoryStore({ maxEntries: 2, clock: { now: () => now } })
     await small.add('a', '1', 10)
     await small.add('b', '2', 20)
-    await expect(small.add('c', '3', 10)).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(small.add('c', '3', 10)).rejects.toMatchObject({
+      code: 'unavailable',
+      detail: 'The store in memory is full (maxEntries: it keeps 2 values, the most is 2): try again in 10 ms',
+      retryAfterMs: 10,
+    })
     expect([await small.get('a'), await small.get('b')]).toEqual(['1', '2'])
     now = 10
     expect(await small.add('c', '3', 10)).toBe(true)
     expect([await small.get('a'), await small.get('b')]).toEqual([undefined, '2'])
   })
 
-  test('its bound on characters counts what is deleted and expired', async () => {
+  test('its character limit excludes deleted and expired values', async () => {
     const small = memoryStore({ maxCharacters: 10 })
     await small.add('a', '123456789', minute)
-    await expect(small.add('b', '1', minute)).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(small.add('b', '1', minute)).rejects.toMatchObject({
+      code: 'unavailable',
+      detail: expect.stringContaining('maxCharacters: it keeps 10 characters, 2 more were to be added, the most is 10'),
+    })
+    await expect(small.add('long', '1'.repeat(10), 1)).rejects.toMatchObject({
+      detail: expect.stringContaining('raise the limit'),
+      retryAfterMs: undefined,
+    })
     await small.delete('a')
     expect(await small.add('b', '1', minute)).toBe(true)
   })
@@ -155,11 +177,11 @@ describeNeeding('redis', 'the store in Redis', (program) => {
     await expect
       .poll(() => codec.open(token, { purpose: 'test' }).catch(({ code }) => code), { timeout: 10_000 })
       .toBe('kept')
-    // What was given up must not be done behind one's back.
+    // A command that timed out must not be executed later.
     expect(await store.get('while-down')).toBeUndefined()
   })
 
-  test('a prefix keeps two applications apart', async () => {
+  test('a prefix separates two applications', async () => {
     const [client] = clients
     if (!client) throw new Error('a client was made')
     const mine = redisStore(client, { prefix: 'mine:' })
@@ -187,7 +209,7 @@ describe('the store in PostgreSQL', () => {
   })
   keepsContract(() => stores)
 
-  test('what has expired is removed when asked to, and nothing else', async () => {
+  test('expired rows, and no others, are deleted on request', async () => {
     const { one } = stores
     await one.removeExpired()
     await one.add('expired-1', 'x', 1)
@@ -198,7 +220,7 @@ describe('the store in PostgreSQL', () => {
     expect(await one.get('alive')).toBe('x')
   })
 
-  test.each(['mcp state', 'a.b.c', 'x"; DROP TABLE mcp_state; --', ''])('the table name %j is refused', (table) => {
+  test.each(['mcp state', 'a.b.c', 'x"; DROP TABLE mcp_state; --', ''])('the table name %j is rejected', (table) => {
     expect(() => postgresStore(server.pool(), { table })).toThrow(/table is/)
   })
 
@@ -217,7 +239,7 @@ describe('the store in PostgreSQL', () => {
   }, 60_000)
 })
 
-test('a store that never answers is unavailable after its time', async () => {
+test('a store that never answers is unavailable after its time limit', async () => {
   const store = redisStore({ sendCommand: () => new Promise(() => {}) }, { timeoutMs: 1 })
   await expect(store.get('key')).rejects.toMatchObject({ code: 'unavailable', message: 'Invalid or expired state' })
 })

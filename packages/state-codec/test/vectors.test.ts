@@ -25,13 +25,13 @@ describe.each(platforms)('with %s', (_, platform) => {
   const codecOf = ({ kind, keys, now, audience }: Opening, nonce = '') =>
     platform[kind]({ keys, audience, clock: { now: () => now }, random: () => Buffer.from(nonce, 'hex') })
 
-  test.each(read<Vector>('tokens'))('$name: the token is made and opened ($kind)', async (vector) => {
+  test.each(read<Vector>('tokens'))('$name: the token is reproduced and opened ($kind)', async (vector) => {
     const codec = codecOf(vector, vector.nonce)
     expect(await codec.seal(vector.value, vector.claims)).toBe(vector.token)
     expect(await codec.open(vector.token, vector.claims)).toEqual(vector.value)
   })
 
-  test.each(read<Forgery>('forgeries'))('$name: the token is refused as $code ($kind) [MRT-009]', async (forgery) => {
+  test.each(read<Forgery>('forgeries'))('$name: the token is rejected as $code ($kind) [MRT-009]', async (forgery) => {
     const opening = codecOf(forgery).open(forgery.token, forgery.claims)
     await expect(opening).rejects.toMatchObject({
       name: 'StateError',
@@ -41,7 +41,7 @@ describe.each(platforms)('with %s', (_, platform) => {
   })
 })
 
-// The files are ours, and every member of an entry is used by the test that reads it.
+// The files belong to this package, and the test that reads an entry uses all of its members.
 function read<T>(name: string): readonly T[] {
   return JSON.parse(readFileSync(new URL(`./vectors/${name}.json`, import.meta.url), 'utf8'))
 }

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import type { JsonValue } from '../json.ts'
 import { canonicalJson } from './canonical-json.ts'
 
-test('the example of RFC 8785, 3.2.2 and 3.2.3, has the text that is given there', () => {
-  // As text: written as literals, the numbers would be shortened before the test sees them.
+test('the example of RFC 8785, 3.2.2 and 3.2.3, has the canonical text given there', () => {
+  // Parsed from text: number literals would be rounded before the test reads them.
   const value: JsonValue = JSON.parse(`{
     "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
     "string": "\\u20ac$\\u000F\\u000aA'\\u0042\\u0022\\u005c\\\\\\"\\/",
@@ -15,7 +15,7 @@ test('the example of RFC 8785, 3.2.2 and 3.2.3, has the text that is given there
   )
 })
 
-test('keys are ordered by UTF-16 code units, as RFC 8785, 3.2.3, shows', () => {
+test('keys are ordered by UTF-16 code units, as in RFC 8785, 3.2.3', () => {
   const value = { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\ud83d\ude00': 5, '\u0080': 6, '\u00f6': 7 }
   expect(Object.keys(JSON.parse(canonicalJson(value)))).toEqual([
     '1',
@@ -28,7 +28,7 @@ test('keys are ordered by UTF-16 code units, as RFC 8785, 3.2.3, shows', () => {
   ])
 })
 
-test('keys are in one order, whether they are few or many', () => {
+test('few keys and many keys have the same order', () => {
   const key = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 3 }), fc.nat(30).map(String))
   fc.assert(
     fc.property(fc.uniqueArray(key, { maxLength: 40 }), (keys) => {
@@ -41,7 +41,7 @@ test('keys are in one order, whether they are few or many', () => {
   )
 })
 
-test('it is JSON of the same value, and the order of members does not matter', () => {
+test('the text is JSON of the same value, and the order of members does not matter', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ stringUnit: 'grapheme' })), (members) => {
       const value: JsonValue = JSON.parse(JSON.stringify(members))
@@ -52,7 +52,7 @@ test('it is JSON of the same value, and the order of members does not matter', (
   )
 })
 
-test('a text is written as JSON writes it, whatever its length and its characters', () => {
+test('a string of any length is written as JSON writes it', () => {
   const character = fc.oneof(
     { weight: 20, arbitrary: fc.constantFrom(...' !#[]~az') },
     { weight: 1, arbitrary: fc.constantFrom('"', '\\', '\u001f', '\u007f', '\u0080', '\u2028', '\u{1f600}') },
@@ -68,8 +68,8 @@ test('a text is written as JSON writes it, whatever its length and its character
 
 test.each([
   ['infinity', Infinity],
-  ['half a surrogate pair', '\udead'],
-  ['half a surrogate pair in a key', { '\ud800': 1 }],
+  ['a lone surrogate', '\udead'],
+  ['a lone surrogate in a key', { '\ud800': 1 }],
   ['a function', (() => 1) as unknown as JsonValue],
   ['too many levels', JSON.parse(`${'['.repeat(202)}${']'.repeat(202)}`)],
 ])('%s has no canonical form', (_, value: JsonValue) => {

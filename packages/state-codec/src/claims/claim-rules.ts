@@ -1,7 +1,7 @@
 import type { ClaimOptions, SealClaims, StateClock } from '../state-codec.ts'
 import { StateUsageError } from '../state-error.ts'
 
-/** Claims as a codec checks them: every option has its value. */
+/** Claim options with every default filled in. */
 export interface ClaimRules {
   readonly audience: string | undefined
   readonly ttlMs: number
@@ -10,56 +10,56 @@ export interface ClaimRules {
   readonly clock: StateClock
 }
 
-/** How far the clocks of two instances may be apart, in milliseconds. */
+/** The accepted difference between the clocks of two instances, in milliseconds. */
 export const clockSkewMs = 30_000
 
 const hour = 3_600_000
 const platformClock: StateClock = { now: () => Date.now() }
 
 /**
- * Fills in the options that were not given.
+ * Fills in defaults.
  *
- * @throws StateUsageError for a duration or a bound that is none.
+ * @throws StateUsageError for an invalid duration or limit.
  */
 export function claimRules(options: ClaimOptions, defaultMaxBytes: number): ClaimRules {
-  const maxAgeMs = positive('maxAgeMs', options.maxAgeMs ?? 24 * hour)
-  const ttlMs = positive('ttlMs', options.ttlMs ?? Math.min(hour, maxAgeMs))
+  const maxAgeMs = checkPositive('maxAgeMs', options.maxAgeMs ?? 24 * hour)
+  const ttlMs = checkPositive('ttlMs', options.ttlMs ?? Math.min(hour, maxAgeMs))
   if (ttlMs > maxAgeMs) {
-    throw new StateUsageError('configuration', `ttlMs is ${ttlMs}, which is more than maxAgeMs, ${maxAgeMs}`)
+    throw new StateUsageError('configuration', `ttlMs is ${ttlMs}, which exceeds maxAgeMs, ${maxAgeMs}`)
   }
   return {
-    audience: audienceOf(options.audience),
+    audience: checkAudience(options.audience),
     ttlMs,
     maxAgeMs,
-    maxBytes: positive('maxBytes', options.maxBytes ?? defaultMaxBytes),
+    maxBytes: checkPositive('maxBytes', options.maxBytes ?? defaultMaxBytes),
     clock: options.clock ?? platformClock,
   }
 }
 
-/** How long a token that was made under these rules may open, in milliseconds. */
-export function lifetimeOf({ maxAgeMs }: ClaimRules): number {
+/** Returns the longest time in milliseconds during which a token made under these rules can open. */
+export function maxLifetimeMs({ maxAgeMs }: ClaimRules): number {
   return maxAgeMs + clockSkewMs
 }
 
 /**
- * When a token begins and ends.
+ * Returns the time at which a token is made, its expiry, and the start of its flow.
  *
- * @throws StateUsageError for a time or a duration that is none.
+ * @throws StateUsageError for an invalid time or duration.
  */
-export function timesOf(claims: SealClaims, rules: ClaimRules): { at: number; until: number; since: number } {
+export function tokenTimes(claims: SealClaims, rules: ClaimRules): { at: number; until: number; since: number } {
   const at = Math.trunc(rules.clock.now())
-  if (!Number.isFinite(at)) throw new StateUsageError('configuration', 'clock.now() gave no number')
+  if (!Number.isFinite(at)) throw new StateUsageError('configuration', 'clock.now() did not return a number')
   const since = claims.since === undefined ? at : Math.trunc(claims.since)
   if (!Number.isFinite(since)) {
     throw new StateUsageError('configuration', `since is ${claims.since}: give milliseconds since the epoch`)
   }
-  const ttlMs = claims.ttlMs === undefined ? rules.ttlMs : positive('ttlMs', claims.ttlMs)
+  const ttlMs = claims.ttlMs === undefined ? rules.ttlMs : checkPositive('ttlMs', claims.ttlMs)
   return { at, until: Math.min(at + ttlMs, since + rules.maxAgeMs), since }
 }
 
 const loneSurrogate = /\p{Surrogate}/u
 
-/** @throws StateUsageError for a purpose that keys cannot be derived from. */
+/** @throws StateUsageError for a purpose from which no keys can be derived. */
 export function checkPurpose(purpose: string): void {
   if (typeof purpose === 'string' && purpose.length > 0 && purpose.length <= 256 && !loneSurrogate.test(purpose)) return
   throw new StateUsageError(
@@ -68,15 +68,15 @@ export function checkPurpose(purpose: string): void {
   )
 }
 
-/** @throws StateUsageError for an audience that names nothing. */
-export function audienceOf(audience: string | undefined): string | undefined {
+/** @throws StateUsageError for an empty or overlong audience. */
+export function checkAudience(audience: string | undefined): string | undefined {
   if (audience === undefined || (typeof audience === 'string' && audience.length > 0 && audience.length <= 1024)) {
     return audience
   }
   throw new StateUsageError('configuration', 'audience must be a string of 1 to 1024 characters, or left out')
 }
 
-function positive(name: string, value: number): number {
+function checkPositive(name: string, value: number): number {
   if (Number.isFinite(value) && value > 0) return Math.ceil(value)
   throw new StateUsageError('configuration', `${name} is ${value}: give a number above 0`)
 }

@@ -1,39 +1,55 @@
 import type { JsonValue } from '../json.ts'
-import type { OpenClaims, SealClaims } from '../state-codec.ts'
+import type { OpenClaims, OpenOptions, SealClaims } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
-import { admitValue } from './admit-value.ts'
+import { checkJsonValue } from './check-json-value.ts'
 import { canonicalJson } from './canonical-json.ts'
-import { audienceOf, type ClaimRules, checkPurpose, clockSkewMs, timesOf } from './claim-rules.ts'
+import { checkAudience, type ClaimRules, checkPurpose, clockSkewMs, tokenTimes } from './claim-rules.ts'
 
-/** SHA-256 of a text's UTF-8 in Base64url, by whatever the platform has. */
+/** Returns the SHA-256 digest of a text's UTF-8 bytes in Base64url. */
 export type Digest = (text: string) => Promise<string> | string
 
-/** What the claims are checked with. */
+/** The values that claims are checked against. */
 export interface ClaimCheck {
   readonly rules: ClaimRules
-  /** What {@link bindingDigest} gave for the binding that is claimed. */
+  /** The digest of the claimed binding, from {@link bindingDigest}. */
   readonly bind: string | undefined
 }
 
-/** What a token carries besides its value. Times are milliseconds since the epoch; the binding is a digest in Base64url. */
+/** A value in a store that another one replaces. */
+export interface ReplacedValue {
+  /** The store's key. */
+  readonly key: string
+  /** The time of its replacement, in milliseconds since the epoch. */
+  readonly at: number
+}
+
+/** An envelope whose claims hold. */
+export interface OpenedEnvelope {
+  readonly value: JsonValue
+  readonly replaces: ReplacedValue | undefined
+}
+
+/** The content of a token. Times are milliseconds since the epoch; the binding is a digest in Base64url. */
 interface Envelope {
   readonly at: number
   readonly until: number
   readonly since: number
   readonly aud?: string
   readonly bind?: string
+  readonly replaces?: unknown
   readonly value: JsonValue
 }
 
-/** A written envelope. */
+/** A serialized envelope. */
 export interface WrittenEnvelope {
   readonly text: string
-  /** How long it opens from now, in milliseconds. */
+  /** The lifetime of the token from now, in milliseconds. */
   readonly ttlMs: number
 }
 
 /**
- * The digest of a claimed binding; none for none. Apart from the envelope, since it alone may be a promise, and one costs more than the rest.
+ * Returns the digest of a claimed binding, or `undefined` without one. It is separate from the envelope because it
+ * alone may be asynchronous, and a promise costs more than the rest.
  *
  * @throws StateUsageError for a binding that has no canonical form.
  */
@@ -42,38 +58,51 @@ export function bindingDigest({ binding }: OpenClaims, digest: Digest): Promise<
 }
 
 /**
- * Writes a value and its claims as the text that a token carries.
+ * Serializes a value and its claims as the content of a token.
  *
- * @throws StateError with `too_old` when the flow is past its age, so that nobody is asked in vain.
+ * @throws StateError with `too_old` when the flow exceeds its age, before a user is asked in vain.
  * @throws StateUsageError for a value or a claim that cannot be sealed.
  */
-export function writeEnvelope(value: JsonValue, claims: SealClaims, { rules, bind }: ClaimCheck): WrittenEnvelope {
+export function writeEnvelope(
+  value: JsonValue,
+  claims: SealClaims,
+  { rules, bind, replaces }: ClaimCheck & { readonly replaces?: ReplacedValue | undefined },
+): WrittenEnvelope {
   checkPurpose(claims.purpose)
-  admitValue(value)
-  const { at, until, since } = timesOf(claims, rules)
+  checkJsonValue(value)
+  const { at, until, since } = tokenTimes(claims, rules)
   if (until <= at) throw new StateError('too_old', `The flow began ${at - since} ms ago, the most is ${rules.maxAgeMs}`)
-  const aud = audienceOf(claims.audience) ?? rules.audience
-  // Joined by hand, at half the cost: times are finite, and a digest has nothing to escape.
+  const aud = checkAudience(claims.audience) ?? rules.audience
+  // Concatenation costs half of `JSON.stringify`: times are finite, and a digest needs no escapes.
   const audience = aud === undefined ? '' : `"aud":${JSON.stringify(aud)},`
   const bound = bind === undefined ? '' : `"bind":"${bind}",`
   const times = `"at":${at},"until":${until},"since":${since},`
-  return { text: `{${times}${audience}${bound}"value":${JSON.stringify(value)}}`, ttlMs: until - at }
+  const replaced = replaces === undefined ? '' : `"replaces":${JSON.stringify(replaces)},`
+  return { text: `{${times}${audience}${bound}${replaced}"value":${JSON.stringify(value)}}`, ttlMs: until - at }
 }
 
 /**
- * Reads a text that {@link writeEnvelope} made, and gives its value when every claim holds.
+ * Parses a text of {@link writeEnvelope} and returns its content when every claim holds.
  *
- * All claims are checked before the first that failed is told: how long it takes says nothing about which one it was.
+ * Every claim is checked before the first failure is thrown, so that timing does not reveal the failed claim.
+ *
  * @throws StateError
  */
-export function readEnvelope(text: string, claims: OpenClaims, { rules, bind }: ClaimCheck): JsonValue {
+export function readEnvelope(text: string, claims: OpenOptions, { rules, bind }: ClaimCheck): OpenedEnvelope {
   const envelope = parseEnvelope(text)
   const untimely = timeFailure(envelope, rules)
-  const misdirected = audienceFailure(envelope.aud, audienceOf(claims.audience) ?? rules.audience)
+  const misdirected = audienceFailure(envelope.aud, checkAudience(claims.audience) ?? rules.audience)
   const unbound = bindingFailure(envelope.bind, bind)
   const failure = untimely ?? misdirected ?? unbound
   if (failure !== undefined) throw failure
-  return envelope.value
+  const { value, until, since, replaces } = envelope
+  claims.onTtl?.(Math.min(until, since + rules.maxAgeMs) - rules.clock.now())
+  return { value, replaces: isReplaced(replaces) ? replaces : undefined }
+}
+
+function isReplaced(replaces: unknown): replaces is ReplacedValue {
+  if (typeof replaces !== 'object' || replaces === null || !('key' in replaces) || !('at' in replaces)) return false
+  return typeof replaces.key === 'string' && Number.isFinite(replaces.at)
 }
 
 function parseEnvelope(text: string): Envelope {
@@ -83,19 +112,19 @@ function parseEnvelope(text: string): Envelope {
   } catch (cause) {
     throw new StateError('malformed', 'The content is not JSON', { cause })
   }
-  throw new StateError('malformed', 'The content is not that of a state: another program may use the same key')
+  throw new StateError('malformed', 'The content is not a state: another program may use the same key')
 }
 
 function isEnvelope(parsed: unknown): parsed is Envelope {
   if (typeof parsed !== 'object' || parsed === null || !Object.hasOwn(parsed, 'value')) return false
-  // Any object may be asked for members of any name.
+  // The cast is safe: every member of an object can be read as unknown.
   const members = parsed as EnvelopeMembers
   return hasTimes(members) && isText(members.aud) && isText(members.bind)
 }
 
 type EnvelopeMembers = Readonly<Partial<Record<keyof Envelope, unknown>>>
 
-// Own members alone: bare access would find what a prototype has.
+// Own members alone: a plain read would find members of the prototype.
 function hasTimes(members: EnvelopeMembers): boolean {
   if (!Object.hasOwn(members, 'at') || !Object.hasOwn(members, 'until') || !Object.hasOwn(members, 'since'))
     return false
@@ -108,7 +137,7 @@ function isText(member: unknown): boolean {
 
 function timeFailure({ at, until, since }: Envelope, { clock, maxAgeMs }: ClaimRules): StateError | undefined {
   const now = clock.now()
-  // Each says what must hold, so that a time that is no number fails.
+  // Each condition states the valid case, so that NaN fails.
   if (!(at <= now + clockSkewMs && since <= now + clockSkewMs)) {
     return new StateError('not_yet', `It was made ${Math.max(at, since) - now} ms in the future: compare the clocks`)
   }
@@ -119,10 +148,10 @@ function timeFailure({ at, until, since }: Envelope, { clock, maxAgeMs }: ClaimR
 
 function audienceFailure(found: string | undefined, expected: string | undefined): StateError | undefined {
   if (found === expected) return undefined
-  return new StateError('audience', `It was made for ${named(found)}, and this is ${named(expected)}`)
+  return new StateError('audience', `It was made for ${quoteAudience(found)}, and this is ${quoteAudience(expected)}`)
 }
 
-function named(audience: string | undefined): string {
+function quoteAudience(audience: string | undefined): string {
   return audience === undefined ? 'no audience' : `audience "${audience}"`
 }
 
@@ -134,22 +163,22 @@ function bindingFailure(found: string | undefined, expected: string | undefined)
       ? 'It is bound, and no binding was claimed'
       : found === undefined
         ? 'It is not bound, and a binding was claimed'
-        : 'It is bound to something else: another principal, target or argument'
+        : 'It is bound to another principal, target or argument'
   return new StateError('binding', detail)
 }
 
-/** The characters of a SHA-256 digest in Base64url. */
+/** The length in characters of a SHA-256 digest in Base64url. */
 const digestLength = 43
 
-/** Compares two digests in a time that does not depend on where they differ; each has one text alone. */
+/** Compares two digests in constant time; a digest has one canonical text. */
 function equalDigests(one: string, other: string): boolean {
   let difference = one.length ^ other.length
-  // Past the end of either is NaN, which counts as 0; the lengths differ then.
+  // An index past the end reads NaN, which counts as 0; the lengths differ in that case.
   for (let index = 0; index < digestLength; index++) difference |= one.charCodeAt(index) ^ other.charCodeAt(index)
   return difference === 0
 }
 
-/** @throws StateUsageError for what cannot be a token at all, which is a mistake of the caller and not of a peer. */
+/** @throws StateUsageError for a value that is not a string: a mistake of the caller, not of a peer. */
 export function checkToken(token: unknown): asserts token is string {
   if (typeof token === 'string') return
   throw new StateUsageError('configuration', `open() was given ${typeof token} instead of a token`)

@@ -1,14 +1,14 @@
 import type { JsonValue } from '../json.ts'
 
-/** One place in a value, and how many bytes of JSON it takes. */
+/** A path in a value, with its size in bytes of JSON. */
 interface Entry {
   readonly path: string
   readonly bytes: number
 }
 
-/** Names the places of a value that take most of its bytes: `steps.plan (30211 bytes), answers.note (902 bytes)`. */
+/** Describes the paths with the most bytes of a value: `steps.plan (30211 bytes), answers.note (902 bytes)`. */
 export function largestEntries(value: JsonValue): string {
-  const entries = heaviest({ path: '', bytes: bytesOf(value) }, value, 0)
+  const entries = collectLargest({ path: '', bytes: countJsonBytes(value) }, value, 0)
   return entries
     .sort((a, b) => b.bytes - a.bytes)
     .slice(0, 5)
@@ -16,19 +16,19 @@ export function largestEntries(value: JsonValue): string {
     .join(', ')
 }
 
-/** An entry is divided further while its parts say more than it does. */
-function heaviest(entry: Entry, value: JsonValue, depth: number): Entry[] {
+/** Returns the largest entries below one entry, or the entry itself when no part of it is large. */
+function collectLargest(entry: Entry, value: JsonValue, depth: number): Entry[] {
   if (depth >= 6 || typeof value !== 'object' || value === null) return [entry]
   const parts = Object.entries(value).flatMap(([key, member]): (readonly [Entry, JsonValue])[] => {
     if (member === undefined) return []
     const path = entry.path === '' ? key.slice(0, 64) : `${entry.path}.${key.slice(0, 64)}`
-    return [[{ path, bytes: bytesOf(member) }, member]]
+    return [[{ path, bytes: countJsonBytes(member) }, member]]
   })
   const heavy = parts.filter(([part]) => part.bytes * 10 >= entry.bytes)
   if (heavy.length === 0) return [entry]
-  return heavy.flatMap(([part, member]) => heaviest(part, member, depth + 1))
+  return heavy.flatMap(([part, member]) => collectLargest(part, member, depth + 1))
 }
 
-function bytesOf(value: JsonValue): number {
+function countJsonBytes(value: JsonValue): number {
   return new TextEncoder().encode(JSON.stringify(value)).length
 }

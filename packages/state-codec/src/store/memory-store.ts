@@ -2,11 +2,11 @@ import type { StateClock } from '../state-codec.ts'
 import { StateError } from '../state-error.ts'
 import type { StateStore } from './state-store.ts'
 
-/** The options of {@link memoryStore}. */
+/** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
-  /** How many values are kept at once. Default: 10,000. */
+  /** The number of values held at once. Default: 10,000. */
   readonly maxEntries?: number | undefined
-  /** How many characters they have together, keys included. Default: 64 Mi. */
+  /** The total number of characters, keys included. Default: 64 Mi. */
   readonly maxCharacters?: number | undefined
   readonly clock?: StateClock | undefined
 }
@@ -17,8 +17,9 @@ interface Entry {
 }
 
 /**
- * A store in this process: for one instance, and for tests. When it is full it refuses with `unavailable` instead of forgetting what it
- * promised to keep, because a forgotten use could be used again.
+ * Creates a store in this process, for one instance and for tests. A full store throws `unavailable` and evicts
+ * nothing: an evicted single use could be used again. The error's `detail` names the limit, and its `retryAfterMs` is the
+ * time until the next value expires.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): StateStore {
   const { maxEntries = 10_000, maxCharacters = 64 * 1024 * 1024, clock = { now: () => Date.now() } } = options
@@ -32,7 +33,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): StateStore {
     entries.delete(key)
   }
   const removeExpired = (now: number): void => {
-    // Nothing to look for until the first of them is due: a full store must not be walked at every call.
+    // Before the first expiry there is nothing to remove: a full store must not be scanned at every call.
     if (now < soonest) return
     soonest = Infinity
     for (const [key, { until }] of entries) {
@@ -47,6 +48,17 @@ export function memoryStore(options: MemoryStoreOptions = {}): StateStore {
     return undefined
   }
 
+  const full = (size: number, now: number): StateError => {
+    const quota =
+      entries.size >= maxEntries
+        ? `maxEntries: it keeps ${entries.size} values, the most is ${maxEntries}`
+        : `maxCharacters: it keeps ${characters} characters, ${size} more were to be added, the most is ${maxCharacters}`
+    // A value that is larger than the whole store never fits.
+    const retryAfterMs = size <= maxCharacters && Number.isFinite(soonest) ? Math.max(1, soonest - now) : undefined
+    const advice = retryAfterMs === undefined ? 'raise the limit' : `try again in ${retryAfterMs} ms`
+    return new StateError('unavailable', `The store in memory is full (${quota}): ${advice}`, { retryAfterMs })
+  }
+
   return {
     async add(key, value, ttlMs) {
       if (live(key) !== undefined) return false
@@ -54,7 +66,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): StateStore {
       const size = key.length + value.length
       const fits = (): boolean => entries.size < maxEntries && characters + size <= maxCharacters
       if (!fits()) removeExpired(now)
-      if (!fits()) throw new StateError('unavailable', `The store in memory is full, with ${entries.size} values`)
+      if (!fits()) throw full(size, now)
       entries.set(key, { value, until: now + ttlMs })
       characters += size
       soonest = Math.min(soonest, now + ttlMs)
@@ -62,5 +74,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): StateStore {
     },
     get: async (key) => live(key)?.value,
     delete: async (key) => remove(key),
+    async expire(key, ttlMs) {
+      const entry = live(key)
+      if (entry === undefined) return
+      const until = Math.min(entry.until, clock.now() + ttlMs)
+      entries.set(key, { value: entry.value, until })
+      soonest = Math.min(soonest, until)
+    },
   }
 }

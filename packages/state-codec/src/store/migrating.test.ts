@@ -20,7 +20,7 @@ const hour = 3_600_000
 const phases: readonly MigrationPhase[] = ['store', 'dual', 'state-first', 'state']
 const key = randomKey()
 
-/** A fleet shares a store, keys and a clock; its instances may be in different phases. */
+/** A fleet that shares a store, keys and a clock; its instances may be in different phases. */
 function createFleet() {
   let now = 1_800_000_000_000
   const clock = { now: () => now }
@@ -70,7 +70,7 @@ describe('a migration from a store to none [STA-009]', () => {
     expect(await stored({ store, clock }).open(await instance('store').seal('back', claims), claims)).toBe('back')
   })
 
-  test('the phase "state" needs no store, the others say that they do', async () => {
+  test('every phase except "state" rejects a missing store', async () => {
     const { state, clock } = createFleet()
     const codec = migrating({ phase: 'state', state, clock })
     expect(await codec.open(await codec.seal(1, claims), claims)).toBe(1)
@@ -78,17 +78,17 @@ describe('a migration from a store to none [STA-009]', () => {
     expect(() => migrating({ phase: 'phase-1' as never, state })).toThrow('give store, dual, state-first, state')
   })
 
-  test('a handle that comes when the store is no longer asked is refused and counted', async () => {
+  test('a handle that arrives in the phase without a store is rejected and counted', async () => {
     const { instance } = createFleet()
     const handle = await instance('store').seal(1, claims)
     const codec = instance('state', { store: undefined })
     expect(await codeOf(codec.open(handle, claims))).toBe('missing')
-    expect(codec.report()).toMatchObject({ refused: 1, handlesOnly: 1, mayMoveOn: false })
+    expect(codec.report()).toMatchObject({ refused: 1, handlesOnly: 1, canAdvance: false })
   })
 })
 
 describe('in the phase "dual"', () => {
-  test('the store decides, and both outcomes are compared', async () => {
+  test('the store decides, and both results are compared', async () => {
     const { instance } = createFleet()
     const codec = instance('dual')
     const token = await codec.seal({ answer: 42 }, claims)
@@ -107,7 +107,7 @@ describe('in the phase "dual"', () => {
     expect(JSON.stringify(events)).not.toContain('hunter2')
   })
 
-  test('a state that opens to another value is a mismatch, and the store is believed', async () => {
+  test('a state that opens to another value is a mismatch, and the store decides', async () => {
     const { instance, state } = createFleet()
     const lossy = { ...state, open: async (): Promise<JsonValue> => 'something else' }
     const codec = instance('dual', { state: lossy })
@@ -150,7 +150,7 @@ describe('in the phase "state-first"', () => {
     const token = await instance('state-first').seal('value', claims)
     const codec = instance('state-first', { state: sealed({ keys: [randomKey()] }) })
     expect(await codec.open(token, claims)).toBe('value')
-    expect(codec.report()).toMatchObject({ opened: 1, fallbacks: 1, mayMoveOn: false })
+    expect(codec.report()).toMatchObject({ opened: 1, fallbacks: 1, canAdvance: false })
     expect(events).toMatchObject([{ type: 'fallback', code: 'unknown_key' }])
   })
 
@@ -219,16 +219,16 @@ describe('the two parts of a token belong together', () => {
 })
 
 describe('the report', () => {
-  test('says to move on when a lifetime of tokens has passed without trouble', async () => {
+  test('the advice is to advance after one token lifetime without a problem', async () => {
     const { instance, advance } = createFleet()
     const codec = instance('dual')
     await codec.open(await codec.seal(1, claims), claims)
-    expect(codec.report()).toMatchObject({ mayMoveOn: false, advice: expect.stringMatching(/^Stay, and wait/) })
+    expect(codec.report()).toMatchObject({ canAdvance: false, advice: expect.stringMatching(/^Stay, and wait/) })
     advance(25 * hour)
-    expect(codec.report()).toMatchObject({ mayMoveOn: true, advice: 'Move to "state-first"' })
+    expect(codec.report()).toMatchObject({ canAdvance: true, advice: 'Advance to "state-first"' })
   })
 
-  test('says to stay for a lifetime after the last trouble', async () => {
+  test('the advice is to stay for one token lifetime after the last problem', async () => {
     const { instance, advance, clock } = createFleet()
     const token = await instance('dual').seal(1, claims)
     const codec = instance('dual', { state: sealed({ keys: [randomKey()], clock }) })
@@ -236,19 +236,19 @@ describe('the report', () => {
     const at = clock.now()
     advance(24 * hour)
     expect(codec.report()).toMatchObject({
-      lastTroubleAt: at,
-      mayMoveOn: false,
-      advice: expect.stringMatching(/^Find out/),
+      lastProblemAt: at,
+      canAdvance: false,
+      advice: expect.stringMatching(/^Investigate/),
     })
     advance(hour)
-    expect(codec.report().mayMoveOn).toBe(true)
+    expect(codec.report().canAdvance).toBe(true)
   })
 
-  test('an idle instance does not say that all is well', () => {
+  test('an idle instance does not report that it can advance', () => {
     const { instance, advance } = createFleet()
     const codec = instance('state-first')
     advance(100 * hour)
-    expect(codec.report().mayMoveOn).toBe(false)
+    expect(codec.report().canAdvance).toBe(false)
   })
 })
 

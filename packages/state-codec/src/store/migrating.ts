@@ -1,10 +1,10 @@
-import { lifetimeOf } from '../claims/claim-rules.ts'
+import { maxLifetimeMs } from '../claims/claim-rules.ts'
 import { canonicalJson } from '../claims/canonical-json.ts'
 import { checkToken } from '../claims/envelope.ts'
 import type { JsonValue } from '../json.ts'
-import type { ClaimOptions, OpenClaims, SealClaims, StateCodec } from '../state-codec.ts'
+import type { ClaimOptions, OpenClaims, OpenOptions, SealClaims, StateCodec } from '../state-codec.ts'
 import { isStateError, StateError, StateUsageError } from '../state-error.ts'
-import type { Platform } from '../token/platform.ts'
+import type { CryptoProvider } from '../token/crypto-provider.ts'
 import {
   countMigration,
   type MigrationCount,
@@ -15,29 +15,29 @@ import {
 import { createRecords, handleLength, isHandle, type Records } from './records.ts'
 import type { StateStore } from './state-store.ts'
 
-/** The options of `migrating`. The claims' own apply to what is in the store; give the state codec the same. */
+/** Options of `migrating`. The claim options apply to values in the store; give the state codec the same ones. */
 export interface MigratingOptions extends ClaimOptions {
   readonly phase: MigrationPhase
-  /** The codec that the migration leads to. */
+  /** The target codec of the migration. */
   readonly state: StateCodec
-  /** The store that it leads away from; the phase `state` does without. */
+  /** The store that the migration leaves; the phase `state` needs none. */
   readonly store?: StateStore | undefined
-  /** Told of everything that speaks for or against the next phase, at once. */
+  /** Receives every event that counts for or against the next phase, when it happens. */
   readonly onEvent?: ((event: MigrationEvent) => void) | undefined
 }
 
-/** A codec on its way from a store to none. */
+/** A codec that migrates from a store to tokens. */
 export interface MigratingCodec extends StateCodec {
   report(): MigrationReport
 }
 
-/** What a token consists of. A pair's two parts name each other, so that neither opens alone or with another. */
+/** The parts of a token. Each part of a pair is bound to the other, so that neither opens alone or in another pair. */
 interface Parts {
   readonly handle: string | undefined
   readonly state: string | undefined
 }
 
-/** What the steps of a migration work with. */
+/** The dependencies of a migration step. */
 interface Migration {
   readonly phase: MigrationPhase
   readonly codec: StateCodec
@@ -45,21 +45,21 @@ interface Migration {
   readonly counted: MigrationCount
 }
 
-/** A codec that moves from a store to tokens, phase by phase. */
-export function createMigrating(options: MigratingOptions, platform: Platform): MigratingCodec {
+/** Creates a codec that migrates from a store to tokens, phase by phase. */
+export function createMigrating(options: MigratingOptions, provider: CryptoProvider): MigratingCodec {
   const { phase, state: codec, onEvent } = options
-  const records = createRecords(storeOf(options), options, platform)
-  const lifetimeMs = Math.max(lifetimeOf(records.rules), codec.lifetimeMs ?? 0)
+  const records = createRecords(requireStore(options), options, provider)
+  const lifetimeMs = Math.max(maxLifetimeMs(records.rules), codec.lifetimeMs ?? 0)
   const counted = countMigration({ phase, lifetimeMs, now: () => records.rules.clock.now(), onEvent })
   const migration: Migration = { phase, codec, records, counted }
   return {
     lifetimeMs,
     report: counted.report,
     async seal(value, claims) {
-      // One beginning for both parts, so that they age alike.
+      // Both parts have the same start, so that they age alike.
       const token = await sealers[phase](
         value,
-        { ...claims, since: claims.since ?? records.rules.clock.now() },
+        { ...claims, since: claims.since ?? records.rules.clock.now(), replaces: handleIn(claims.replaces) },
         migration,
       )
       counted.count('sealed')
@@ -68,7 +68,7 @@ export function createMigrating(options: MigratingOptions, platform: Platform): 
     async open(token, claims) {
       checkToken(token)
       try {
-        const value = await openParts(partsOf(token), claims, migration)
+        const value = await openParts(parseParts(token), claims, migration)
         counted.count('opened')
         return value
       } catch (error) {
@@ -79,7 +79,7 @@ export function createMigrating(options: MigratingOptions, platform: Platform): 
   }
 }
 
-function storeOf({ phase, store }: MigratingOptions): StateStore {
+function requireStore({ phase, store }: MigratingOptions): StateStore {
   if (!Object.hasOwn(sealers, phase)) {
     throw new StateUsageError('configuration', `phase is "${String(phase)}": give ${Object.keys(sealers).join(', ')}`)
   }
@@ -109,20 +109,23 @@ async function sealHandle(value: JsonValue, claims: SealClaims, { records }: Mig
 async function sealPair(value: JsonValue, claims: SealClaims, migration: Migration): Promise<string> {
   const { codec, records, counted, phase } = migration
   const handle = records.newHandle()
-  const state = await sealState(value, { ...claims, binding: pairedWith(handle, claims) }, migration)
+  const state = await trySealState(value, { ...claims, binding: pairedWith(handle, claims) }, migration)
   if (state === undefined) return sealHandle(value, claims, migration)
   try {
     await records.write(handle, value, { ...claims, binding: pairedWith(state, claims) })
   } catch (error) {
     if (phase !== 'state-first' || !isStateError(error) || error.code !== 'unavailable') throw error
-    counted.note({ type: 'store_failed', purpose: claims.purpose, cause: error })
+    counted.record({ type: 'store_failed', purpose: claims.purpose, cause: error })
     return codec.seal(value, claims)
   }
   return `${handle}~${state}`
 }
 
-/** The state part, or nothing where the value cannot travel (it may be too large): then the store still can hold it. */
-async function sealState(
+/**
+ * Seals the state part, or returns `undefined` where the value cannot be sealed (it may be too large); the store can
+ * still hold it.
+ */
+async function trySealState(
   value: JsonValue,
   claims: SealClaims,
   { codec, counted }: Migration,
@@ -131,26 +134,31 @@ async function sealState(
     return await codec.seal(value, claims)
   } catch (error) {
     if (isStateError(error) && error.code === 'too_old') throw error
-    counted.note({ type: 'unsealable', purpose: claims.purpose, cause: error })
+    counted.record({ type: 'unsealable', purpose: claims.purpose, cause: error })
     return undefined
   }
+}
+
+/** The handle in a token that is replaced: a state that travels needs no deletion. */
+function handleIn(token: string | undefined): string | undefined {
+  return token === undefined ? undefined : parseParts(token).handle
 }
 
 function pairedWith(other: string, { binding }: OpenClaims): JsonValue {
   return binding === undefined ? { 'x/state-codec/pair': other } : { 'x/state-codec/pair': other, binding }
 }
 
-function partsOf(token: string): Parts {
+function parseParts(token: string): Parts {
   if (isHandle(token)) return { handle: token, state: undefined }
   if (token[handleLength] !== '~') return { handle: undefined, state: token }
   return { handle: token.slice(0, handleLength), state: token.slice(handleLength + 1) }
 }
 
-async function openParts({ handle, state }: Parts, claims: OpenClaims, migration: Migration): Promise<JsonValue> {
+async function openParts({ handle, state }: Parts, claims: OpenOptions, migration: Migration): Promise<JsonValue> {
   const { phase, codec, records, counted } = migration
   if (handle === undefined) return codec.open(state ?? '', claims)
   if (state === undefined) {
-    counted.note({ type: 'handle_only', purpose: claims.purpose })
+    counted.record({ type: 'handle_only', purpose: claims.purpose })
     return records.read(handle, claims)
   }
   const fromStore = (): Promise<JsonValue> => records.read(handle, { ...claims, binding: pairedWith(state, claims) })
@@ -161,35 +169,35 @@ async function openParts({ handle, state }: Parts, claims: OpenClaims, migration
   return phase === 'dual' ? openBoth(both) : openFirst(both)
 }
 
-interface BothWays {
+interface DualRead {
   readonly fromStore: () => Promise<JsonValue>
   readonly fromState: () => Promise<JsonValue>
   readonly purpose: string
   readonly counted: MigrationCount
 }
 
-/** The store decides; the state is opened to see whether it would have decided alike. */
-async function openBoth({ fromStore, fromState, purpose, counted }: BothWays): Promise<JsonValue> {
+/** Returns the result of the store, and opens the state to compare both results. */
+async function openBoth({ fromStore, fromState, purpose, counted }: DualRead): Promise<JsonValue> {
   const [stored, state] = await Promise.allSettled([fromStore(), fromState()])
-  if (isAlike(stored, state)) counted.count('agreed')
-  else if (!isUnavailable(stored)) counted.note({ type: 'mismatch', purpose, ...failureOf(state) })
+  if (haveSameOutcome(stored, state)) counted.count('agreed')
+  else if (!isUnavailable(stored)) counted.record({ type: 'mismatch', purpose, ...describeFailure(state) })
   if (stored.status === 'rejected') throw stored.reason
   return stored.value
 }
 
-/** The state decides; where it does not open, the store may still have what was written with it. */
-async function openFirst({ fromStore, fromState, purpose, counted }: BothWays): Promise<JsonValue> {
+/** Returns the result of the state; when the state does not open, falls back to the store. */
+async function openFirst({ fromStore, fromState, purpose, counted }: DualRead): Promise<JsonValue> {
   const [state] = await Promise.allSettled([fromState()])
   if (state.status === 'fulfilled') return state.value
   const [stored] = await Promise.allSettled([fromStore()])
   if (stored.status === 'rejected') throw state.reason
-  counted.note({ type: 'fallback', purpose, ...failureOf(state) })
+  counted.record({ type: 'fallback', purpose, ...describeFailure(state) })
   return stored.value
 }
 
 type Outcome = PromiseSettledResult<JsonValue>
 
-function isAlike(one: Outcome, other: Outcome): boolean {
+function haveSameOutcome(one: Outcome, other: Outcome): boolean {
   if (one.status === 'fulfilled' && other.status === 'fulfilled') {
     return canonicalJson(one.value) === canonicalJson(other.value)
   }
@@ -200,7 +208,7 @@ function isUnavailable(outcome: Outcome): boolean {
   return outcome.status === 'rejected' && isStateError(outcome.reason) && outcome.reason.code === 'unavailable'
 }
 
-function failureOf(outcome: Outcome): Pick<MigrationEvent, 'code' | 'cause'> {
+function describeFailure(outcome: Outcome): Pick<MigrationEvent, 'code' | 'cause'> {
   if (outcome.status === 'fulfilled') return {}
   const { reason } = outcome
   return isStateError(reason) ? { code: reason.code, cause: reason } : { cause: reason }

@@ -1,59 +1,59 @@
 import type { StateErrorCode } from '../state-error.ts'
 
 /**
- * Where a migration stands: `store` (handles alone are made, everything opens), `dual` (both are written, the store decides), `state-first` (both are
- * written, the state decides and the store helps), `state` (no store).
+ * The phase of a migration. `store`: only handles are made, and everything opens. `dual`: both are written, and the
+ * store decides. `state-first`: both are written, the state decides, and the store is the fallback. `state`: no store.
  */
 export type MigrationPhase = 'store' | 'dual' | 'state-first' | 'state'
 
-/** Something that an operator may want to see before the next phase. It never holds a token or a value. */
+/** An event that an operator may want to see before the next phase. It never contains a token or a value. */
 export interface MigrationEvent {
   /**
-   * `mismatch`: state and store did not give the same. `fallback`: the state did not open, and the store did. `unsealable`: no state could be
-   * made, and a handle alone was given. `store_failed`: the store could not be written, and a state alone was given. `handle_only`: a token
-   * came without a state.
+   * `mismatch`: state and store gave different results. `fallback`: the state did not open, and the store did.
+   * `unsealable`: no state could be made, so the token is a handle alone. `store_failed`: the store could not be
+   * written, so the token is a state alone. `handle_only`: a token without a state arrived.
    */
   readonly type: 'mismatch' | 'fallback' | 'unsealable' | 'store_failed' | 'handle_only'
   readonly phase: MigrationPhase
   readonly purpose: string
-  /** Why the state did not open, where it did not. */
+  /** The reason why the state did not open, if so. */
   readonly code?: StateErrorCode | undefined
   readonly cause?: unknown
 }
 
-/** What one instance has counted since it started. */
+/** The counts of one instance since its start. */
 export interface MigrationReport {
   readonly phase: MigrationPhase
-  /** When the counting began, in milliseconds since the epoch. */
+  /** The start of counting, in milliseconds since the epoch. */
   readonly since: number
   readonly sealed: number
   readonly opened: number
   readonly refused: number
-  /** Opened from both, with the same outcome. */
+  /** The number of tokens whose two parts gave the same result. */
   readonly agreed: number
   readonly mismatched: number
   readonly fallbacks: number
   readonly unsealable: number
   readonly storeFailures: number
   readonly handlesOnly: number
-  /** When the last event happened that speaks against the next phase. */
-  readonly lastTroubleAt: number | undefined
-  /** Whether a whole lifetime of tokens has passed here without such an event. Every instance must say so. */
-  readonly mayMoveOn: boolean
-  /** What to look at or to do next, in a sentence. */
+  /** The time of the last event that counts against the next phase. */
+  readonly lastProblemAt: number | undefined
+  /** `true` after a whole token lifetime without such an event. Advance when it is true on every instance. */
+  readonly canAdvance: boolean
+  /** The recommended next step, as a sentence. */
   readonly advice: string
 }
 
 type Counter = 'sealed' | 'opened' | 'refused' | 'agreed'
 
-/** Counts what a migration sees. */
+/** Counts the events of a migration. */
 export interface MigrationCount {
   count(counter: Counter): void
-  note(event: Omit<MigrationEvent, 'phase'>): void
+  record(event: Omit<MigrationEvent, 'phase'>): void
   report(): MigrationReport
 }
 
-/** What the counting needs to know. */
+/** Options of {@link countMigration}. */
 export interface CountOptions {
   readonly phase: MigrationPhase
   readonly lifetimeMs: number
@@ -61,8 +61,8 @@ export interface CountOptions {
   readonly onEvent: ((event: MigrationEvent) => void) | undefined
 }
 
-/** What speaks against leaving a phase. */
-const troubles: Readonly<Record<MigrationPhase, ReadonlySet<MigrationEvent['type']>>> = {
+/** The events that count against leaving a phase. */
+const problemEvents: Readonly<Record<MigrationPhase, ReadonlySet<MigrationEvent['type']>>> = {
   store: new Set(),
   dual: new Set(['mismatch', 'unsealable']),
   'state-first': new Set(['fallback', 'unsealable', 'handle_only']),
@@ -70,24 +70,24 @@ const troubles: Readonly<Record<MigrationPhase, ReadonlySet<MigrationEvent['type
 }
 
 const nextStep: Readonly<Record<MigrationPhase, string>> = {
-  store: 'When every instance runs this phase, move to "dual"',
-  dual: 'Move to "state-first"',
-  'state-first': 'Move to "state"',
+  store: 'When every instance runs this phase, advance to "dual"',
+  dual: 'Advance to "state-first"',
+  'state-first': 'Advance to "state"',
   state: 'Replace migrating() by its state codec, and remove the store',
 }
 
-/** Starts counting. */
+/** Starts to count the events of a migration. */
 export function countMigration({ phase, lifetimeMs, now, onEvent }: CountOptions): MigrationCount {
   const since = now()
   const counts = { sealed: 0, opened: 0, refused: 0, agreed: 0 }
   const events = { mismatch: 0, fallback: 0, unsealable: 0, store_failed: 0, handle_only: 0 }
-  let lastTroubleAt: number | undefined
-  const mayMoveOn = (): boolean => counts.opened > 0 && now() - (lastTroubleAt ?? since) >= lifetimeMs
+  let lastProblemAt: number | undefined
+  const canAdvance = (): boolean => counts.opened > 0 && now() - (lastProblemAt ?? since) >= lifetimeMs
   return {
     count: (counter) => void counts[counter]++,
-    note(event) {
+    record(event) {
       events[event.type]++
-      if (troubles[phase].has(event.type)) lastTroubleAt = now()
+      if (problemEvents[phase].has(event.type)) lastProblemAt = now()
       onEvent?.({ ...event, phase })
     },
     report: () => ({
@@ -99,14 +99,14 @@ export function countMigration({ phase, lifetimeMs, now, onEvent }: CountOptions
       unsealable: events.unsealable,
       storeFailures: events.store_failed,
       handlesOnly: events.handle_only,
-      lastTroubleAt,
-      mayMoveOn: mayMoveOn(),
-      advice: mayMoveOn() ? nextStep[phase] : waiting(lastTroubleAt, lifetimeMs),
+      lastProblemAt,
+      canAdvance: canAdvance(),
+      advice: canAdvance() ? nextStep[phase] : waitAdvice(lastProblemAt, lifetimeMs),
     }),
   }
 }
 
-function waiting(lastTroubleAt: number | undefined, lifetimeMs: number): string {
-  const quiet = `wait until tokens have opened and ${Math.ceil(lifetimeMs / 60_000)} minutes have passed without trouble`
-  return lastTroubleAt === undefined ? `Stay, and ${quiet}` : `Find out what the events were about, and ${quiet}`
+function waitAdvice(lastProblemAt: number | undefined, lifetimeMs: number): string {
+  const quiet = `wait until tokens have opened and ${Math.ceil(lifetimeMs / 60_000)} minutes have passed without such an event`
+  return lastProblemAt === undefined ? `Stay, and ${quiet}` : `Investigate the events, and ${quiet}`
 }

@@ -1,31 +1,39 @@
+import { clockSkewMs } from '../claims/claim-rules.ts'
 import { checkToken } from '../claims/envelope.ts'
 import type { StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
-import type { Platform } from '../token/platform.ts'
-import { guarded } from './reach.ts'
+import type { CryptoProvider } from '../token/crypto-provider.ts'
+import { withStateErrors } from './call-store.ts'
 import type { StateStore } from './state-store.ts'
 
-/** A codec whose tokens open once. */
-export function createSingleUse(codec: StateCodec, store: StateStore, platform: Platform): StateCodec {
+/** Creates a codec whose tokens open once. A use is remembered until its token has expired, by any clock within {@link clockSkewMs}. */
+export function createSingleUse(codec: StateCodec, store: StateStore, provider: CryptoProvider): StateCodec {
   const { lifetimeMs } = codec
   if (lifetimeMs === undefined || !(lifetimeMs > 0)) {
     throw new StateUsageError(
       'configuration',
-      'singleUse() needs a codec with lifetimeMs: uses are remembered for so long',
+      'singleUse() needs a codec with lifetimeMs: used tokens are remembered for this long',
     )
   }
-  const reached = guarded(store)
+  const reached = withStateErrors(store)
   return {
     lifetimeMs,
     seal: (value, claims) => codec.seal(value, claims),
     async open(token, claims) {
       checkToken(token)
-      // Opened first, so that nobody fills the store with tokens that never were. Every codec's tokens have one text alone, so
-      // the digest of the text stands for the token.
-      const value = await codec.open(token, claims)
-      const key = `used:${await platform.digest(token)}`
-      if (await reached.add(key, '1', lifetimeMs)) return value
-      throw new StateError('used', 'It was opened before, and is good for one use')
+      // The token is opened first, so that nobody fills the store with forged tokens. A token has one canonical text in
+      // every codec, so the digest of the text identifies it.
+      let leftMs: number | undefined
+      const onTtl = (ttlMs: number): void => {
+        leftMs = Math.max(leftMs ?? 0, ttlMs)
+        claims.onTtl?.(ttlMs)
+      }
+      const value = await codec.open(token, { ...claims, onTtl })
+      const key = `used:${await provider.digest(token)}`
+      // An instance whose clock is behind opens the token a little longer.
+      const rememberedMs = leftMs === undefined ? lifetimeMs : Math.min(leftMs + clockSkewMs, lifetimeMs)
+      if (await reached.add(key, '1', rememberedMs)) return value
+      throw new StateError('used', 'It was opened before; a token opens once')
     },
   }
 }

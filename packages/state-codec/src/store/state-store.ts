@@ -1,9 +1,16 @@
-/** Where values stay that do not travel: three operations, each atomic over all instances that share the store. */
+/** A key-value store whose operations are each atomic over all instances that share the store. */
 export interface StateStore {
-  /** Keeps a value for some milliseconds. Answers false, and keeps what is there, when the key has a value that has not expired. */
+  /**
+   * Adds a value for a time in milliseconds. Returns `false` and changes nothing when the key has an unexpired value.
+   */
   add(key: string, value: string, ttlMs: number): Promise<boolean>
-  /** The value of a key, until it has expired. */
+  /** Returns the unexpired value of a key. */
   get(key: string): Promise<string | undefined>
-  /** Forgets a key, whether it is there or not. */
+  /** Deletes a key if it exists. */
   delete(key: string): Promise<void>
+  /**
+   * Lets a key expire in some milliseconds, unless it does so earlier; a key that is not there stays so. Without this operation a value
+   * that was replaced stays until its successor is read, or until it expires.
+   */
+  expire?(key: string, ttlMs: number): Promise<void>
 }

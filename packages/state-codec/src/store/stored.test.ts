@@ -1,11 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import * as portable from '../index.ts'
-import { memoryStore, randomKey, sealed, singleUse, type StateStore, stored } from '../node.ts'
+import {
+  memoryStore,
+  migrating,
+  type OpenOptions,
+  randomKey,
+  sealed,
+  signed,
+  singleUse,
+  type StateStore,
+  stored,
+} from '../node.ts'
 
 const claims = { purpose: 'tools/call', binding: 'ada' }
 const start = 1_800_000_000_000
 
-/** A store that shows what it holds. */
+/** A store that exposes its content. */
 function openStore(): { store: StateStore; held: Map<string, string> } {
   const held = new Map<string, string>()
   const store: StateStore = {
@@ -28,7 +38,7 @@ describe('a stored state', () => {
     expect(await portable.stored({ store }).open(one, claims)).toBe('x'.repeat(100_000))
   })
 
-  test('cannot be opened by who reads the store: its handle is not in it', async () => {
+  test('cannot be opened by a reader of the store: its handle is not in it', async () => {
     const { store, held } = openStore()
     const token = await stored({ store }).seal(1, claims)
     expect(JSON.stringify([...held])).not.toContain(token)
@@ -37,18 +47,18 @@ describe('a stored state', () => {
   })
 
   test.each([
-    ['a handle that was never given', 'A'.repeat(43), claims, 'missing'],
+    ['a handle that was never issued', 'A'.repeat(43), claims, 'missing'],
     ['half a handle', 'A'.repeat(21), claims, 'malformed'],
     ['another principal', undefined, { ...claims, binding: 'eve' }, 'binding'],
     ['another purpose', undefined, { ...claims, purpose: 'other' }, 'purpose'],
     ['another audience', undefined, { ...claims, audience: 'other' }, 'audience'],
-  ])('is refused for %s', async (_, token, other, code) => {
+  ])('is rejected for %s', async (_, token, other, code) => {
     const { store } = openStore()
     const handle = await stored({ store }).seal(1, claims)
     await expect(stored({ store }).open(token ?? handle, other)).rejects.toMatchObject({ code })
   })
 
-  test('expires by its own time, whatever the store still has', async () => {
+  test('expires by its own time, even if the store still has it', async () => {
     const { store } = openStore()
     const at = (now: number) => stored({ store, ttlMs: 1000, clock: { now: () => now } })
     const token = await at(start).seal(1, claims)
@@ -56,12 +66,12 @@ describe('a stored state', () => {
     await expect(at(start + 1000).open(token, claims)).rejects.toMatchObject({ code: 'expired' })
   })
 
-  test('past the bound is refused with its largest entries', async () => {
+  test('past the limit is rejected with its largest entries', async () => {
     const codec = stored({ store: memoryStore(), maxBytes: 1000 })
     await expect(codec.seal({ a: { b: 'x'.repeat(2000) }, c: 1 }, claims)).rejects.toThrow('a.b (2002 bytes)')
   })
 
-  test('in a store that fails is unavailable, with the reason for the log alone', async () => {
+  test('in a store that fails is unavailable, and the reason is in the log alone', async () => {
     const fail = async (): Promise<never> => {
       throw new Error('connect ECONNREFUSED 10.0.0.5')
     }
@@ -79,7 +89,7 @@ describe('a stored state', () => {
 describe('a single use', () => {
   const keys = [randomKey()]
 
-  test('is over after one opening, on every instance [MRT-013]', async () => {
+  test('is rejected after one opening, on every instance [MRT-013]', async () => {
     const store = memoryStore()
     const [one, other] = [singleUse(sealed({ keys }), store), portable.singleUse(portable.sealed({ keys }), store)]
     const token = await one.seal('once', claims)
@@ -87,7 +97,7 @@ describe('a single use', () => {
     for (const codec of [one, other]) await expect(codec.open(token, claims)).rejects.toMatchObject({ code: 'used' })
   })
 
-  test('is not spent by those who may not open', async () => {
+  test('is not consumed by a caller that may not open it', async () => {
     const codec = singleUse(sealed({ keys }), memoryStore({ maxEntries: 1 }))
     const token = await codec.seal('once', claims)
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -108,15 +118,75 @@ describe('a single use', () => {
     }
   })
 
-  test('is not granted when the store cannot remember it', async () => {
+  test('is rejected when the store cannot remember it', async () => {
     const full = memoryStore({ maxEntries: 1 })
     await full.add('other', '1', 1e9)
     const codec = singleUse(sealed({ keys }), full)
     await expect(codec.open(await codec.seal(1, claims), claims)).rejects.toMatchObject({ code: 'unavailable' })
   })
 
-  test('needs a codec that says how long its tokens live', () => {
+  test('is forgotten when its token has expired: the next ones fit', async () => {
+    let now = start
+    const clock = { now: () => now }
+    const store = memoryStore({ clock, maxEntries: 10 })
+    for (const codec of [sealed({ keys, clock }), signed({ keys, clock }), stored({ store: memoryStore(), clock })]) {
+      const once = singleUse(codec, store)
+      for (let round = 0; round < 10; round++)
+        await once.open(await once.seal(round, { ...claims, ttlMs: 60_000 }), claims)
+      const next = await once.seal('next', { ...claims, ttlMs: 600_000 })
+      await expect(once.open(next, claims)).rejects.toMatchObject({ code: 'unavailable' })
+      // Its own expiry, and the difference of two clocks.
+      now += 60_000 + 30_000
+      expect(await once.open(next, claims)).toBe('next')
+      now += 3_600_000
+    }
+  })
+
+  test('of a codec that does not say when its tokens expire is remembered for all of its lifetime', async () => {
+    let now = start
+    const { seal, open, lifetimeMs } = sealed({ keys })
+    const silent = { seal, open: (token: string, { onTtl: _, ...own }: OpenOptions) => open(token, own), lifetimeMs }
+    const store = memoryStore({ clock: { now: () => now }, maxEntries: 1 })
+    const codec = singleUse(silent, store)
+    await codec.open(await codec.seal(1, claims), claims)
+    now += (lifetimeMs ?? 0) - 1
+    await expect(store.add('other', '1', 1)).rejects.toMatchObject({ code: 'unavailable' })
+    now += 1
+    expect(await store.add('other', '1', 1)).toBe(true)
+  })
+
+  test('needs a codec that has lifetimeMs', () => {
     const { seal, open } = sealed({ keys })
     expect(() => singleUse({ seal, open }, memoryStore())).toThrow('needs a codec with lifetimeMs')
+  })
+})
+
+describe('a value that another one replaces', () => {
+  test('is deleted when that one is opened, by whichever instance, and in a store that cannot let keys expire as well', async () => {
+    const { store, held } = openStore()
+    const first = await stored({ store }).seal(1, claims)
+    const second = await portable.stored({ store }).seal(2, { ...claims, replaces: first })
+    expect([held.size, await stored({ store }).open(first, claims)]).toEqual([2, 1])
+    expect(await stored({ store }).open(second, claims)).toBe(2)
+    expect(held.size).toBe(1)
+    await expect(stored({ store }).open(first, claims)).rejects.toMatchObject({ code: 'missing' })
+    expect(JSON.stringify([...held])).not.toContain(first)
+  })
+
+  test('is deleted by a migration too, which knows its handle', async () => {
+    const { store, held } = openStore()
+    const codec = migrating({ phase: 'dual', state: sealed({ keys: [randomKey()] }), store })
+    const first = await codec.seal(1, claims)
+    const second = await codec.seal(2, { ...claims, replaces: first })
+    expect([held.size, await codec.open(first, claims), await codec.open(second, claims), held.size]).toEqual([
+      2, 1, 2, 1,
+    ])
+  })
+
+  test('does not deprive others: what is not of this codec replaces nothing', async () => {
+    const { store, held } = openStore()
+    const codec = stored({ store })
+    await codec.open(await codec.seal(2, { ...claims, replaces: 'a.b.c' }), claims)
+    expect(held.size).toBe(1)
   })
 })

@@ -1,21 +1,21 @@
-import { lifetimeOf } from '../claims/claim-rules.ts'
+import { maxLifetimeMs } from '../claims/claim-rules.ts'
 import { checkToken } from '../claims/envelope.ts'
 import type { ClaimOptions, StateCodec } from '../state-codec.ts'
-import type { Platform } from '../token/platform.ts'
+import type { CryptoProvider } from '../token/crypto-provider.ts'
 import { createRecords } from './records.ts'
 import type { StateStore } from './state-store.ts'
 
-/** The options of `stored`. */
+/** Options of `stored`. */
 export interface StoredOptions extends ClaimOptions {
-  /** Where the values stay; every instance must reach the same. */
+  /** The store of the values; every instance must reach the same one. */
   readonly store: StateStore
 }
 
-/** A codec whose tokens are handles of values in a store. */
-export function createStored(options: StoredOptions, platform: Platform): StateCodec {
-  const records = createRecords(options.store, options, platform)
+/** Creates a codec whose tokens are handles of values in a store. */
+export function createStored(options: StoredOptions, provider: CryptoProvider): StateCodec {
+  const records = createRecords(options.store, options, provider)
   return {
-    lifetimeMs: lifetimeOf(records.rules),
+    lifetimeMs: maxLifetimeMs(records.rules),
     async seal(value, claims) {
       const handle = records.newHandle()
       await records.write(handle, value, claims)

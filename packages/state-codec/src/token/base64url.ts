@@ -1,8 +1,8 @@
 const alphabet = /^[A-Za-z0-9_-]*$/
 
 /**
- * Whether a text is Base64url that decodes and encodes to itself: the alphabet alone, no padding, no stray bits (RFC 4648, 3.5).
- * Decoders overlook those, so that one token would have many texts.
+ * Tells if a text is canonical Base64url: the alphabet alone, no padding, no stray bits (RFC 4648, 3.5). Decoders
+ * ignore stray bits, so that one token would have many texts.
  */
 export function isCanonicalBase64url(text: string): boolean {
   if (!alphabet.test(text)) return false
@@ -12,7 +12,7 @@ export function isCanonicalBase64url(text: string): boolean {
   return (rest === 2 ? 'AQgw' : 'AEIMQUYcgkosw048').includes(text.slice(-1))
 }
 
-/** The Base64url of some bytes. */
+/** Encodes bytes as Base64url. */
 export function encodeBase64url(bytes: Uint8Array): string {
   let binary = ''
   // `fromCharCode` takes its arguments on the stack, which a large value would exhaust.
@@ -20,7 +20,7 @@ export function encodeBase64url(bytes: Uint8Array): string {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** The bytes of a canonical Base64url text; of any other, nothing. */
+/** Decodes a canonical Base64url text; returns `undefined` for any other. */
 export function decodeBase64url(text: string): Uint8Array | undefined {
   if (!isCanonicalBase64url(text)) return undefined
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))

@@ -25,7 +25,7 @@ test.each([
   ['an empty variable', [secret, ''], 'keys[1] is empty: is the environment variable set?'],
   ['an unset variable with an id', [{ id: 'a', key: undefined }], 'keys[0].key is undefined'],
   ['no keys', [], 'keys is empty'],
-  ['a passphrase', ['correct horse battery staple and some more words'], 'a passphrase is no key'],
+  ['a passphrase', ['correct horse battery staple and some more words'], 'a passphrase is not a key'],
   ['a passphrase without spaces', ['correcthorsebatterystaplecorrecthorsebatterystaple12'], 'looks like a passphrase'],
   [
     'a passphrase in camel case',
@@ -61,13 +61,13 @@ test.each([
     'has the id "a" of a key before it',
   ],
   ['an id with a space', [{ id: 'a b', key: secret }], 'keys[0].id must be 1 to 64 letters'],
-  ['a number', [42], 'keys[0] is no key'],
+  ['a number', [42], 'keys[0] is not a key'],
   ['too many keys', Array.from({ length: 33 }, randomKey), 'the most is 32'],
-])('%s is refused with a message that says what to do', (_, inputs, message) => {
+])('%s is rejected with a message that says what to do', (_, inputs, message) => {
   expect(() => parseKeys(inputs as string[])).toThrow(message)
 })
 
-test('the message of a key that is none says how to make one, and does not show it', () => {
+test('the message of an invalid key says how to make one, and does not show it', () => {
   const passphrase = 'correct horse battery staple and some more words'
   expect(() => sealed({ keys: [passphrase] })).toThrow(/randomBytes\(32\).*openssl rand/)
   expect(() => sealed({ keys: [passphrase] })).not.toThrow(/horse/)
@@ -83,7 +83,7 @@ describe('random keys', () => {
   })
 })
 
-test('a key is copied: its owner may wipe it', async () => {
+test('a key is copied, so that its owner may overwrite it', async () => {
   const bytes = Buffer.from(secret)
   const codec = sealed({ keys: [bytes] })
   bytes.fill(0)

@@ -2,47 +2,50 @@ import { StateUsageError } from '../state-error.ts'
 import { decodeBase64url } from './base64url.ts'
 
 /**
- * A secret of 32 random bytes or more: the bytes, or their hex, Base64 or Base64url. With an `id`, tokens name the key by it;
- * otherwise by a prefix of the key's digest.
+ * A secret of 32 random bytes or more: bytes, or their hex, Base64 or Base64url. With an `id`, tokens name the key by
+ * it; otherwise by a prefix of the key's digest.
  */
 export type KeyInput = string | Uint8Array | { readonly id?: string | undefined; readonly key: string | Uint8Array }
 
-/** A key as it was given, decoded. */
+/** A decoded key. */
 export interface RingKey {
   readonly id: string | undefined
   readonly secret: Uint8Array
 }
 
-const recipe = `make one with: node -e "console.log(require('node:crypto').randomBytes(32).toString('base64url'))", or: openssl rand -hex 32`
-const mostKeys = 32
+const keyInstructions = `make one with: node -e "console.log(require('node:crypto').randomBytes(32).toString('base64url'))", or: openssl rand -hex 32`
+const maxKeys = 32
 
 /**
- * Decodes the keys of a ring and refuses what is none.
+ * Decodes the keys of a ring and rejects invalid ones.
  *
- * @throws StateUsageError with `key`: the message names the key by its place, and how to make one.
+ * @throws StateUsageError with `key`; the message names the key by its index and says how to make one.
  */
 export function parseKeys(inputs: readonly (KeyInput | undefined)[]): readonly RingKey[] {
-  if (!Array.isArray(inputs) || inputs.length === 0) throw mistake(`keys is empty: give at least one; ${recipe}`)
-  if (inputs.length > mostKeys) throw mistake(`keys has ${inputs.length} keys, the most is ${mostKeys}: drop old ones`)
+  if (!Array.isArray(inputs) || inputs.length === 0)
+    throw keyError(`keys is empty: give at least one; ${keyInstructions}`)
+  if (inputs.length > maxKeys) throw keyError(`keys has ${inputs.length} keys, the most is ${maxKeys}: drop old ones`)
   const keys = inputs.map((input, index) => parseKey(input, `keys[${index}]`))
   for (const [index, { id, secret }] of keys.entries()) {
     const before = keys.slice(0, index)
     const twin = before.findIndex((other) => sameBytes(other.secret, secret))
-    if (twin !== -1) throw mistake(`keys[${index}] is the same as keys[${twin}]: give each key once`)
+    if (twin !== -1) throw keyError(`keys[${index}] is the same as keys[${twin}]: give each key once`)
     if (id !== undefined && before.some((other) => other.id === id)) {
-      throw mistake(`keys[${index}] has the id "${id}" of a key before it: ids are unique, and never used again`)
+      throw keyError(
+        `keys[${index}] has the id "${id}" of a key before it: give each key an id of its own, and never reuse one`,
+      )
     }
   }
   return keys
 }
 
-/** A new random key, in hex: for tests, and for a server that may forget its tokens when it stops. */
+/** Returns a new random key in hex, for tests and for servers whose tokens need not survive a restart. */
 export function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-// What comes from the environment may be anything, whatever its type says.
+// An environment variable may hold any value, whatever its type says.
 function parseKey(input: unknown, name: string): RingKey {
   if (typeof input === 'object' && input !== null && 'key' in input) {
     const id = 'id' in input && input.id !== undefined ? parseId(input.id, name) : undefined
@@ -54,53 +57,57 @@ function parseKey(input: unknown, name: string): RingKey {
 function parseSecret(input: unknown, name: string): Uint8Array {
   if (input === undefined || input === null || input === '') {
     const found = input === '' ? 'empty' : String(input)
-    throw mistake(`${name} is ${found}: is the environment variable set? If you need a key, ${recipe}`)
+    throw keyError(`${name} is ${found}: is the environment variable set? If you need a key, ${keyInstructions}`)
   }
   if (typeof input === 'string') return decodeText(input, name)
-  if (input instanceof Uint8Array) return checkBytes(input, name)
-  throw mistake(`${name} is no key: give bytes, a string of hex or Base64, or { id, key }`)
+  if (input instanceof Uint8Array) return checkKeyBytes(input, name)
+  throw keyError(`${name} is not a key: give bytes, a string of hex or Base64, or { id, key }`)
 }
 
 function parseId(id: unknown, name: string): string {
   if (typeof id === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(id)) return id
-  throw mistake(
+  throw keyError(
     `${name}.id must be 1 to 64 letters, digits, dots, dashes or underscores: it is readable in every token`,
   )
 }
 
 function decodeText(text: string, name: string): Uint8Array {
   const trimmed = text.trim()
-  // Base64 of 32 random bytes is never hex by chance, so what is all hex is hex, and is measured as such.
-  if (/^(?:[0-9a-f]{2})+$/i.test(trimmed)) return checkBytes(fromHex(trimmed), name)
+  // Base64 of 32 random bytes is never hex by chance, so an all-hex text is read as hex.
+  if (/^(?:[0-9a-f]{2})+$/i.test(trimmed)) return checkKeyBytes(fromHex(trimmed), name)
   const bytes = decodeBase64url(
     trimmed
       .replaceAll('+', '-')
       .replaceAll('/', '_')
       .replace(/={1,2}$/, ''),
   )
-  if (bytes === undefined) throw mistake(`${name} is neither hex nor Base64, and a passphrase is no key: ${recipe}`)
-  if (bytes.length >= 32 && looksWritten(trimmed))
-    throw mistake(`${name} looks like a passphrase, not a random key: ${recipe}`)
-  return checkBytes(bytes, name)
+  if (bytes === undefined)
+    throw keyError(`${name} is neither hex nor Base64, and a passphrase is not a key: ${keyInstructions}`)
+  if (bytes.length >= 32 && looksLikeWords(trimmed))
+    throw keyError(`${name} looks like a passphrase, not a random key: ${keyInstructions}`)
+  return checkKeyBytes(bytes, name)
 }
 
-function checkBytes(bytes: Uint8Array, name: string): Uint8Array {
-  if (bytes.length < 32) throw mistake(`${name} has ${bytes.length} bytes, a key has 32 or more: ${recipe}`)
-  if (bytes.length > 1024) throw mistake(`${name} has ${bytes.length} bytes, the most is 1024: ${recipe}`)
+function checkKeyBytes(bytes: Uint8Array, name: string): Uint8Array {
+  if (bytes.length < 32) throw keyError(`${name} has ${bytes.length} bytes, a key has 32 or more: ${keyInstructions}`)
+  if (bytes.length > 1024) throw keyError(`${name} has ${bytes.length} bytes, the most is 1024: ${keyInstructions}`)
   if (bytes.every((byte) => byte >= 0x20 && byte < 0x7f)) {
-    throw mistake(`${name} is text, not random bytes: decode it if it is hex or Base64 of a key; otherwise ${recipe}`)
+    throw keyError(
+      `${name} is text, not random bytes: decode it if it is hex or Base64 of a key; otherwise ${keyInstructions}`,
+    )
   }
   if (new Set(bytes).size < 16 || isSequence(bytes))
-    throw mistake(`${name} repeats itself and can be guessed: ${recipe}`)
-  // A copy: the caller may wipe or reuse its own.
+    throw keyError(`${name} repeats itself and can be guessed: ${keyInstructions}`)
+  // A copy: the caller may overwrite its own bytes.
   return Uint8Array.from(bytes)
 }
 
 /**
- * Whether Base64 was typed rather than drawn. In 43 random characters, capitals, small letters and the rest change places about 26 times; in words
- * they seldom do. A random key is taken for words once in 100,000, and another one is made at once.
+ * Tells if a Base64 text consists of words rather than random bytes. In 43 random characters the class (capital, small,
+ * other) changes about 26 times; in words it seldom does. A random key fails this test once in 100,000; make another
+ * one.
  */
-function looksWritten(text: string): boolean {
+function looksLikeWords(text: string): boolean {
   const kinds = Array.from(text.slice(0, 43), (character) =>
     /[a-z]/.test(character) ? 0 : /[A-Z]/.test(character) ? 1 : 2,
   )
@@ -124,6 +131,6 @@ function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, index) => byte === other[index])
 }
 
-function mistake(message: string): StateUsageError {
+function keyError(message: string): StateUsageError {
   return new StateUsageError('key', message)
 }

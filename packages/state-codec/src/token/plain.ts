@@ -1,20 +1,20 @@
-import { checkPurpose, claimRules, lifetimeOf } from '../claims/claim-rules.ts'
+import { checkPurpose, claimRules, maxLifetimeMs } from '../claims/claim-rules.ts'
 import { bindingDigest, checkToken, readEnvelope, writeEnvelope } from '../claims/envelope.ts'
 import type { ClaimOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
-import type { Platform } from './platform.ts'
-import { admitSize, defaultMaxBytes } from './token-codec.ts'
+import type { CryptoProvider } from './crypto-provider.ts'
+import { checkTokenSize, defaultMaxBytes } from './token-codec.ts'
 
-/** The options of `plain`. */
+/** Options of `plain`. */
 export interface PlainOptions extends ClaimOptions {
-  /** Says by name that anybody may read and alter the tokens. */
+  /** Acknowledges that anybody may read and alter the tokens. */
   readonly insecure: true
 }
 
-/** A codec whose tokens are not protected. */
-export function createPlain(options: PlainOptions, platform: Platform): StateCodec {
-  // The type says so; a configuration that was read from a file may not.
+/** Creates a codec whose tokens are not protected. */
+export function createPlain(options: PlainOptions, provider: CryptoProvider): StateCodec {
+  // Checked at run time too: a configuration file may not match the type.
   if (options?.insecure !== true) {
     throw new StateUsageError(
       'configuration',
@@ -23,12 +23,12 @@ export function createPlain(options: PlainOptions, platform: Platform): StateCod
   }
   const rules = claimRules(options, defaultMaxBytes)
   return {
-    lifetimeMs: lifetimeOf(rules),
+    lifetimeMs: maxLifetimeMs(rules),
     async seal(value, claims) {
-      const bind = await bindingDigest(claims, platform.digest)
+      const bind = await bindingDigest(claims, provider.digest)
       const { text } = writeEnvelope(value, claims, { rules, bind })
       const content = encodeBase64url(new TextEncoder().encode(text))
-      return admitSize(`${headerOf(claims.purpose)}.${content}.`, value, rules.maxBytes)
+      return checkTokenSize(`${unsecuredHeader(claims.purpose)}.${content}.`, value, rules.maxBytes)
     },
     async open(token, claims) {
       checkPurpose(claims.purpose)
@@ -39,18 +39,18 @@ export function createPlain(options: PlainOptions, platform: Platform): StateCod
       const [header, content = '', ...rest] = token.split('.')
       const bytes = decodeBase64url(content)
       if (bytes === undefined || rest.length !== 1 || rest[0] !== '') {
-        throw new StateError('malformed', 'It is not the form of a plain token')
+        throw new StateError('malformed', 'It is not a plain token')
       }
-      const bind = await bindingDigest(claims, platform.digest)
+      const bind = await bindingDigest(claims, provider.digest)
       const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
-      const value = readEnvelope(text, claims, { rules, bind })
-      if (header === headerOf(claims.purpose)) return value
+      const { value } = readEnvelope(text, claims, { rules, bind })
+      if (header === unsecuredHeader(claims.purpose)) return value
       throw new StateError('purpose', `It was not made for "${claims.purpose}"`)
     },
   }
 }
 
-/** An unsecured JWS (RFC 7515, appendix A.5): no codec with keys opens it. */
-function headerOf(purpose: string): string {
+/** An unsecured JWS (RFC 7515, appendix A.5), which no codec with keys opens. */
+function unsecuredHeader(purpose: string): string {
   return encodeBase64url(new TextEncoder().encode(JSON.stringify({ alg: 'none', typ: purpose })))
 }

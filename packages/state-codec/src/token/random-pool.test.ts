@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sealed } from '../node.ts'
-import { pooledRandom } from './random-pool.ts'
+import { createRandomPool } from './random-pool.ts'
 
 const lengths = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 1500 })
 
-/** Where in memory some bytes lie: two that share none never came from the same draw at the same place. */
+/** Returns the memory location of some bytes: two with different locations do not overlap. */
 const placesOf = (bytes: Uint8Array): readonly number[] => Array.from(bytes.keys(), (at) => bytes.byteOffset + at)
 
-test('no byte that was drawn is given twice, whatever lengths are asked for, over any number of draws', () => {
+test('no byte is given out twice, for any lengths and any number of draws', () => {
   fc.assert(
     fc.property(lengths, (asked) => {
       const given = new Map<ArrayBufferLike, Set<number>>()
-      const random = pooledRandom((bytes) => new Uint8Array(bytes))
+      const random = createRandomPool((bytes) => new Uint8Array(bytes))
       for (const length of asked) {
         const bytes = random(length)
         expect(bytes.length).toBe(length)
@@ -26,17 +26,17 @@ test('no byte that was drawn is given twice, whatever lengths are asked for, ove
   )
 })
 
-test('bytes that were given stay as they are while others are drawn', () => {
-  const random = pooledRandom(randomBytes)
+test('bytes in use do not change while others are drawn', () => {
+  const random = createRandomPool(randomBytes)
   const given = Array.from({ length: 2000 }, (_, at) => random(at % 20))
   const copies = given.map((bytes) => Buffer.from(bytes))
   for (let at = 0; at < 2000; at++) random(12)
   expect(given.every((bytes, at) => copies[at]?.equals(bytes))).toBe(true)
 })
 
-test('many nonces come from one draw, and what is longer than a nonce is drawn for itself', () => {
+test('many nonces come from one draw, and a longer request is drawn separately', () => {
   const draws: number[] = []
-  const random = pooledRandom((bytes) => {
+  const random = createRandomPool((bytes) => {
     draws.push(bytes)
     return new Uint8Array(bytes)
   })
@@ -48,9 +48,9 @@ test('many nonces come from one draw, and what is longer than a nonce is drawn f
   expect(draws).toEqual([3072, 32, 3072])
 })
 
-test('after a draw that failed, nothing is given that was given before', () => {
+test('after a failed draw, no earlier byte is given out again', () => {
   let fails = false
-  const random = pooledRandom((bytes) => {
+  const random = createRandomPool((bytes) => {
     if (fails) throw new Error('no entropy')
     return randomBytes(bytes)
   })
@@ -63,7 +63,7 @@ test('after a draw that failed, nothing is given that was given before', () => {
   expect(new Set(given).size).toBe(257)
 })
 
-test('no two of many tokens have the same nonce, from whatever codec they are', async () => {
+test('no two tokens have the same nonce, in any codec', async () => {
   const key = randomBytes(32)
   const codecs = [sealed({ keys: [key] }), sealed({ keys: [key] })]
   const nonces = new Set<string>()

@@ -1,20 +1,22 @@
-/** How many bytes a pool draws at once: nonces for 256 tokens. */
+/** The number of bytes that a pool draws at once: nonces for 256 tokens. */
 const poolBytes = 3072
 
-/** The most that comes out of a pool, in bytes: a nonce. What is longer may be a secret, and is drawn for itself. */
-const mostPooled = 16
+/**
+ * The longest request that the pool serves, in bytes: a nonce. A longer one may be a secret and is drawn separately.
+ */
+const maxPooledBytes = 16
 
 /**
- * Random bytes, drawn for many tokens at once, since a draw costs a third of what sealing a small state does.
+ * Creates a source of random bytes that draws for many tokens at once; one draw costs a third of sealing a small state.
  *
- * Each byte is given out once: a nonce that came twice would give away what both tokens say, and the means to forge others. A pool is never written
- * again, only replaced, so that nothing changes under the bytes that were given.
+ * Each byte is used once: a repeated nonce would reveal both plaintexts and allow forgeries. A pool is replaced, never
+ * overwritten, so that bytes in use do not change.
  */
-export function pooledRandom(draw: (bytes: number) => Uint8Array): (bytes: number) => Uint8Array {
+export function createRandomPool(draw: (bytes: number) => Uint8Array): (bytes: number) => Uint8Array {
   let pool: Uint8Array = new Uint8Array(0)
   let used = 0
   return (bytes) => {
-    if (bytes > mostPooled) return draw(bytes)
+    if (bytes > maxPooledBytes) return draw(bytes)
     if (used + bytes > pool.length) {
       pool = draw(poolBytes)
       used = 0

@@ -1,4 +1,4 @@
-import { claimRules, lifetimeOf, checkPurpose } from '../claims/claim-rules.ts'
+import { claimRules, maxLifetimeMs, checkPurpose } from '../claims/claim-rules.ts'
 import { bindingDigest, checkToken, readEnvelope, writeEnvelope } from '../claims/envelope.ts'
 import { largestEntries } from '../claims/largest-entries.ts'
 import type { JsonValue } from '../json.ts'
@@ -7,18 +7,18 @@ import { StateError, StateUsageError } from '../state-error.ts'
 import { decodeBase64url } from './base64url.ts'
 import { createKeyRing, type KeyRing, type TokenKind } from './key-ring.ts'
 import { type KeyInput, parseKeys } from './keys.ts'
-import { isPending, type Platform } from './platform.ts'
+import { isPromise, type CryptoProvider } from './crypto-provider.ts'
 
-/** The options of a codec with keys. */
+/** Options of a codec with keys. */
 export interface KeyedOptions extends ClaimOptions {
   /**
-   * The first key makes tokens, all of them open. The same, in any order that a rotation needs, on every instance. An
-   * environment variable that is not set is refused, and named by its place.
+   * The keys: the first one seals, all of them open. Every instance has the same keys, in any order that a rotation
+   * needs. An unset environment variable is rejected with its index.
    */
   readonly keys: readonly (KeyInput | undefined)[]
 }
 
-/** The largest token by default, in bytes. */
+/** The default size limit of a token, in bytes. */
 export const defaultMaxBytes = 32 * 1024
 
 /** The lengths in characters of a token's segments; `undefined` for any length. */
@@ -29,45 +29,45 @@ const segmentLengths: Readonly<Record<TokenKind, readonly (number | undefined)[]
   signed: [undefined, undefined, 43],
 }
 
-/** A codec whose tokens carry the value under keys, on a platform. */
-export function createTokenCodec(kind: TokenKind, options: KeyedOptions, platform: Platform): StateCodec {
+/** Creates a codec that seals values into tokens with keys. */
+export function createTokenCodec(kind: TokenKind, options: KeyedOptions, provider: CryptoProvider): StateCodec {
   const rules = claimRules(options, defaultMaxBytes)
-  const ring = createKeyRing(parseKeys(options.keys), kind, platform)
-  const random = options.random ?? platform.random
-  const form = { kind, maxBytes: rules.maxBytes, platform }
+  const ring = createKeyRing(parseKeys(options.keys), kind, provider)
+  const random = options.random ?? provider.random
+  const form = { kind, maxBytes: rules.maxBytes, provider }
   return {
-    lifetimeMs: lifetimeOf(rules),
+    lifetimeMs: maxLifetimeMs(rules),
     async seal(value, claims) {
-      const digest = bindingDigest(claims, platform.digest)
-      const bind = isPending(digest) ? await digest : digest
+      const digest = bindingDigest(claims, provider.digest)
+      const bind = isPromise(digest) ? await digest : digest
       const { text } = writeEnvelope(value, claims, { rules, bind })
       const keys = ring.purposeKeys(claims.purpose)
-      const { first } = isPending(keys) ? await keys : keys
-      const token = first.protect(text, random)
-      return admitSize(isPending(token) ? await token : token, value, rules.maxBytes)
+      const { first } = isPromise(keys) ? await keys : keys
+      const token = first.seal(text, random)
+      return checkTokenSize(isPromise(token) ? await token : token, value, rules.maxBytes)
     },
     async open(token, claims) {
       const { purpose } = claims
       checkPurpose(purpose)
-      const segments = segmentsOf(token, form)
+      const segments = splitSegments(token, form)
       const [header = ''] = segments
       const keys = ring.purposeKeys(purpose)
-      const { first, byHeader } = isPending(keys) ? await keys : keys
+      const { first, byHeader } = isPromise(keys) ? await keys : keys
       const cipher = byHeader.get(header)
-      // An unknown header costs what a known one does: time must not tell which keys are still in the ring.
-      const recovered = (cipher ?? first).recover(segments)
-      const text = isPending(recovered) ? await recovered : recovered
-      if (cipher === undefined) throw await headerFailure(header, purpose, ring)
+      // An unknown header costs as much time as a known one: timing must not reveal which keys are in the ring.
+      const recovered = (cipher ?? first).open(segments)
+      const text = isPromise(recovered) ? await recovered : recovered
+      if (cipher === undefined) throw await explainUnknownHeader(header, purpose, ring)
       if (text === undefined) throw new StateError('forged', 'It was altered, or made with another key of the same id')
-      const digest = bindingDigest(claims, platform.digest)
-      const bind = isPending(digest) ? await digest : digest
-      return readEnvelope(text, claims, { rules, bind })
+      const digest = bindingDigest(claims, provider.digest)
+      const bind = isPromise(digest) ? await digest : digest
+      return readEnvelope(text, claims, { rules, bind }).value
     },
   }
 }
 
-/** @throws StateUsageError when a token is past the bound, naming what makes it so. */
-export function admitSize(token: string, value: JsonValue, maxBytes: number): string {
+/** @throws StateUsageError when a token exceeds the limit; the message names the largest entries. */
+export function checkTokenSize(token: string, value: JsonValue, maxBytes: number): string {
   if (token.length <= maxBytes) return token
   const entries = largestEntries(value)
   throw new StateUsageError(
@@ -76,36 +76,39 @@ export function admitSize(token: string, value: JsonValue, maxBytes: number): st
   )
 }
 
-/** The form of a codec's tokens. */
+/** The expected form of a codec's tokens. */
 interface TokenForm {
   readonly kind: TokenKind
   readonly maxBytes: number
-  readonly platform: Platform
+  readonly provider: CryptoProvider
 }
 
-/** Takes a token apart that looks as one must before any key is tried; all of it is the sender's own, so it may fail at once. */
-function segmentsOf(token: string, { kind, maxBytes, platform }: TokenForm): readonly string[] {
+/**
+ * Splits a token into its segments after checking their form, before any key is tried. It may fail fast: the token is
+ * the sender's own.
+ */
+function splitSegments(token: string, { kind, maxBytes, provider }: TokenForm): readonly string[] {
   checkToken(token)
   if (token.length > maxBytes) {
     throw new StateError('too_large', `It has ${token.length} bytes, the most is ${maxBytes}`)
   }
   const lengths = segmentLengths[kind]
-  // One more than there may be shows that there are too many.
+  // One segment more than expected is enough to detect too many.
   const segments = token.split('.', lengths.length + 1)
   let fits = segments.length === lengths.length
-  // The header, at 0, is compared with those that the keys have, and needs no look of its own.
+  // The header, at 0, is compared with the headers of the keys, and needs no check of its own.
   for (let at = 1; fits && at < lengths.length; at++) {
     const [segment = '', length] = [segments[at], lengths[at]]
-    fits = (length === undefined || segment.length === length) && platform.isCanonicalBase64url(segment)
+    fits = (length === undefined || segment.length === length) && provider.isCanonicalBase64url(segment)
   }
   if (fits) return segments
-  throw new StateError('malformed', `It is not the form of a ${kind} token: truncated, or encoded in another way`)
+  throw new StateError('malformed', `It is not a ${kind} token: truncated, or encoded in another way`)
 }
 
-/** Why no key has this header. Nothing in it is believed: it only gives the refusal a name. */
-async function headerFailure(header: string, purpose: string, ring: KeyRing): Promise<StateError> {
+/** Returns the reason why no key has this header. Its content is untrusted and only selects the error code. */
+async function explainUnknownHeader(header: string, purpose: string, ring: KeyRing): Promise<StateError> {
   const parsed = parseHeader(header)
-  if (parsed === undefined) return new StateError('malformed', 'Its header is not that of a state token')
+  if (parsed === undefined) return new StateError('malformed', 'Its header is not the header of a state token')
   if (!(await ring.knows(parsed.kid))) {
     const hint = 'it was removed, or the instances do not have the same keys'
     return new StateError('unknown_key', `No key has the id ${JSON.stringify(parsed.kid.slice(0, 64))}: ${hint}`)

@@ -17,7 +17,7 @@ const start = 1_800_000_000_000
 const [oldKey, newKey] = [onNode.randomKey(), onNode.randomKey()]
 const claims = { purpose: 'tools/call', binding: { principal: 'ada', tool: 'update', arguments: { id: 4522 } } }
 
-/** How opening a token ends: with `value`, or with the code of the refusal. */
+/** The outcome of opening a token: its `value`, or the code of the rejection. */
 async function outcome(opening: Promise<JsonValue>): Promise<{ value: JsonValue } | { code: StateErrorCode }> {
   try {
     return { value: await opening }
@@ -90,7 +90,7 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
 
   test('a token written in another encoding of the same bytes does not open', async () => {
     const codec = reader[kind]({ keys })
-    // Lengths vary, so that every kind of rest occurs in the content.
+    // Lengths vary, so that the content ends in every kind of remainder.
     for (const value of ['', 'a', 'ab', 'abc', 'abcd']) {
       const token = await maker[kind]({ keys }).seal(value, claims)
       const segments = token.split('.')
@@ -122,7 +122,7 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
     expect(await outcome(codec.open(token, other))).toEqual({ code })
   })
 
-  test('it opens for its own purpose, audience and binding alone, whatever those are', async () => {
+  test('it opens for its own purpose, audience and binding alone', async () => {
     const some = fc.record({
       purpose: fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' }),
       audience: fc.option(fc.constantFrom('a', 'b', 'A'), { nil: undefined }),
@@ -142,7 +142,7 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
     )
   })
 
-  test('a binding is what it says, in whatever order its members stand', async () => {
+  test('a binding does not depend on the order of its members', async () => {
     const token = await maker[kind]({ keys }).seal(1, {
       purpose: 'test',
       binding: { a: 1, b: [{ c: 2, d: undefined }] },
@@ -153,21 +153,21 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
   test.each<[string, number, object, StateErrorCode | undefined]>([
     ['at once', 0, {}, undefined],
     ['a moment before it expires', 10 * minute - 1, {}, undefined],
-    ['when it expires', 10 * minute, {}, 'expired'],
-    ['before it was made, within what clocks differ', -30_000, {}, undefined],
-    ['before it was made, by more', -30_001, {}, 'not_yet'],
-    ['after the time that it was given itself', 5 * minute, { ttlMs: 5 * minute }, 'expired'],
+    ['at its expiry', 10 * minute, {}, 'expired'],
+    ['before it was made, within the clock skew', -30_000, {}, undefined],
+    ['before it was made, beyond the clock skew', -30_001, {}, 'not_yet'],
+    ['after its own lifetime', 5 * minute, { ttlMs: 5 * minute }, 'expired'],
     ['in a flow that began in the future', 0, { since: start + 31_000 }, 'not_yet'],
     ['in a flow whose age ends before the token', 5 * minute, { since: start - 55 * minute }, 'expired'],
-    ['when the clock gives no number', Number.NaN, {}, 'not_yet'],
-  ])('opened %s (%d ms), it is judged by the clock [MRT-011]', async (_, later, times, code) => {
+    ['when the clock returns no number', Number.NaN, {}, 'not_yet'],
+  ])('opened %s (%d ms), it is accepted or rejected by the clock [MRT-011]', async (_, later, times, code) => {
     const options = { keys, ttlMs: 10 * minute, maxAgeMs: 60 * minute }
     const token = await maker[kind]({ ...options, clock: { now: () => start } }).seal(1, { ...claims, ...times })
     const codec = reader[kind]({ ...options, clock: { now: () => start + later } })
     expect(await outcome(codec.open(token, claims))).toEqual(code === undefined ? { value: 1 } : { code })
   })
 
-  test('a flow that is past its age opens nowhere and is sealed no more [MRT-011]', async () => {
+  test('a flow past its age neither opens nor seals [MRT-011]', async () => {
     const at = (now: number, maxAgeMs: number) => ({ keys, ttlMs: minute, maxAgeMs, clock: { now: () => now } })
     const token = await maker[kind](at(start, 60 * minute)).seal(1, { ...claims, since: start - 50 * minute })
     expect(await outcome(reader[kind](at(start, 50 * minute)).open(token, claims))).toEqual({ code: 'too_old' })
@@ -189,7 +189,7 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
     )
   })
 
-  test('a token of the other kind or of none does not open with the same key', async () => {
+  test('a token of another kind does not open with the same key', async () => {
     const other = kind === 'sealed' ? 'signed' : 'sealed'
     const codec = reader[kind]({ keys })
     const content = Buffer.from(JSON.stringify({ at: start, until: start * 2, since: start, value: 1 })).toString(
@@ -206,12 +206,12 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
     for (const token of foreign) expect(await outcome(codec.open(token, claims))).toHaveProperty('code')
   })
 
-  test('a token past the bound is refused before it is looked at', async () => {
+  test('a token past the limit is rejected before it is parsed', async () => {
     const codec = reader[kind]({ keys, maxBytes: 500 })
     expect(await outcome(codec.open('A'.repeat(501), claims))).toEqual({ code: 'too_large' })
   })
 
-  test('a value past the bound is refused with its largest entries by path', async () => {
+  test('a value past the limit is rejected with its largest entries by path', async () => {
     const value = { answers: { name: 'Ada' }, steps: { plan: { text: 'x'.repeat(40_000) }, note: 'y'.repeat(9_000) } }
     const sealing = maker[kind]({ keys }).seal(value, claims)
     await expect(sealing).rejects.toThrow(
@@ -220,7 +220,7 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
     await expect(sealing).rejects.toMatchObject({ name: 'StateUsageError', code: 'too_large' })
   })
 
-  test('noise of any form is refused and nothing else', async () => {
+  test('noise of any form is rejected with a StateError', async () => {
     const codec = reader[kind]({ keys })
     const part = fc.oneof(fc.base64String(), fc.string(), fc.json())
     await fc.assert(
@@ -232,7 +232,7 @@ describe.each(cases)('$kind tokens made with $name', ({ maker, reader, kind }) =
   })
 })
 
-test('a sealed token shows nothing of its value, and two of the same value differ', async () => {
+test('a sealed token reveals nothing of its value, and two tokens of the same value differ', async () => {
   const codec = onNode.sealed({ keys: [oldKey] })
   const [one, other] = [await codec.seal('hunter2', claims), await codec.seal('hunter2', claims)]
   expect(one).not.toBe(other)
@@ -240,7 +240,7 @@ test('a sealed token shows nothing of its value, and two of the same value diffe
   expect(shown.join('')).not.toContain('hunter2')
 })
 
-test('tokens of one length of value have one length: nothing is compressed', async () => {
+test('values of equal length have tokens of equal length: nothing is compressed', async () => {
   const codec = onNode.sealed({ keys: [oldKey] })
   const lengths = ['a'.repeat(500), onNode.randomKey().repeat(8).slice(0, 500)].map(
     async (value) => (await codec.seal(value, claims)).length,
@@ -248,7 +248,7 @@ test('tokens of one length of value have one length: nothing is compressed', asy
   expect(new Set(await Promise.all(lengths)).size).toBe(1)
 })
 
-test('many purposes do not pile up, and each still opens', async () => {
+test('the cache of purposes is bounded, and each purpose still opens', async () => {
   const codec = onNode.sealed({ keys: [oldKey] })
   const tokens = await Promise.all(Array.from({ length: 600 }, (_, at) => codec.seal(at, { purpose: `purpose ${at}` })))
   for (const [at, token] of tokens.entries()) expect(await codec.open(token, { purpose: `purpose ${at}` })).toBe(at)
@@ -267,25 +267,25 @@ test.each([
   ['undefined', undefined, 'The value is undefined'],
   ['a hole', [1, undefined], '"1" is undefined'],
   ['too many levels', JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`), 'nested deeper than 200 levels'],
-])('%s is not sealed, with a message that says where it is', async (_, value, message) => {
+])('%s is rejected with a message that names its path', async (_, value, message) => {
   const sealing = onNode.sealed({ keys: [oldKey] }).seal(value as JsonValue, claims)
   await expect(sealing).rejects.toMatchObject({ code: 'not_json', message: expect.stringContaining(message) })
 })
 
 test.each([
   ['an empty purpose', {}, { purpose: '' }],
-  ['half a surrogate pair in the purpose', {}, { purpose: '\ud800' }],
+  ['a lone surrogate in the purpose', {}, { purpose: '\ud800' }],
   ['an empty audience', { audience: '' }, claims],
   ['a lifetime of zero', { ttlMs: 0 }, claims],
   ['a lifetime longer than the age', { ttlMs: 2 * minute, maxAgeMs: minute }, claims],
-  ['a lifetime that is no number', {}, { ...claims, ttlMs: Number.NaN }],
-  ['a beginning that is no number', {}, { ...claims, since: Number.NaN }],
-])('%s is a mistake of the program', async (_, options, mistaken) => {
+  ['a lifetime that is not a number', {}, { ...claims, ttlMs: Number.NaN }],
+  ['a start that is not a number', {}, { ...claims, since: Number.NaN }],
+])('%s is a usage error', async (_, options, mistaken) => {
   const seal = async (): Promise<string> => onNode.sealed({ keys: [oldKey], ...options }).seal(1, mistaken)
   await expect(seal()).rejects.toMatchObject({ name: 'StateUsageError', code: 'configuration' })
 })
 
-test('plain is made only when asked for by name, checks its claims, and says that anybody may alter it', async () => {
+test('plain requires insecure: true and checks its claims', async () => {
   expect(() => onNode.plain({} as never)).toThrow('use sealed({ keys }), or say plain({ insecure: true })')
   const codec = portable.plain({ insecure: true, clock: { now: () => start } })
   const token = await codec.seal({ readable: true }, claims)

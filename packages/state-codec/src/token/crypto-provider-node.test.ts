@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest'
 import * as portable from '../index.ts'
 import * as onNode from '../node.ts'
 import { isCanonicalBase64url } from './base64url.ts'
-import { nodePlatform } from './platform-node.ts'
+import { nodeCrypto } from './crypto-provider-node.ts'
 
 const keys = [onNode.randomKey()]
 const claims = { purpose: 'tools/call', binding: { principal: 'ada' } }
-// Longer than what has room in the buffer that texts are decoded into.
+// Longer than the buffer for decoded texts.
 const maxBytes = 200_000
 const letters = (length: number): string =>
   onNode
@@ -15,12 +15,13 @@ const letters = (length: number): string =>
     .repeat(Math.ceil(length / 64))
     .slice(0, length)
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-// Decoders skip some of these, stop at others, and take the last ones for letters: one in capitals of Latin, and one whose low byte is an A.
+// Decoders skip some of these characters, stop at others, and read the last ones as letters: a full-width letter, and
+// one whose low byte is an A.
 const strangers = ['+', '/', '=', '.', ' ', '\n', '\0', '\u00c1', '\u0141']
 
-describe('whether a text is canonical Base64url', () => {
+describe('a canonical Base64url text', () => {
   test.each([0, 1, 2, 3, 4, 1023, 1024, 1025, 1026, 1027, 1028, 32_767, 32_768, 32_769, 32_770, 50_000])(
-    'is found with %d characters as the portable entry finds it',
+    'of %d characters is recognized as in the portable entry',
     (length) => {
       const text = 'A'.repeat(length)
       const anyEnd = [...alphabet].map((character) => text.slice(0, -1) + character)
@@ -30,22 +31,22 @@ describe('whether a text is canonical Base64url', () => {
         text.slice(0, -1) + stranger,
       ])
       for (const one of [text, ...anyEnd, ...anyStranger]) {
-        expect(nodePlatform.isCanonicalBase64url(one), JSON.stringify(one.slice(-20))).toBe(isCanonicalBase64url(one))
+        expect(nodeCrypto.isCanonicalBase64url(one), JSON.stringify(one.slice(-20))).toBe(isCanonicalBase64url(one))
       }
     },
   )
 
-  test('is found in any text as the portable entry finds it', () => {
+  test('is recognized as in the portable entry, for any text', () => {
     const character = fc.oneof(
       { weight: 50, arbitrary: fc.constantFrom(...alphabet) },
       { weight: 1, arbitrary: fc.constantFrom(...strangers) },
     )
     fc.assert(
       fc.property(fc.string({ unit: character, maxLength: 200 }), fc.nat(3), (end, more) => {
-        // As long as is needed to be looked at in the other way.
+        // Long enough for the second method.
         const text = 'A'.repeat(1024 + more) + end
-        expect(nodePlatform.isCanonicalBase64url(end)).toBe(isCanonicalBase64url(end))
-        expect(nodePlatform.isCanonicalBase64url(text)).toBe(isCanonicalBase64url(text))
+        expect(nodeCrypto.isCanonicalBase64url(end)).toBe(isCanonicalBase64url(end))
+        expect(nodeCrypto.isCanonicalBase64url(text)).toBe(isCanonicalBase64url(text))
       }),
       { numRuns: 500 },
     )
@@ -56,9 +57,9 @@ describe.each([
   ['sealed', onNode.sealed, portable.sealed],
   ['signed', onNode.signed, portable.signed],
 ] as const)('%s tokens', (_, createOnNode, createPortable) => {
-  // The first is beyond what the buffer has room for by more than an envelope, the others close to it on either side.
+  // The first exceeds the buffer by more than an envelope, the others are close to its size on either side.
   test.each([100_000, 0, 24_000, 24_300, 24_500, 24_600])(
-    'with %d letters open with either platform, and altered ones with none',
+    'tokens of %d letters open on either platform, and altered ones on none',
     async (length) => {
       const value = letters(length)
       const codecs = [createOnNode, createPortable].map((create) => create({ keys, maxBytes }))
@@ -74,7 +75,7 @@ describe.each([
     },
   )
 
-  test('opened at the same time, each gives its own value', async () => {
+  test('tokens that open at the same time give their own values', async () => {
     const codec = createOnNode({ keys })
     const values = Array.from({ length: 200 }, (_, at) => `${at} ${letters((at * 97) % 9000)}`)
     const tokens = await Promise.all(values.map((value) => codec.seal(value, claims)))

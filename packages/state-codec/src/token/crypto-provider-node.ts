@@ -11,36 +11,39 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 import { isCanonicalBase64url } from './base64url.ts'
-import type { Cipher, CipherKey, Platform } from './platform.ts'
-import { derivationSalt } from './platform.ts'
-import { pooledRandom } from './random-pool.ts'
+import type { Cipher, CipherKey, CryptoProvider } from './crypto-provider.ts'
+import { derivationSalt } from './crypto-provider.ts'
+import { createRandomPool } from './random-pool.ts'
 
-/** The platform's part in terms of `node:crypto`: a fraction of what Web Crypto costs a call. */
-export const nodePlatform: Platform = {
-  random: pooledRandom(randomBytes),
+/** The operations of `node:crypto`, which cost a fraction of Web Crypto per call. */
+export const nodeCrypto: CryptoProvider = {
+  random: createRandomPool(randomBytes),
   digest: (text) => hash('sha256', text, 'base64url'),
-  isCanonicalBase64url: (text) => (text.length <= shortText ? isCanonicalBase64url(text) : encodesToItself(text)),
-  sealing,
-  signing,
+  isCanonicalBase64url: (text) => (text.length <= maxScannedLength ? isCanonicalBase64url(text) : isRoundTrip(text)),
+  createEncryption: createNodeEncryption,
+  createSigning: createNodeSigning,
 }
 
-/** The longest text, in characters, whose characters are looked at sooner than they are decoded and encoded again. */
-const shortText = 1024
+/** The length in characters up to which scanning a text is faster than decoding and encoding it again. */
+const maxScannedLength = 1024
 
-function encodesToItself(text: string): boolean {
-  return decode(text).toString('base64url') === text
+function isRoundTrip(text: string): boolean {
+  return decodeToBuffer(text).toString('base64url') === text
 }
 
-/** As many bytes as the largest token has by default. */
+/** As large as the decoded content of the largest token by default. */
 const scratch = Buffer.allocUnsafeSlow(24 * 1024)
 
-/** The bytes of a Base64url text, which hold until the next call: a new buffer for a long text costs several times what decoding it does. */
-function decode(text: string): Buffer {
+/**
+ * Decodes a Base64url text; the result is valid until the next call. A new buffer for a long text costs several times
+ * its decoding.
+ */
+function decodeToBuffer(text: string): Buffer {
   if (text.length > (scratch.length / 3) * 4) return Buffer.from(text, 'base64url')
   return scratch.subarray(0, scratch.write(text, 'base64url'))
 }
 
-function derive({ secret, info }: CipherKey): KeyObject {
+function deriveNodeKey({ secret, info }: CipherKey): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', secret, derivationSalt, info, 32)))
 }
 
@@ -48,33 +51,33 @@ function encodedHeader({ header }: CipherKey): string {
   return Buffer.from(JSON.stringify(header)).toString('base64url')
 }
 
-/** A tag that is shorter is easier to forge, and Node would take it. */
-const wholeTag = { authTagLength: 16 }
+/** A shorter tag is easier to forge, and Node would accept it. */
+const gcmOptions = { authTagLength: 16 }
 
-// Whole buffers in and out: texts of `update` go through a decoder of streams, which costs as much as the cipher itself.
-function sealing(from: CipherKey): Cipher {
-  const key = derive(from)
+// Whole buffers in and out: with strings, `update` uses a stream decoder, which costs as much as the cipher itself.
+function createNodeEncryption(from: CipherKey): Cipher {
+  const key = deriveNodeKey(from)
   const header = encodedHeader(from)
   const additional = Buffer.from(header, 'ascii')
   return {
-    protect(text, random) {
+    seal(text, random) {
       const nonce = asBuffer(random(12))
       const cipher = createCipheriv('aes-256-gcm', key, nonce)
       cipher.setAAD(additional)
       const content = cipher.update(text, 'utf8')
-      // In this mode nothing is left for the end.
+      // In GCM `final` returns no bytes.
       cipher.final()
       return `${header}..${nonce.toString('base64url')}.${content.toString('base64url')}.${cipher.getAuthTag().toString('base64url')}`
     },
-    recover([, , nonce = '', content = '', tag = '']) {
-      const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), wholeTag)
+    open([, , nonce = '', content = '', tag = '']) {
+      const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), gcmOptions)
       decipher.setAAD(additional)
       decipher.setAuthTag(Buffer.from(tag, 'base64url'))
-      const text = decipher.update(decode(content))
+      const text = decipher.update(decodeToBuffer(content))
       try {
         decipher.final()
       } catch {
-        // OpenSSL says no more than that the tag does not fit.
+        // OpenSSL reports only that the tag does not match.
         return undefined
       }
       return text.toString('utf8')
@@ -82,25 +85,25 @@ function sealing(from: CipherKey): Cipher {
   }
 }
 
-function signing(from: CipherKey): Cipher {
-  const key = derive(from)
+function createNodeSigning(from: CipherKey): Cipher {
+  const key = deriveNodeKey(from)
   const header = encodedHeader(from)
   const signature = (signed: string): Buffer => createHmac('sha256', key).update(signed).digest()
   return {
-    protect(text) {
+    seal(text) {
       const signed = `${header}.${Buffer.from(text).toString('base64url')}`
       return `${signed}.${signature(signed).toString('base64url')}`
     },
-    recover([, content = '', given = '']) {
+    open([, content = '', given = '']) {
       const expected = signature(`${header}.${content}`)
       const found = Buffer.from(given, 'base64url')
       if (found.length !== expected.length || !timingSafeEqual(found, expected)) return undefined
-      return decode(content).toString('utf8')
+      return decodeToBuffer(content).toString('utf8')
     },
   }
 }
 
-/** The same bytes; those of the pool are a buffer already. */
+/** Returns the same bytes as a `Buffer`; bytes of the pool are one already. */
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

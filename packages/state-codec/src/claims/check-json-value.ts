@@ -1,19 +1,19 @@
 import { StateUsageError } from '../state-error.ts'
-import { deepest } from './canonical-json.ts'
+import { maxDepth } from './canonical-json.ts'
 
-/** What JSON cannot carry, and where; the path is filled in from the end. */
-interface Fault {
+/** A value that JSON cannot carry, with its path. */
+interface JsonProblem {
   readonly path: string[]
   readonly found: string
 }
 
 /**
- * Refuses what `JSON.stringify` would alter without a word: a `Date`, a `Map`, `NaN`, a function.
+ * Rejects values that `JSON.stringify` would change silently: a `Date`, a `Map`, `NaN`, a function.
  *
- * @throws StateUsageError with `not_json`, naming the place.
+ * @throws StateUsageError with `not_json` and the path of the value.
  */
-export function admitValue(value: unknown): void {
-  const fault = findFault(value, 0)
+export function checkJsonValue(value: unknown): void {
+  const fault = findProblem(value, 0)
   if (fault === undefined) return
   const place = fault.path.length === 0 ? 'The value' : `"${fault.path.slice(0, 8).join('.').slice(0, 200)}"`
   throw new StateUsageError(
@@ -22,8 +22,8 @@ export function admitValue(value: unknown): void {
   )
 }
 
-function findFault(value: unknown, depth: number): Fault | undefined {
-  if (depth > deepest) return { path: [], found: `nested deeper than ${deepest} levels` }
+function findProblem(value: unknown, depth: number): JsonProblem | undefined {
+  if (depth > maxDepth) return { path: [], found: `nested deeper than ${maxDepth} levels` }
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -31,22 +31,22 @@ function findFault(value: unknown, depth: number): Fault | undefined {
     case 'number':
       return Number.isFinite(value) ? undefined : { path: [], found: String(value) }
     case 'object':
-      return value === null ? undefined : objectFault(value, depth)
+      return value === null ? undefined : findObjectProblem(value, depth)
     default:
       return { path: [], found: typeof value }
   }
 }
 
-function objectFault(value: object, depth: number): Fault | undefined {
+function findObjectProblem(value: object, depth: number): JsonProblem | undefined {
   const isArray = Array.isArray(value)
-  if (!isArray && !isPlain(value)) return { path: [], found: `a ${value.constructor?.name ?? 'class instance'}` }
-  return isArray ? itemFault(value, depth) : memberFault(value, depth)
+  if (!isArray && !isPlainObject(value)) return { path: [], found: `a ${value.constructor?.name ?? 'class instance'}` }
+  return isArray ? findItemProblem(value, depth) : findMemberProblem(value, depth)
 }
 
-function itemFault(items: readonly unknown[], depth: number): Fault | undefined {
-  // By its length, which counts holes: JSON would turn those into null.
+function findItemProblem(items: readonly unknown[], depth: number): JsonProblem | undefined {
+  // Indexing by length visits holes too; JSON would turn them into null.
   for (let index = 0; index < items.length; index++) {
-    const fault = findFault(items[index], depth + 1)
+    const fault = findProblem(items[index], depth + 1)
     if (fault === undefined) continue
     fault.path.unshift(String(index))
     return fault
@@ -54,10 +54,10 @@ function itemFault(items: readonly unknown[], depth: number): Fault | undefined 
   return undefined
 }
 
-function memberFault(members: object, depth: number): Fault | undefined {
+function findMemberProblem(members: object, depth: number): JsonProblem | undefined {
   for (const key of Object.keys(members)) {
     const member: unknown = Reflect.get(members, key)
-    const fault = member === undefined ? undefined : findFault(member, depth + 1)
+    const fault = member === undefined ? undefined : findProblem(member, depth + 1)
     if (fault === undefined) continue
     fault.path.unshift(key)
     return fault
@@ -66,7 +66,7 @@ function memberFault(members: object, depth: number): Fault | undefined {
 }
 
 /** Objects from another realm (a worker, a test runner) have an `Object.prototype` of their own. */
-function isPlain(value: object): boolean {
+function isPlainObject(value: object): boolean {
   // `getPrototypeOf` is typed as any.
   const prototype: object | null = Object.getPrototypeOf(value)
   if (prototype === null || prototype === Object.prototype) return true

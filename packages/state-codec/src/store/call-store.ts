@@ -1,0 +1,69 @@
+import { isStateError, StateError } from '../state-error.ts'
+import type { StateStore } from './state-store.ts'
+
+/** The default time limit of a store call, in milliseconds. */
+export const defaultTimeoutMs = 5_000
+
+/** Options of a call to a store's client. */
+export interface StoreCallOptions {
+  /** The name of the store in the log. */
+  readonly name: string
+  readonly timeoutMs: number
+}
+
+/**
+ * Calls a store's client within a time limit. Clients queue commands while they are disconnected, some without a limit.
+ *
+ * @throws StateError with `unavailable` for every error of the client.
+ */
+export async function callStore<T>(
+  { name, timeoutMs }: StoreCallOptions,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new StateError('unavailable', `${name} did not answer within ${timeoutMs} ms`))
+      controller.abort()
+    }, timeoutMs)
+  })
+  try {
+    return await Promise.race([work(controller.signal), late])
+  } catch (error) {
+    throw toStateError(name, error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** A store with every operation. */
+export interface GuardedStore extends Required<StateStore> {
+  /** True when `expire` does something. */
+  readonly canExpire: boolean
+}
+
+/** Wraps a store so that every error is a {@link StateError}. */
+export function withStateErrors(store: StateStore): GuardedStore {
+  const guard = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      throw toStateError('the store', error)
+    }
+  }
+  return {
+    add: (key, value, ttlMs) => guard(() => store.add(key, value, ttlMs)),
+    get: (key) => guard(() => store.get(key)),
+    delete: (key) => guard(() => store.delete(key)),
+    canExpire: store.expire !== undefined,
+    expire: (key, ttlMs) => guard(async () => store.expire?.(key, ttlMs)),
+  }
+}
+
+function toStateError(name: string, cause: unknown): unknown {
+  if (isStateError(cause)) return cause
+  return new StateError('unavailable', `${name} failed: ${cause instanceof Error ? cause.message : 'unknown reason'}`, {
+    cause,
+  })
+}

@@ -1,0 +1,47 @@
+import type { Digest } from '../claims/envelope.ts'
+
+/** The protected header of a token: the key's id and the purpose, and no other data. */
+export type ProtectedHeader =
+  | { readonly alg: 'dir'; readonly enc: 'A256GCM'; readonly kid: string; readonly typ: string }
+  | { readonly alg: 'HS256'; readonly kid: string; readonly typ: string }
+
+/** Seals and opens the tokens of one key and one header. */
+export interface Cipher {
+  /** Returns the compact token of a text. `random` gives the nonce, for the kinds that have one. */
+  seal(text: string, random: (bytes: number) => Uint8Array): Promise<string> | string
+  /** Returns the text of a compact token, given as its segments; `undefined` for one of another key or header. */
+  open(segments: readonly string[]): Promise<string | undefined> | string | undefined
+}
+
+/** The inputs of a cipher. */
+export interface CipherKey {
+  readonly secret: Uint8Array
+  /** The context string of the key derivation (HKDF-SHA-256). */
+  readonly info: string
+  readonly header: ProtectedHeader
+}
+
+/** The cryptographic operations of a platform, Node or Web Crypto; both make the same tokens. */
+export interface CryptoProvider {
+  readonly random: (bytes: number) => Uint8Array
+  readonly digest: Digest
+  /** See `isCanonicalBase64url` in base64url.ts; a platform may have a faster way for long texts. */
+  readonly isCanonicalBase64url: (text: string) => boolean
+  /** JWE compact, `dir` and `A256GCM`. */
+  readonly createEncryption: (key: CipherKey) => Promise<Cipher> | Cipher
+  /** JWS compact, `HS256`. */
+  readonly createSigning: (key: CipherKey) => Promise<Cipher> | Cipher
+}
+
+/**
+ * The salt of HKDF: fixed, so that every instance derives the same keys; its number is the version of the token format.
+ */
+export const derivationSalt = 'x/state-codec/1'
+
+/**
+ * Tells if a result is a promise. Node's results are synchronous; awaiting one would still cost a microtask, a tenth of
+ * the cost to seal and open a small state.
+ */
+export function isPromise<T>(answer: T | Promise<T>): answer is Promise<T> {
+  return answer instanceof Promise
+}
