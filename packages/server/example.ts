@@ -1,4 +1,4 @@
-import { protocolVersion } from '@x/schema'
+import { createCall, protocolVersion } from '@x/schema'
 import { createServer, prompt, resourceTemplate, tool } from '@x/server'
 import { z } from 'zod'
 
@@ -34,9 +34,9 @@ const _meta = {
   'io.modelcontextprotocol/clientCapabilities': {},
 }
 const params = { name: 'greet', arguments: { name: 'Ada' }, _meta }
-const response = await server(
+const response = await server.exchange(
   { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
-  { signal: AbortSignal.timeout(1000), notify: () => {} },
+  createCall({ signal: AbortSignal.timeout(1000) }),
 )
 
 export const greeting: string = JSON.stringify('result' in response ? response.result['content'] : response.error)

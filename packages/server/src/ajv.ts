@@ -10,19 +10,23 @@ export interface AjvLike {
  * Compiles JSON Schema with an Ajv of yours, for `compileSchema` of `createServer`: much faster than the default, but it
  * makes code with `new Function`, which some platforms forbid.
  *
- * Give an instance of `Ajv2020` with `{ allErrors: true, strict: false }`; formats come with `ajv-formats`. The instance keeps
- * every schema that it compiled, so make one per server and not one per request.
+ * Give an instance of `Ajv2020` with `{ strict: false }`; formats come with `ajv-formats`. Leave `allErrors` off where callers
+ * are not trusted: with it, ajv lists every fault of a value, which may be thousands. The instance keeps every schema that it
+ * compiled, so make one per server and not one per request.
  *
  * @example
  * import { Ajv2020 } from 'ajv/dist/2020.js'
- * const compileSchema = ajvCompiler(new Ajv2020({ allErrors: true, strict: false }))
+ * const compileSchema = ajvCompiler(new Ajv2020({ strict: false }))
  */
 export function ajvCompiler(ajv: AjvLike): JsonSchemaCompiler {
   return (schema) => {
     const validate = ajv.compile(schema)
-    return (value) => (validate(value) ? none : (validate.errors ?? []).map(issueOf))
+    return (value) => (validate(value) ? none : (validate.errors ?? []).slice(0, mostIssues).map(issueOf))
   }
 }
+
+/** The issues that are copied of one value; ajv may have listed thousands. */
+const mostIssues = 20
 
 const none: readonly SchemaIssue[] = Object.freeze([])
 

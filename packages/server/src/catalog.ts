@@ -20,7 +20,7 @@ export interface Catalog {
   readonly templates: Listing<CompiledTemplate>
 }
 
-/** What is compiled of any definition. */
+/** The compiled form that all definitions share. */
 export interface CompiledDefinition extends Listed {
   readonly requires: ClientCapabilities | undefined
 }
@@ -58,13 +58,13 @@ export interface CompiledTemplate extends CompiledDefinition {
   readonly definition: AnyTemplateDefinition
 }
 
-/** How what is read may be kept, if the reading itself does not say. */
+/** The caching hints of a read result, unless the reading itself gives some. */
 export interface ReadHints {
   readonly ttlMs: number
   readonly scope: CacheScope
 }
 
-/** The `_meta` of a result: the author's, under which the server still says who it is (basic/index, `_meta`). */
+/** Returns the `_meta` of a result: the author's, with the server's name and version (basic/index, `_meta`). */
 export function resultMeta(own: JsonObject | undefined, { resultMeta }: Catalog): JsonObject | undefined {
   return own === undefined ? resultMeta : { ...own, ...resultMeta }
 }

@@ -4,9 +4,18 @@ import { DefinitionError } from './definition-error.ts'
 import type { CacheHints, Completer, Described } from './described.ts'
 import { frozenObject } from './json-schema/frozen-json.ts'
 
-/** What compiling one definition needs of the whole server's. */
+/** The parts of the server's definition that compiling one entry needs. */
 export interface Compiling {
   readonly compileSchema: JsonSchemaCompiler
+  /** The elements that arguments may have; undefined for the default. */
+  readonly maxElements: number | undefined
+}
+
+/** A bound on the elements of arguments. Throws {@link DefinitionError} for what is none. */
+export function elementBound(bound: number | undefined, subject: string): number | undefined {
+  if (bound === undefined || (Number.isSafeInteger(bound) && bound > 0)) return bound
+  const reason = `maxArgumentElements is ${bound}; write a whole number from 1`
+  throw new DefinitionError('value', subject, { reason })
 }
 
 /** The part of a compiled definition that all kinds share. */

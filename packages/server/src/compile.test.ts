@@ -15,6 +15,7 @@ import {
 
 const about = { name: 'demo', version: '1.0.0' }
 const run = () => ''
+const extension = (identifier: string) => ({ side: 'server', name: 'a', identifier }) as const
 const read = () => ''
 const withInput = (input: AnySchema) => ({ tools: [tool('t', { description: 't', input, run })] })
 const withOutput = (output: AnySchema) => ({ tools: [tool('t', { description: 't', output, run })] })
@@ -36,10 +37,10 @@ describe('definitions that are refused, by name and with a reason [BAS-039 BAS-0
     ['a negative rate', { messagesPerSecond: -1 }, 'value', ['messagesPerSecond']],
     ['a negative ttl', { cache: { ttlMs: -1 } }, 'cache', ['ttlMs', '-1']],
     ['a ttl of a fraction', { cache: { ttlMs: 0.5 } }, 'cache', ['ttlMs']],
-    ['an extension without a prefix', { extensions: { tasks: {} } }, 'name', ['extension "tasks"', 'prefix']],
+    ['an extension without a prefix', { extensions: [extension('tasks')] }, 'name', ['extension "tasks"', 'prefix']],
     [
       'an extension with a wrong prefix',
-      { extensions: { '1a/tasks': {} } },
+      { extensions: [extension('1a/tasks')] },
       'name',
       ['"1a/tasks"', 'com.example/name'],
     ],

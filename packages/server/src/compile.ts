@@ -5,13 +5,15 @@ import {
   prepared,
   protocolVersion,
   type ServerCapabilities,
+  type ServerExtension,
 } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import type { Catalog, CompiledDefinition, CompiledPrompt, CompiledTemplate } from './catalog.ts'
-import { cacheHints, refuseExtensionName } from './compile-entry.ts'
+import { cacheHints, elementBound } from './compile-entry.ts'
 import { compilePrompt } from './prompts/compile-prompt.ts'
 import { compileResource, compileTemplate } from './resources/compile-resource.ts'
-import { compileTool } from './tools/compile-tool.ts'
+import type { Tool } from './tools/tool.ts'
+import { compileTool, hasKeyedEffects, idempotentCalls } from './tools/compile-tool.ts'
 import { DefinitionError } from './definition-error.ts'
 import { frozenObject } from './json-schema/frozen-json.ts'
 import { createListing, type ListField, type Listing } from './pages.ts'
@@ -25,7 +27,10 @@ const listDefaults = { ttlMs: 300_000, scope: 'public' } as const
  * up. Throws {@link DefinitionError}, which names what cannot be served.
  */
 export function compile(definition: ServerDefinition): Catalog {
-  const compiling = { compileSchema: definition.compileSchema ?? compileJsonSchema }
+  const compiling = {
+    compileSchema: definition.compileSchema ?? compileJsonSchema,
+    maxElements: elementBound(definition.maxArgumentElements, 'server'),
+  }
   const resultMeta = resultMetaOf(definition)
   const list = listing(definition, resultMeta)
   const tools = (definition.tools ?? []).map((tool) => compileTool(tool, compiling))
@@ -44,7 +49,7 @@ export function compile(definition: ServerDefinition): Catalog {
   }
 }
 
-/** What the server says of itself, checked. */
+/** Returns the checked name, version and description of the server. */
 export function infoOf(definition: ServerDefinition): Implementation {
   const { name, version, title, description, icons, websiteUrl } = definition
   for (const [field, value] of [
@@ -63,17 +68,16 @@ function resultMetaOf(definition: ServerDefinition): JsonObject | undefined {
   return frozenObject({ [metaKeys.serverInfo]: infoOf(definition) }, 'server')
 }
 
-/** What is declared of lists and of resources where changes are told of, and where they are not. */
+/** The capabilities of lists and resources, with and without change notifications. */
 const told = { list: { listChanged: true }, resources: { listChanged: true, subscribe: true } }
 const silent = { list: {}, resources: {} }
 
-/** Only what is there is declared: the methods of all else are not found. */
+/** Declares only the kinds that are defined: the methods of all others are not found. */
 function capabilitiesOf(
   definition: ServerDefinition,
   completable: readonly (CompiledPrompt | CompiledTemplate)[],
 ): ServerCapabilities {
-  const { tools, prompts, resources, resourceTemplates, extensions } = definition
-  for (const identifier of Object.keys(extensions ?? {})) refuseExtensionName(identifier)
+  const { tools, prompts, resources, resourceTemplates } = definition
   const completes = completable.some(({ completers }) => [...completers.values()].some(Boolean))
   const changes = definition.subscriptions === false ? silent : told
   return {
@@ -82,8 +86,16 @@ function capabilitiesOf(
     ...(prompts && { prompts: changes.list }),
     ...((resources ?? resourceTemplates) && { resources: changes.resources }),
     ...(completes && { completions: {} }),
-    ...(extensions && { extensions }),
+    ...declaredBy(definition.extensions ?? [], tools ?? []),
   }
+}
+
+function declaredBy(extensions: readonly ServerExtension[], tools: readonly Tool[]): JsonObject {
+  const keyed = tools.some(hasKeyedEffects) ? [[idempotentCalls, {}]] : []
+  const own = extensions.flatMap(({ identifier, capabilities }) => (capabilities ? [[identifier, capabilities]] : []))
+  const settings = [...keyed, ...own]
+  const older = extensions.map(({ serverCapabilities }) => serverCapabilities)
+  return Object.assign({}, ...older, settings.length > 0 && { extensions: Object.fromEntries(settings) })
 }
 
 function discoveryOf(

@@ -30,7 +30,7 @@ describe('the order of checks', () => {
   ])(
     '%s is not found, without a _meta as with one, and the versions served are named [VER-008 BAS-012]',
     async (method, params) => {
-      const bare = await whole({ jsonrpc: '2.0', id: 'x', method, ...(params && { params }) }, callOf())
+      const bare = await whole.exchange({ jsonrpc: '2.0', id: 'x', method, ...(params && { params }) }, callOf())
       const full = await ask(whole, method, params, { id: 'x' })
       for (const response of [bare, full]) {
         expect(response).toMatchObject({
@@ -68,7 +68,10 @@ describe('the order of checks', () => {
       metaKeys.clientCapabilities,
     ],
   ])('a request with %s is refused by name [BAS-052]', async (_, params, named) => {
-    const response = await whole({ jsonrpc: '2.0', id: 7, method: 'tools/list', ...(params && { params }) }, callOf())
+    const response = await whole.exchange(
+      { jsonrpc: '2.0', id: 7, method: 'tools/list', ...(params && { params }) },
+      callOf(),
+    )
     expect(response).toMatchObject({ id: 7, error: { code: invalidParams, message: expect.stringContaining(named) } })
   })
 

@@ -1,48 +1,46 @@
-import {
-  type Call,
-  cancelReason,
-  errorCodes,
-  type Exchange,
-  isCancelled,
-  type JsonObject,
-  McpError,
-  metaKeys,
-  offAbort,
-  protocolVersion,
-  type RequestMetaObject,
-  type RpcRequest,
-  type RpcResponse,
-  requestMeta,
-} from '@x/schema'
-import { answerError } from './request/answer-error.ts'
-import { isPromiseLike } from './request/awaitable.ts'
-import type { Catalog } from './catalog.ts'
+import { createHostCount, type Implementation, type ListKind, type ServerApis, type ServerExtension } from '@x/schema'
+import { type Composition, compose } from './compose.ts'
 import { compile, infoOf } from './compile.ts'
-import { findMethod, type ServedMethod } from './methods.ts'
-import { localOnly } from './random-key.ts'
-import { quote, report, type Scope, type Settings } from './request/scope.ts'
-import type { Server, ServerDefinition, ServerOffers } from './server-definition.ts'
+import { exchangeOf, type ServerState } from './core-exchange.ts'
+import { localOnly as withoutKeys } from './random-key.ts'
+import { report, type Settings } from './request/scope.ts'
+import type { McpServer, ServerDefinition, ServerOffers } from './server-definition.ts'
 import { settingsOf } from './settings.ts'
-import { showLoad } from './shedding/server-load.ts'
-import { type ListKind, lists, resourceTopic } from './subscriptions/topics.ts'
-
-/** The revisions that are served, newest first. */
-const supported = [protocolVersion]
+import type { LoadMonitor } from './shedding/load-monitor.ts'
+import { beginDrain, serverLoad } from './shedding/server-load.ts'
+import { lists, resourceTopic } from './subscriptions/topics.ts'
 
 /**
- * Makes a server of its definitions. Everything about them is checked and compiled here, once; a request allocates its
- * context and little else. Throws {@link DefinitionError}, which names what cannot be served and why.
- *
- * The server keeps nothing of a request: any number of connections and callers may share one.
+ * Makes a server of its definitions and extensions. Everything about them is checked and compiled here, once; a request allocates
+ * its context and little else. Throws {@link DefinitionError}, which names what cannot be served and why.
  *
  * @example
- * const server = createServer({ name: 'demo', version: '1.0.0', tools: [greet] })
+ * const server = createServer({ name: 'demo', version: '1.0.0', tools: [greet], extensions: [tasks({ store })] })
  */
-export function createServer(definition: ServerDefinition): Server {
+export function createServer<const Extensions extends readonly ServerExtension[] = readonly []>(
+  definition: ServerDefinition<Extensions>,
+): McpServer & ServerApis<Extensions> {
   const settings = settingsOf(definition)
-  const { subscriptions } = settings
+  const info = Object.freeze(infoOf(definition))
+  const state: ServerState = { catalog: compile(definition), settings, methods: new Map() }
+  const composition = compose({
+    core: exchangeOf(state),
+    use: definition.use ?? [],
+    extensions: definition.extensions ?? [],
+    host: { info, runtime: settings.runtime, report: (error) => report(error, { method: 'extension' }, settings) },
+  })
+  state.methods = composition.methods
+  const server = withMembers(memberOf(definition, state, composition), info, settings.loadMonitor)
+  // The members are those of the extensions in the list, as their types say.
+  return Object.assign(server, composition.apis) as McpServer & ServerApis<Extensions>
+}
+
+type ServerMembers = Omit<McpServer, 'load' | 'info' | 'attachHost' | typeof Symbol.asyncDispose>
+
+function memberOf(definition: ServerDefinition, state: ServerState, composition: Composition): ServerMembers {
+  const { settings } = state
+  const { subscriptions, loadMonitor } = settings
   let offered = definition
-  const present: Present = { catalog: compile(offered), settings }
 
   function update(offers: ServerOffers): void {
     const next = {
@@ -52,7 +50,7 @@ export function createServer(definition: ServerDefinition): Server {
       resources: offers.resources ?? offered.resources,
       resourceTemplates: offers.resourceTemplates ?? offered.resourceTemplates,
     }
-    present.catalog = compile(next)
+    state.catalog = compile(next)
     offered = next
     for (const kind of kindsOf(offers)) void announce(kind)
   }
@@ -65,112 +63,54 @@ export function createServer(definition: ServerDefinition): Server {
     }
   }
 
-  const only = definition.state === undefined ? localOnly : undefined
-  return Object.assign(showLoad(exchangeOf(present), settings.gauge), {
-    info: Object.freeze(infoOf(definition)),
-    localOnly: only,
+  let closed: Promise<void> | undefined
+  const { exchange, adapters, localOnly, needsPrincipal, receive } = composition
+  return {
+    exchange,
+    adapters,
+    needsPrincipal,
+    receive,
+    localOnly: definition.state === undefined ? withoutKeys : localOnly,
     update,
-    changed: (kind: ListKind) => subscriptions.publish(kind),
-    updated: (uri: string) => subscriptions.publish(resourceTopic(uri)),
-  })
-}
-
-/** What requests find. */
-interface Present {
-  /** An update puts another one here. */
-  catalog: Catalog
-  readonly settings: Settings
-}
-
-function exchangeOf(present: Present): Exchange {
-  function exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
-    const method = findMethod(request.method)
-    return method?.streams === true ? last(method, request, call) : serve(method, request, call)
+    notifyListChanged: (kind) => subscriptions.publish(kind),
+    notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),
+    ready: async () => (await Promise.all([composition.ready(), isReady(definition, settings)])).every(Boolean),
+    drain: () => {
+      const undrains = [beginDrain(loadMonitor), composition.drain()]
+      return () => {
+        for (const undrain of undrains) undrain()
+      }
+    },
+    close: (options = {}) => {
+      closed ??= composition.close(options).finally(() => subscriptions.close())
+      return closed
+    },
   }
 
-  async function serve(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
-    let scope: Scope | undefined
+  async function isReady({ ready }: ServerDefinition, { onError }: Settings): Promise<boolean> {
     try {
-      const { handle } = requireServed(method, request.method, present)
-      scope = openScope(request, call, present)
-      const pending = handle(request.params, scope)
-      const result = isPromiseLike(pending) ? await pending : pending
-      return { jsonrpc: '2.0', id: request.id, result }
+      return (await ready?.()) ?? true
     } catch (error) {
-      // What a handler throws because it was told to stop is no fault of its own, and nobody waits for an answer.
-      if (call.signal.aborted) throw call.signal.reason
-      return answerError(error, request, present.settings)
-    } finally {
-      if (scope !== undefined) close(scope)
+      report(error, { method: 'ready' }, { onError })
+      return false
     }
   }
+}
 
-  // There may be thousands of responses that last: they keep neither their requests nor the definitions that they began with, and
-  // no function stands still for them.
-  function last(served: ServedMethod, request: RpcRequest, call: Call): Promise<RpcResponse> {
-    const { id } = request
-    // The row's name: the text of the request would stay with each.
-    const method = served.name
-    const refuse = (error: unknown): RpcResponse => {
-      if (isCancelled(call)) throw cancelReason(call)
-      return answerError(error, { jsonrpc: '2.0', id, method }, present.settings)
-    }
-    return begin(served, request, call).then((result) => ({ jsonrpc: '2.0', id, result }), refuse)
+function withMembers(members: ServerMembers, info: Implementation, loadMonitor: LoadMonitor): McpServer {
+  return {
+    ...members,
+    info,
+    get load() {
+      return serverLoad(loadMonitor)
+    },
+    attachHost: createHostCount(members.close),
+    [Symbol.asyncDispose]: () => members.close(),
   }
-
-  function begin(method: ServedMethod, request: RpcRequest, call: Call): Promise<JsonObject> {
-    try {
-      const { handle } = requireServed(method, request.method, present)
-      return Promise.resolve(handle(request.params, openScope(request, call, present)))
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }
-
-  return exchange
-}
-
-/** Nothing may be sent about an answered request, and nothing of it may stay with a signal that lives on. */
-function close(scope: Scope): void {
-  scope.open = false
-  for (const follow of scope.followers ?? []) offAbort(scope.call.signal, follow)
-}
-
-function openScope(request: RpcRequest, call: Call, { catalog, settings }: Present): Scope {
-  const { id, method, params = {} } = request
-  return { id, method, params, call, meta: admit(request), catalog, settings, open: true, followers: undefined }
-}
-
-/**
- * What serves a method, if this server has what the method is about. Every refusal names the revisions that are served,
- * because for a client of an earlier one the message may be all it can show (basic/versioning, compatibility).
- */
-function requireServed(method: ServedMethod | undefined, name: string, present: Present): ServedMethod {
-  const lack = method && lackOf(method, present)
-  if (method !== undefined && lack === undefined) return method
-  const reason = lack === undefined ? '' : `, because the server has no ${lack}`
-  const versions = supported.join(', ')
-  const message = `Method ${quote(name)} is not served here${reason}; the server speaks revision ${versions}`
-  throw new McpError(errorCodes.methodNotFound, message, { data: { supported } })
-}
-
-/** What a server would need to serve a method, and does not have. */
-function lackOf({ capability, streams }: ServedMethod, { catalog, settings }: Present): string | undefined {
-  if (capability !== undefined && catalog.capabilities[capability] === undefined) return capability
-  return streams === true && !settings.subscriptions.served ? 'subscriptions' : undefined
 }
 
 /** The lists that an update replaces. Templates are told of with resources: the protocol has one notification for both. */
 function kindsOf({ tools, prompts, resources, resourceTemplates }: ServerOffers): readonly ListKind[] {
   const given = { tools, prompts, resources: resources ?? resourceTemplates }
   return lists.map(({ kind }) => kind).filter((kind) => given[kind] !== undefined)
-}
-
-/** The request's own description of itself, of a revision that is served (basic/versioning, negotiation). */
-function admit({ params }: RpcRequest): RequestMetaObject {
-  const meta = requestMeta(params)
-  const requested = meta[metaKeys.protocolVersion]
-  if (requested === protocolVersion) return meta
-  const message = `Unsupported protocol version: this server speaks ${supported.join(', ')}`
-  throw new McpError(errorCodes.unsupportedProtocolVersion, message, { data: { supported, requested } })
 }

@@ -1,4 +1,4 @@
-/** What can be wrong with a definition. */
+/** The problems of a definition. */
 export type DefinitionProblem =
   /** A name, URI or identifier is not of the form that the protocol allows. */
   | 'name'
@@ -24,7 +24,7 @@ export type DefinitionProblem =
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError'
   readonly code: DefinitionProblem
-  /** What the fault is in, such as `tool "greet"`. */
+  /** The definition with the problem, such as `tool "greet"`. */
   readonly subject: string
 
   constructor(code: DefinitionProblem, subject: string, options: { reason: string; cause?: unknown }) {

@@ -3,18 +3,19 @@ import type { Awaitable } from './request/awaitable.ts'
 import type { RequestContext } from './request/context.ts'
 import type { VisibleTo } from './pages.ts'
 
-/** What every definition may say of itself. */
+/** The members that every definition may have. */
 export interface Described {
-  /** What people see; the name is for programs. */
+  /** The name that people see; the name itself is for programs. */
   readonly title?: string | undefined
   readonly icons?: readonly Icon[] | undefined
   /** The `_meta` of its entry in the list. */
   readonly meta?: JsonObject | undefined
-  /** What the client must be able to do; a request that does not declare it is refused with -32021. */
+  /** The client capabilities that it needs; a request that does not declare them is rejected with -32021. */
   readonly requires?: ClientCapabilities | undefined
   /**
-   * Who may see and use it; everybody, when absent. To all others it does not exist. Decide by the principal, and by what the
-   * request itself says: lists must not vary by connection, nor by earlier requests (server/tools, capabilities).
+   * Decides which callers may see and use it; every caller when absent. To all others it does not exist. Decide by the
+   * principal, and by the request itself: lists must not vary by connection, nor by earlier requests (server/tools,
+   * capabilities).
    */
   readonly visibleTo?: VisibleTo | undefined
 }
@@ -28,22 +29,23 @@ export interface CacheHints {
 }
 
 /**
- * Suggests values for an argument that a user is typing, the best first. More than 100 are cut (server/utilities/completion).
+ * Suggests values for an argument that a user is typing, the best first. More than 100 are cut
+ * (server/utilities/completion).
  */
 export type Completer = (value: string, known: KnownArguments) => Awaitable<readonly string[] | Completion>
 
-/** What is known while a value is completed. */
+/** The other arguments while a value is completed. */
 export interface KnownArguments {
   /** The arguments that have values already, as far as the client sends them. */
   readonly arguments: { readonly [name: string]: string }
   readonly ctx: RequestContext
 }
 
-/** Suggestions that are a part of all there are. */
+/** Suggestions that are a part of all matches. */
 export interface Completion {
   readonly values: readonly string[]
-  /** How many there are in all. */
+  /** The number of all matches. */
   readonly total?: number | undefined
-  /** Whether there are more, where nobody counted. */
+  /** True when there are more matches, where their number is unknown. */
   readonly hasMore?: boolean | undefined
 }

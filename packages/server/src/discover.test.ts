@@ -52,9 +52,15 @@ test.each(offers)('a server with %s declares just that [TOL-004]', async (_, giv
 })
 
 test('extensions are declared with their settings [VER-004]', async () => {
-  const extensions: ServerDefinition['extensions'] = { 'com.example/a': {}, 'com.example.b/c': { size: 1 } }
+  const settings = { 'com.example/a': {}, 'com.example.b/c': { size: 1 } }
+  const extensions = Object.entries(settings).map(([identifier, capabilities]) => ({
+    side: 'server' as const,
+    name: identifier,
+    identifier,
+    capabilities,
+  }))
   const result = await resultOf(createServer({ ...about, extensions }), 'server/discover')
-  expect(result).toMatchObject({ capabilities: { extensions } })
+  expect(result).toMatchObject({ capabilities: { extensions: settings } })
 })
 
 test('the author says how long it may be kept, and by whom [CCH-001 CCH-014 CCH-015]', async () => {

@@ -1,7 +1,7 @@
 import type { JsonObject, RequestParams } from '@x/schema'
 import type { Scope } from './request/scope.ts'
 
-/** Says what the server speaks, has and is (server/discover). */
+/** Returns the revisions, capabilities and instructions of the server (server/discover). */
 export function discover(_params: RequestParams, { catalog }: Scope): JsonObject {
   return catalog.discovery
 }

@@ -21,7 +21,7 @@ export type { Checkpoint, StepContext, StepResult, Widened } from './replay/reco
 export type { ServerWarning, WarningCode } from './server-warning.ts'
 export type { ClientFeature, ClientView, Context, RequestContext } from './request/context.ts'
 export type { CacheHints, Completer, Completion, Described, KnownArguments } from './described.ts'
-export type { VisibleTo } from './pages.ts'
+export type { CallView, VisibleTo } from './pages.ts'
 export type { AnyPromptDefinition, Prompt, PromptContent, PromptDefinition, PromptReturn } from './prompts/prompt.ts'
 export type {
   AnyTemplateDefinition,
@@ -34,22 +34,23 @@ export type {
   ResourceTemplate,
   ResourceTemplateDefinition,
 } from './resources/resource.ts'
-export type { AcceptedBy, AnySchema, Checked, ParsedBy } from './json-schema/schemas.ts'
+export type { Checked, Rejected } from './json-schema/issues.ts'
+export type { AcceptedBy, AnySchema, ParsedBy } from './json-schema/schemas.ts'
 export type { ErrorPlace } from './request/scope.ts'
 export type { Change, ChangeBus, ChangeListener } from './subscriptions/change-bus.ts'
 export type { SubscriptionOptions } from './subscriptions/options.ts'
-export type { ListKind } from './subscriptions/topics.ts'
-export type { LoadView } from './shedding/server-load.ts'
 export type {
   HardLimit,
   Load,
   LoadCounters,
+  IdempotencyOptions,
+  ReadyLimit,
   ServerLoad,
   ShedEvent,
   SheddingCall,
   SheddingOptions,
   ShedReason,
 } from './shedding/shedding-options.ts'
-export type { Server, ServerDefinition, ServerOffers } from './server-definition.ts'
+export type { McpServer, ServerDefinition, ServerOffers } from './server-definition.ts'
 export type { AnyToolDefinition, FullToolResult, Tool, ToolContent, ToolDefinition, ToolReturn } from './tools/tool.ts'
 export type { UriVariables, VariableNames } from './resources/uri-template.ts'

@@ -30,7 +30,7 @@ const served = new Map<string, ServedMethod>([
   serve('subscriptions/listen', listen),
 ])
 
-/** What serves a method; undefined for one that no server of this package serves. */
+/** Returns the row of a method; undefined for one that no server of this package serves. */
 export function findMethod(name: string): ServedMethod | undefined {
   return served.get(name)
 }

@@ -1,26 +1,19 @@
-import {
-  type CacheScope,
-  type Call,
-  errorCodes,
-  type ExtensionView,
-  extensionView,
-  type JsonObject,
-  McpError,
-  type Principal,
-  prepared,
-} from '@x/schema'
+import { type CacheScope, type Call, errorCodes, type JsonObject, McpError, type Principal, prepared } from '@x/schema'
 import { encodeBase64Url } from './resources/base64.ts'
 
 /**
- * Decides whether a caller may know of a definition and use it; `undefined` is a caller whom nobody authenticated. What exchanges
- * around the server know of the request, such as its session, is in `extensions`.
+ * Decides whether a caller may know of a definition and use it; `undefined` is a caller whom nobody authenticated. The
+ * call's context has what middleware and extensions set, such as its session.
  */
-export type VisibleTo = (principal: Principal | undefined, extensions: ExtensionView) => boolean
+export type VisibleTo = (principal: Principal | undefined, call: CallView) => boolean
 
-/** Who asks, and what is known of their request. */
-export type Caller = Pick<Call, 'principal' | 'extensions'>
+/** The part of a call that handlers and `visibleTo` see: values of middleware and extensions, by typed keys. */
+export type CallView = Pick<Call, 'context'>
 
-/** What the lists need to know of a definition. */
+/** The caller of a request. */
+export type Caller = Pick<Call, 'principal' | 'context'>
+
+/** The part of a definition that lists need. */
 export interface Listed {
   /** Its name or URI, by which it is found. */
   readonly key: string
@@ -32,7 +25,7 @@ export interface Listed {
 /** The field of a list's result that holds its entries. */
 export type ListField = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
 
-/** What all results of a list have in common. */
+/** The options that all results of a list share. */
 export interface ListOptions {
   readonly field: ListField
   readonly pageSize: number
@@ -79,9 +72,9 @@ export function findVisible<Entry extends Listed>(
   return entry === undefined || isVisible(entry, caller) ? entry : undefined
 }
 
-/** Whether a caller may know of a definition. */
+/** Returns whether a caller may see a definition. */
 export function isVisible({ visibleTo }: Pick<Listed, 'visibleTo'>, caller: Caller): boolean {
-  return visibleTo === undefined || visibleTo(caller.principal, extensionView(caller))
+  return visibleTo === undefined || visibleTo(caller.principal, caller)
 }
 
 /** One page of a list, for a caller. Throws McpError(invalidParams) for a cursor that is not one of this list. */

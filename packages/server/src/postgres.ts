@@ -16,27 +16,27 @@ export interface PostgresQuery {
   query_timeout?: number
 }
 
-/** What is used of a PostgreSQL pool: a `Pool` of `pg` is one. */
+/** The part of a PostgreSQL pool that the bus uses: a `Pool` of `pg` is one. */
 export interface PostgresPool {
   query(query: PostgresQuery): Promise<unknown>
   connect(): Promise<PostgresConnection>
   /**
-   * Tells of each connection that the pool opens, before anybody gets it, so that it is heard from its beginning. Without this an error of a
-   * connection that nobody has yet is the application's to hear.
+   * Announces each connection that the pool opens, before any caller gets it. Without this the application handles the
+   * errors of connections that no caller has yet.
    */
   on?(event: 'connect', listener: (connection: PostgresConnection) => void): unknown
 }
 
-/** What is used of a connection of the pool. */
+/** The part of a pool's connection that the bus uses. */
 export interface PostgresConnection {
   query(query: PostgresQuery): Promise<unknown>
   on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown
   on(event: 'notification', listener: (notification: PostgresNotification) => void): unknown
-  /** Gives the connection back; with `true`, to be closed. */
+  /** Returns the connection to the pool; with `true`, to be closed. */
   release(destroy: boolean): void
 }
 
-/** What a connection hears on a channel. */
+/** A notification on a channel. */
 export interface PostgresNotification {
   readonly channel: string
   readonly payload?: string | undefined
@@ -44,11 +44,15 @@ export interface PostgresNotification {
 
 /** The options of {@link postgresBus}. */
 export interface PostgresBusOptions extends WireOptions {
-  /** The channel that every instance of one service has in common, and no other service of the database has. Default: `mcp_changes`. */
+  /**
+   * The channel that every instance of one service has in common, and no other service of the database has. Default:
+   * `mcp_changes`.
+   */
   readonly channel?: string | undefined
   /**
-   * Where the connection that listens is taken from. Default: the same pool. Give another pool where the first goes through a balancer that
-   * shares sessions, such as PgBouncer's transaction pooling: what listens needs a session of its own.
+   * The pool of the listening connection. Default: the same pool. Give another one where the first goes through a
+   * balancer that shares sessions, such as PgBouncer's transaction pooling: the listening connection needs a session of
+   * its own.
    */
   readonly listenPool?: PostgresPool | undefined
 }
@@ -57,12 +61,15 @@ export interface PostgresBusOptions extends WireOptions {
 const maxBytes = 7_999
 
 /**
- * A bus over LISTEN and NOTIFY of PostgreSQL: publishes through the application's own pool, and keeps one connection of it while anybody listens.
+ * A bus over LISTEN and NOTIFY of PostgreSQL: publishes through the application's own pool, and keeps one connection of
+ * it while anybody listens.
  *
- * Publishing rejects with {@link BusError} `unavailable` when PostgreSQL cannot be reached in time, and with `too_large` for data that a payload of 7999 bytes cannot
- * hold; a topic that it cannot hold tells everybody of a gap instead. When the connection that listens is lost, another is taken after a growing
- * pause, and everybody is told of a gap. Give the pool an `error` listener: `pg` ends the process when an idle connection breaks and nobody
- * listens. The pool's `max` has to be 2 at least, and `pool.end()` waits until nobody listens.
+ * Publishing rejects with {@link BusError} `unavailable` when PostgreSQL cannot be reached in time, and with
+ * `too_large` for data that a payload of 7999 bytes cannot hold; a topic that it cannot hold tells everybody of a gap
+ * instead. When the connection that listens is lost, another is taken after a growing pause, and everybody is told of a
+ * gap. Give the pool an `error` listener: `pg` ends the process when an idle connection breaks and nobody listens. The
+ * pool's `max` has to be 2 at least, and `pool.end()` waits until nobody listens.
+ *
  * @throws BusError with `option` for a channel or a time that is none.
  */
 export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}): ChangeBus {

@@ -1,7 +1,7 @@
 import { randomKey, type StateCodec, sealed } from '@x/state-codec'
 import type { Settings } from './request/scope.ts'
 
-/** Why a server without keys is for one machine and one process. */
+/** The reason why a server without keys serves one machine and one process. */
 export const localOnly =
   'createServer was given no state, so what a question leaves with the client is sealed with a random key, which no other ' +
   'instance has and a restart forgets: give state: sealedState({ keys: [process.env.STATE_KEY] }), or state: false where no ' +

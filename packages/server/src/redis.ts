@@ -7,14 +7,14 @@ export { BusError, type BusProblem } from './bus/bus-error.ts'
 export type { WireOptions } from './bus/wire-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './subscriptions/change-bus.ts'
 
-/** What is used of a Redis client: a connected one of `@redis/client` or `redis` is one. */
+/** The part of a Redis client that the bus uses: a connected one of `@redis/client` or `redis` is one. */
 export interface RedisClient {
   sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>
   /** A client with the same options, which is not connected. */
   duplicate(): RedisSubscriber
 }
 
-/** What is used of the client that listens. */
+/** The part of the listening client that the bus uses. */
 export interface RedisSubscriber {
   on(event: 'error', listener: (error: unknown) => void): unknown
   connect(): Promise<unknown>
@@ -33,11 +33,14 @@ export interface RedisBusOptions extends WireOptions {
 const maxBytes = 65_536
 
 /**
- * A bus over Redis or Valkey: publishes through the application's own client, and listens on one duplicate of it, while anybody listens.
+ * A bus over Redis or Valkey: publishes through the application's own client, and listens on one duplicate of it, while
+ * anybody listens.
  *
- * Publishing rejects with {@link BusError} `unavailable` when Redis cannot be reached in time, and with `too_large` for data that a message of 64 KiB cannot hold; a
- * topic that it cannot hold tells everybody of a gap instead. When the connection that listens is lost, it is opened again after a growing pause,
- * whatever `reconnectStrategy` the client has, and everybody is told of a gap.
+ * Publishing rejects with {@link BusError} `unavailable` when Redis cannot be reached in time, and with `too_large` for
+ * data that a message of 64 KiB cannot hold; a topic that it cannot hold tells everybody of a gap instead. When the
+ * connection that listens is lost, it is opened again after a growing pause, whatever `reconnectStrategy` the client
+ * has, and everybody is told of a gap.
+ *
  * @throws BusError with `option` for a channel or a time that is none.
  */
 export function redisBus(client: RedisClient, options: RedisBusOptions = {}): ChangeBus {
@@ -57,8 +60,8 @@ export function redisBus(client: RedisClient, options: RedisBusOptions = {}): Ch
 function connectTo(client: RedisClient, channel: string): Connect {
   return async ({ message, lost }, signal) => {
     const subscriber = client.duplicate()
-    // A client without this listener ends the process with its first error. Each error ends this connection instead: its holder
-    // opens another, so there is one way back, and each return is told as a gap.
+    // A client without this listener ends the process with its first error. Each error ends this connection instead:
+    // its holder opens another, so there is one way back, and each return is told as a gap.
     subscriber.on('error', lost)
     signal.addEventListener('abort', () => subscriber.destroy())
     await subscriber.connect()

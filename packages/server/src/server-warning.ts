@@ -1,4 +1,4 @@
-/** What a server's author should know, though the call goes on. */
+/** A warning for the author of a server, though the call continues. */
 export type WarningCode =
   /** A handler caught the suspension that a question ends its run with. */
   | 'swallowed'
@@ -8,7 +8,7 @@ export type WarningCode =
   | 'not-repeatable'
   /** `requestState` is sealed with a random key, which no other instance has. */
   | 'random-key'
-  /** What `shedding.load` was given failed to measure. */
+  /** The measurement of `shedding.load` failed. */
   | 'load'
 
 /** A warning about one of the server's handlers, or about the server. */

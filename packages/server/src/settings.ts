@@ -1,8 +1,9 @@
+import { runtimeOf } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import { DefinitionError } from './definition-error.ts'
 import { randomlyKeyed } from './random-key.ts'
 import { sayOnce } from './say-once.ts'
-import { openGauge } from './shedding/open-gauge.ts'
+import { openLoadMonitor } from './shedding/open-load-monitor.ts'
 import { createSubscriptions } from './subscriptions/subscriptions.ts'
 import type { ServerWarning } from './server-warning.ts'
 import { type ErrorPlace, report, type Settings } from './request/scope.ts'
@@ -22,10 +23,13 @@ export function settingsOf(definition: ServerDefinition): Settings {
     describeError,
     messagesPerSecond,
     state: stateOf(definition, warn),
+    stateAudience: audienceOf(definition),
+    acceptUnaskedResponses: definition.acceptUnaskedResponses === true,
     warn,
     strictReplay: definition.strictReplay ?? isUnderTest(),
     ...sources,
-    gauge: openGauge(definition, { now: sources.now, warn }),
+    idempotency: definition.idempotency,
+    loadMonitor: openLoadMonitor(definition, { ...sources, warn }),
     subscriptions: createSubscriptions(definition.subscriptions ?? {}, {
       onError: (error) => report(error, { method: 'subscriptions/listen' }, { onError }),
       wallClock: sources.wallClock,
@@ -34,15 +38,13 @@ export function settingsOf(definition: ServerDefinition): Settings {
 }
 
 /** Time and chance: the platform's, unless a test gives its own. */
-function sourcesOf({
-  now,
-  wallClock,
-  randomUuid,
-}: ServerDefinition): Pick<Settings, 'now' | 'wallClock' | 'randomUuid'> {
+function sourcesOf(definition: ServerDefinition): Pick<Settings, 'now' | 'wallClock' | 'randomUuid' | 'runtime'> {
+  const runtime = runtimeOf(definition.runtime)
   return {
-    now: now ?? (() => performance.now()),
-    wallClock: wallClock ?? (() => Date.now()),
-    randomUuid: randomUuid ?? (() => crypto.randomUUID()),
+    runtime,
+    now: () => runtime.monotonicNow(),
+    wallClock: () => runtime.now(),
+    randomUuid: () => runtime.randomUuid(),
   }
 }
 
@@ -57,6 +59,12 @@ function writeWarning({ message }: ServerWarning): void {
 function stateOf({ state }: ServerDefinition, warn: Settings['warn']): StateCodec | undefined {
   if (state === false) return undefined
   return state ?? randomlyKeyed(warn)
+}
+
+function audienceOf({ name, stateAudience }: ServerDefinition): string {
+  if (stateAudience === undefined) return name
+  if (typeof stateAudience === 'string' && stateAudience !== '') return stateAudience
+  throw new DefinitionError('value', 'server', { reason: 'stateAudience must be a string that is not empty' })
 }
 
 /** Test runners name themselves in the environment, where there is one. */

@@ -2,7 +2,7 @@ import { type RealPostgres, startPostgres } from '@tooling/real-servers/postgres
 import { connectRedis, type RealRedis, startRedis, type TestClient } from '@tooling/real-servers/redis'
 import { describeNeeding } from '@tooling/vitest/needs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ChangeBus, createServer, prompt, resource, type Server, tool } from '../src/index.ts'
+import { type ChangeBus, createServer, type McpServer, prompt, resource, tool } from '../src/index.ts'
 import { postgresBus } from '../src/postgres.ts'
 import { redisBus } from '../src/redis.ts'
 import { endOf, type Listening, listening } from '../src/testing/listening.ts'
@@ -25,14 +25,14 @@ interface FleetUnderTest {
 
 /** What clients of three instances see of each other's changes. */
 function behavesAsOneServer(fleet: () => FleetUnderTest): void {
-  const instances = (): [Server, Server, Server] => {
+  const instances = (): [McpServer, McpServer, McpServer] => {
     const start = (bus: ChangeBus) =>
       createServer({ name: 'demo', version: '1.0.0', ...offers, subscriptions: { bus } })
     const [one, other, third] = fleet().buses
     return [start(one), start(other), start(third)]
   }
   /** Two streams at each instance: one of lists, one of a resource. */
-  const streamsOf = async (servers: readonly Server[]): Promise<{ lists: Listening[]; resources: Listening[] }> => {
+  const streamsOf = async (servers: readonly McpServer[]): Promise<{ lists: Listening[]; resources: Listening[] }> => {
     const lists = servers.map((server) => listening(server, { toolsListChanged: true, promptsListChanged: true }))
     const resources = servers.map((server) => listening(server, { resourceSubscriptions: ['text://a'] }))
     return { lists: await Promise.all(lists), resources: await Promise.all(resources) }
@@ -46,9 +46,9 @@ function behavesAsOneServer(fleet: () => FleetUnderTest): void {
     const servers = instances()
     const { lists, resources } = await streamsOf(servers)
     const [one, other, third] = servers
-    await one.changed('tools')
-    await other.updated('text://b')
-    await other.updated('text://a')
+    await one.notifyListChanged('tools')
+    await other.notifyResourceUpdated('text://b')
+    await other.notifyResourceUpdated('text://a')
     for (const { changes } of lists) await expect.poll(changes, patient).toEqual(['tools'])
     for (const { changes } of resources) await expect.poll(changes, patient).toEqual(['text://a'])
     third.update({ prompts: [] })
@@ -62,7 +62,7 @@ function behavesAsOneServer(fleet: () => FleetUnderTest): void {
     await fleet().breakListeners()
     for (const { changes } of lists) await expect.poll(changes, patient).toEqual(['tools', 'prompts'])
     for (const { changes } of resources) await expect.poll(changes, patient).toEqual(['text://a'])
-    await servers[1].changed('tools')
+    await servers[1].notifyListChanged('tools')
     for (const { changes } of lists) await expect.poll(changes, patient).toEqual(['tools', 'prompts', 'tools'])
     await end([...lists, ...resources])
   })

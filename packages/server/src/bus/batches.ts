@@ -1,7 +1,7 @@
-/** How much may wait to be sent, in characters. */
+/** The characters that may wait to be sent. */
 export const maxWaiting = 16 * 1024 * 1024
 
-/** How much is sent at once, in characters, unless one text alone is more. */
+/** The characters that are sent at once, unless one text alone is longer. */
 export const maxBatch = 256 * 1024
 
 interface Waiting {
@@ -12,13 +12,16 @@ interface Waiting {
 
 /** Texts that are sent in the order in which they came. */
 export interface Batches {
-  /** Resolves when the text has been sent, and rejects when that failed. A text that waits when the signal aborts is not sent any more. */
+  /**
+   * Resolves when the text has been sent, and rejects when that failed. A text that waits when the signal aborts is not
+   * sent any more.
+   */
   send(text: string, signal: AbortSignal): Promise<void>
 }
 
 /**
- * Sends texts one batch after the other; what comes while one is under way makes the next. So a burst of changes keeps its order, and takes one
- * connection of a pool and not all of them.
+ * Sends texts one batch after the other; what comes while one is under way makes the next. So a burst of changes keeps
+ * its order, and takes one connection of a pool and not all of them.
  *
  * `send` throws what `overflow` makes when more than {@link maxWaiting} characters wait.
  */

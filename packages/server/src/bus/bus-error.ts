@@ -1,6 +1,6 @@
-/** What can go wrong on a bus. */
+/** The codes of a {@link BusError}. */
 export type BusProblem =
-  /** What carries the bus cannot be reached, or took too long. */
+  /** The database or message broker cannot be reached, or took too long. */
   | 'unavailable'
   /** A change has more beside its topic than the bus carries. */
   | 'too_large'
@@ -9,7 +9,7 @@ export type BusProblem =
   /** An option is mistaken. */
   | 'option'
 
-/** A bus that could not do what it was asked to, or was told what it cannot read; the message is for the log, not for a peer. */
+/** A failed operation of a change bus, or an unreadable message on it. The text is for the log, not for a peer. */
 export class BusError extends Error {
   override readonly name = 'BusError'
   readonly code: BusProblem
@@ -20,7 +20,7 @@ export class BusError extends Error {
   }
 }
 
-/** An error of what carries a bus as a {@link BusError}, whose message names the carrier and tells the reason. */
+/** Wraps an error of the database or message broker in a {@link BusError}, whose message names it and the reason. */
 export function unavailable(name: string, cause: unknown): BusError {
   if (cause instanceof BusError) return cause
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : 'no reason given'

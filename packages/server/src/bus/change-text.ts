@@ -2,18 +2,21 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import type { Change } from '../subscriptions/change-bus.ts'
 import { BusError } from './bus-error.ts'
 
-/** What comes over a channel: a change, or the word that some may have been lost. */
+/** A message on the channel: a change, or the notice that changes may have been lost. */
 export type Message = Change | { readonly gap: true }
 
-/** How deep `data` of a change may be nested. */
+/** The nesting depth that `data` of a change may have. */
 export const maxDataDepth = 32
 
 /**
- * A change as a text of at most `maxBytes`, in ASCII, so that a character is a byte and every database can hold it.
+ * Encodes a change as a text of at most `maxBytes`, in ASCII, so that a character is a byte and every database can hold
+ * it.
  *
- * A topic too long to be carried becomes a gap: who asked for it is told to read again, and so is everybody else, which costs more than a change
+ * A topic that is too long becomes a gap: every subscriber is notified to read again, which costs more than a change
  * but loses none.
- * @throws BusError with `too_large` when only `data` is what makes it too long, or `data` is nested deeper than {@link maxDataDepth}.
+ *
+ * @throws BusError with `too_large` when only `data` makes it too long, or `data` is nested deeper than
+ *   {@link maxDataDepth}.
  */
 export function encodeChange({ topic, data }: Change, maxBytes: number): string {
   if (!isWithinDepth(data, maxDataDepth)) {
@@ -27,9 +30,9 @@ export function encodeChange({ topic, data }: Change, maxBytes: number): string 
 }
 
 /**
- * The message that a text is.
+ * Decodes a text of the channel.
  *
- * @throws BusError with `unreadable` when it is none, or longer than `maxBytes`.
+ * @throws BusError with `unreadable` when it is not a message, or longer than `maxBytes`.
  */
 export function decodeMessage(text: string, maxBytes: number): Message {
   // Before anything is made of it: whoever may write to the channel may write anything.

@@ -3,39 +3,39 @@ import { unavailable } from './bus-error.ts'
 import { inTime } from './in-time.ts'
 import { createPause } from './pause.ts'
 
-/** What a connection tells while it is there. */
+/** The events of an open connection. */
 export interface Heard {
   readonly message: (text: string) => void
-  /** The connection is gone, or no longer to be trusted. */
+  /** The connection is lost, or no longer to be trusted. */
   readonly lost: (error: unknown) => void
 }
 
 /** A connection that hears a channel. */
 export interface Connection {
-  /** Goes to the other side and back, or rejects. */
+  /** Makes a round trip to the other side, or rejects. */
   ping(): Promise<unknown>
 }
 
 /**
- * Opens a connection, and resolves when it hears everything that is sent from then on. When the signal aborts, the connection closes, however
- * far it has come.
+ * Opens a connection, and resolves when it hears everything that is sent from then on. When the signal aborts, the
+ * connection closes, however far it has come.
  */
 export type Connect = (heard: Heard, signal: AbortSignal) => Promise<Connection>
 
-/** How connections are made and watched. */
+/** The options of a watched connection. */
 export interface ConnectionOptions {
-  /** What the log calls the other side. */
+  /** The name of the other side in logs. */
   readonly name: string
   readonly connect: Connect
   readonly onMessage: (text: string) => void
-  /** How long opening and each ping may take, in milliseconds. */
+  /** The time limit of opening and of each ping, in milliseconds. */
   readonly timeoutMs: number
-  /** How long after one ping the next is sent, in milliseconds. */
+  /** Milliseconds from one ping to the next. */
   readonly keepAliveMs: number
   readonly clock: Clock
 }
 
-/** Whom one connection concerns. */
+/** The owner of one connection. */
 export interface Holder {
   /** Aborts when the connection is no longer wanted. */
   readonly signal: AbortSignal
@@ -44,7 +44,10 @@ export interface Holder {
   readonly onLost: (error: unknown) => void
 }
 
-/** Holds one connection, from its opening until it fails, is lost or is no longer wanted. Never rejects, and leaves nothing open. */
+/**
+ * Holds one connection, from its opening until it fails, is lost or is no longer wanted. Never rejects, and leaves
+ * nothing open.
+ */
 export async function holdConnection(options: ConnectionOptions, { signal, onOpen, onLost }: Holder): Promise<void> {
   const { name, connect, onMessage, timeoutMs: ms, clock } = options
   const attempt = new AbortController()
@@ -54,14 +57,15 @@ export async function holdConnection(options: ConnectionOptions, { signal, onOpe
   })
   const lose = (error: unknown): void => {
     if (attempt.signal.aborted) return
-    // At once, and not when a promise is settled: a driver that is told later has begun to open the connection again by itself.
+    // At once, and not when a promise is settled: a driver that is told later has begun to open the connection again by
+    // itself.
     attempt.abort()
     if (!signal.aborted) onLost(unavailable(name, error))
     end()
   }
   const stop = (): void => lose(signal.reason)
   signal.addEventListener('abort', stop)
-  // What a closing connection still has belongs to the time before.
+  // Messages of a closing connection belong to the time before.
   const message = (text: string): void => void (attempt.signal.aborted || onMessage(text))
   try {
     const limit = { name, ms, clock, advice: 'is it running, and is a connection free to listen on?' }
@@ -77,7 +81,10 @@ export async function holdConnection(options: ConnectionOptions, { signal, onOpe
   }
 }
 
-/** Notices a peer that went without a word, which no socket tells in time. Rejects then, and resolves when the signal aborts. */
+/**
+ * Detects a peer that is gone without a message, which no socket reports in time. Rejects then, and resolves when the
+ * signal aborts.
+ */
 async function keepAlive(options: ConnectionOptions, connection: Connection, signal: AbortSignal): Promise<void> {
   const { name, clock, timeoutMs: ms, keepAliveMs } = options
   const pause = createPause(clock)

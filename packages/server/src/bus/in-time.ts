@@ -1,18 +1,19 @@
 import type { Clock } from '@x/schema'
 import { BusError, unavailable } from './bus-error.ts'
 
-/** What is waited for, and for how long. */
+/** The parameters of a time limit. */
 export interface Limit {
-  /** What the log calls whom is waited for. */
+  /** The name of the other side in logs. */
   readonly name: string
   readonly ms: number
   readonly clock: Clock
-  /** What to do about it when it takes too long; ends the message. */
+  /** The advice at the end of the message when the limit is exceeded. */
   readonly advice: string
 }
 
 /**
- * Does work of a driver within a time limit: drivers wait, some for ever, while they are not connected. At the limit the work's signal aborts.
+ * Runs work of a driver within a time limit: some drivers wait for ever while they are not connected. At the limit the
+ * work's signal aborts.
  *
  * @throws BusError with `unavailable`, whatever the driver threw.
  */

@@ -2,11 +2,11 @@ import { BusError } from './bus-error.ts'
 import { type ConnectionOptions, holdConnection } from './connection.ts'
 import { createPause, pauseMs, steadyMs } from './pause.ts'
 
-/** How a {@link Line} is kept. */
+/** The options of a {@link Line}. */
 export interface LineOptions extends ConnectionOptions {
-  /** The line is back, and what was sent meanwhile is lost. */
+  /** The connection is open again, and messages sent meanwhile are lost. */
   readonly onGap: () => void
-  /** Told when a line that was open is lost, and when an attempt to open it again fails. */
+  /** Receives the loss of an open connection, and the failures of attempts to open it again. */
   readonly onError: (error: unknown) => void
   /** A number from 0 to 1, for the jitter. */
   readonly random: () => number

@@ -1,14 +1,14 @@
 import type { Change, ChangeListener } from '../subscriptions/change-bus.ts'
 
-/** Those who listen on one bus in this process. */
+/** The listeners of one bus in this process. */
 export interface Listeners {
-  /** How many there are. */
+  /** The number of listeners. */
   readonly count: number
   /** Adds one; the function that is returned removes it, and from then on it hears nothing. */
   add(listener: ChangeListener): () => void
-  /** Gives a change to each of them. */
+  /** Passes a change to each listener. */
   tellChange(change: Change): void
-  /** Tells each of them that changes may have been lost. */
+  /** Notifies each listener that changes may have been lost. */
   tellGap(): void
 }
 
@@ -19,8 +19,8 @@ interface Entry {
 
 /** Makes {@link Listeners}. What one of them throws goes to `onError`, and the others hear nonetheless. */
 export function createListeners(onError: (error: unknown) => void): Listeners {
-  // Each is an entry of its own, for the same listener may be added twice and stopped once. The list is never altered: telling
-  // goes through the one that it began with, whoever comes meanwhile.
+  // Each is an entry of its own, for the same listener may be added twice and stopped once. The list is never altered:
+  // telling goes through the one that it began with, whoever comes meanwhile.
   let entries: readonly Entry[] = []
   const waiting: ((listener: ChangeListener) => void)[] = []
   let telling = false

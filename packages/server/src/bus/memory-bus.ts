@@ -4,13 +4,15 @@ import { reporter } from './report.ts'
 
 /** The options of {@link memoryBus}. */
 export interface MemoryBusOptions {
-  /** Told what a listener throws; the others hear nonetheless. Default: nobody is told. */
+  /**
+   * Receives errors that a listener throws; the other listeners are called nonetheless. Default: errors are dropped.
+   */
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
 /**
- * A bus within this process: what is published on it reaches whoever listens on the same object, before `publish` returns
- * (from within a listener: in turn, after the changes before it). It never loses a change, and never rejects.
+ * A bus within this process: what is published on it reaches whoever listens on the same object, before `publish`
+ * returns (from within a listener: in turn, after the changes before it). It never loses a change, and never rejects.
  */
 export function memoryBus(options: MemoryBusOptions = {}): ChangeBus {
   const listeners = createListeners(reporter(options.onError))

@@ -6,10 +6,10 @@ export const shortestPauseMs = 250
 /** The longest one, in milliseconds. */
 export const longestPauseMs = 30_000
 
-/** How long a connection lasts that is not counted as a failure, in milliseconds. */
+/** The lifetime of a connection that does not count as a failure, in milliseconds. */
 export const steadyMs = longestPauseMs
 
-/** How long to wait after so many failures in a row, in milliseconds: longer each time, and for no two instances the same. */
+/** Returns the milliseconds to wait after a number of consecutive failures: longer each time, with jitter. */
 export function pauseMs(failures: number, random: () => number): number {
   const most = Math.min(longestPauseMs, shortestPauseMs * 2 ** (failures + 1))
   return shortestPauseMs + random() * (most - shortestPauseMs)

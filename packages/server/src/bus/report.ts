@@ -1,13 +1,13 @@
 /**
- * An `onError` that may be called anywhere: what it throws itself goes no further, for it is called while others wait for their turn.
- * Without one, nobody is told.
+ * Wraps an `onError` so that it may be called anywhere: an error that it throws itself is dropped, because others wait
+ * for their turn. Without an `onError`, errors are dropped.
  */
 export function reporter(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
   return (error) => {
     try {
       onError?.(error)
     } catch {
-      // Whoever is told of errors cannot be told of this one.
+      // An error of the error handler cannot be reported to it.
     }
   }
 }

@@ -11,39 +11,40 @@ import { reporter } from './report.ts'
 /** The options that every bus over a network has. */
 export interface WireOptions {
   /**
-   * Told what goes wrong behind the scenes: a connection that was lost, a message that cannot be read, a listener that threw.
-   * Default: nobody is told.
+   * Receives background errors: a lost connection, an unreadable message, a listener that threw. Default: errors are
+   * dropped.
    */
   readonly onError?: ((error: unknown) => void) | undefined
-  /** How long publishing, and opening the connection that listens, may take, in milliseconds. Default: 5000. */
+  /** The time limit of publishing, and of opening the listening connection, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number | undefined
   /**
-   * How long the connection that listens may be silent before it is asked whether it is still there, in milliseconds. Default: 10000. Has to be less than a `socketTimeout`
-   * of the Redis client, which ends connections that are silent.
+   * Milliseconds that the listening connection may be silent before it is pinged. Default: 10000. Must be less than a
+   * `socketTimeout` of the Redis client, which ends silent connections.
    */
   readonly keepAliveMs?: number | undefined
 }
 
-/** What carries a bus. */
+/** The database or message broker under a bus. */
 export interface Wire {
-  /** What the log calls it. */
+  /** Its name in logs. */
   readonly name: string
-  /** How long a message may be. */
+  /** The bytes that a message may have. */
   readonly maxBytes: number
   readonly connect: Connect
   /** Sends a message to every connection that hears the channel; the signal aborts when it took too long. */
   readonly send: (text: string, signal: AbortSignal) => Promise<unknown>
-  /** What to look at when sending takes too long; ends the message. */
+  /** The advice at the end of the message when sending takes too long. */
   readonly advice: string
 }
 
-/** How long a driver may take, in milliseconds, unless it is told otherwise. */
+/** The default time limit of a driver, in milliseconds. */
 export const defaultTimeoutMs = 5_000
 
 const defaultKeepAliveMs = 10_000
 
 /**
- * A bus over a wire: one connection that listens however many listeners there are, opened with the first and closed with the last.
+ * A bus over a wire: one connection that listens however many listeners there are, opened with the first and closed
+ * with the last.
  *
  * @throws BusError with `option` for a time that is none.
  */

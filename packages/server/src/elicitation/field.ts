@@ -6,9 +6,9 @@ export interface Field {
   readonly schema: JsonObject
   /** For people: `property "age"`. */
   readonly where: string
-  /** What the form is called in errors. */
+  /** The name of the form in errors. */
   readonly subject: string
-  /** What a `$ref` of the form may name, by its whole text. */
+  /** The definitions that a `$ref` of the form may name, by its whole text. */
   readonly definitions: ReadonlyMap<string, JsonObject>
 }
 
@@ -25,7 +25,7 @@ export function refused(field: Field, reason: string): DefinitionError {
 
 const elsewhere = 'say in the description what is wanted, and check it in the handler or, with zod, in refine()'
 
-/** What to do without a keyword that authors are likely to use. */
+/** The advice for a keyword that is not allowed and that authors are likely to use. */
 const advice: ReadonlyMap<string, string> = new Map([
   ['pattern', `it can stand beside a format only; ${elsewhere}`],
   ['multipleOf', elsewhere],
@@ -108,7 +108,7 @@ export function shown(value: JsonValue): string {
 /** The object of a wire type without its undefined members, and frozen, since every call shares it. */
 export function present<T extends object>(members: T): T {
   const kept = Object.entries(members).filter(([, value]) => value !== undefined)
-  // What may be undefined in a wire type may also be absent, so that the rest is still a T.
+  // A member that may be undefined in a wire type may also be absent, so that the rest is still a T.
   return Object.freeze(Object.fromEntries(kept)) as T
 }
 
@@ -130,7 +130,10 @@ function targetOf(field: Field, reference: JsonValue): JsonObject {
   throw refused(field, `"$ref" is ${shown(reference)}; it has to name an entry of the schema's own "$defs"`)
 }
 
-/** What stands beside a reference: words and a default may, but a second constraint would have to hold as well. */
+/**
+ * Checks the keywords beside a reference: texts and a default are allowed, but a second constraint would have to hold
+ * as well.
+ */
 function besideOf(field: Field, schema: JsonObject): JsonObject {
   const { $ref: _, ...beside } = schema
   allowOnly({ ...field, schema: beside }, 'a reference', ['title', 'description', 'default'])

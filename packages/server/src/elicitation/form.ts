@@ -1,6 +1,7 @@
 import type { RequestedSchema } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
-import { type AnySchema, type Checked, compileSchema, type ParsedBy } from '../json-schema/schemas.ts'
+import type { Checked } from '../json-schema/issues.ts'
+import { type AnySchema, compileSchema, type ParsedBy } from '../json-schema/schemas.ts'
 import type { Awaitable } from '../request/awaitable.ts'
 import { nameUnshown } from './name-unshown.ts'
 import { requestedSchemaOf } from './requested-schema.ts'
@@ -9,7 +10,10 @@ declare const answer: unique symbol
 
 /** A question's form, ready to be sent, and what checks the answer. Made by {@link form}. */
 export interface Form<T> {
-  /** What a client is sent: frozen, and within the protocol's restricted subset of JSON Schema (client/elicitation). */
+  /**
+   * The schema that the client receives: frozen, and within the protocol's restricted subset of JSON Schema
+   * (client/elicitation).
+   */
   readonly requestedSchema: RequestedSchema
   /** Checks the content of an accepted answer with the schema that the form was made from, transforms included. */
   readonly check: (content: unknown) => Awaitable<Checked>
@@ -17,7 +21,7 @@ export interface Form<T> {
   readonly [answer]?: T
 }
 
-/** What a handler is given of an answer to a form, or to a schema. */
+/** The type that a handler receives for an answer to a form, or to a schema. */
 export type AnsweredBy<S> = S extends Form<infer T> ? T : ParsedBy<S>
 
 /**

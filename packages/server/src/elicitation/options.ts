@@ -13,12 +13,12 @@ export const optionKeywords = ['const', 'enum', 'oneOf', 'anyOf'] as const
 /** Choices beyond this are not for a list that a person reads through. */
 const mostOptions = 500
 
-/** Whether a schema lists its values. */
+/** Returns whether a schema lists its values. */
 export function isChoice({ schema }: Field): boolean {
   return optionKeywords.some((keyword) => schema[keyword] !== undefined)
 }
 
-/** What can be chosen: one value, bare values, or a union of both with or without titles. */
+/** Returns the options of a choice: one value, bare values, or a union of both with or without titles. */
 export function optionsOf(field: Field): readonly Option[] {
   const [keyword, second] = optionKeywords.filter((known) => field.schema[known] !== undefined)
   if (keyword === undefined || second !== undefined) {

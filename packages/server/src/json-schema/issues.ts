@@ -1,16 +1,33 @@
 import type { SchemaIssue } from '@x/schema'
 
-/** A model can act on a few faults at a time; the rest is counted. */
-const shown = 20
+/** The issues that are copied and written of one value: a model can act on a few faults at a time. */
+export const maxShownIssues = 20
 
-/** Faults of a value, one a line with its path, for a model or a person to read. */
-export function issueLines(issues: readonly SchemaIssue[]): string {
-  const lines = issues.slice(0, shown).map(({ path, message }) => `- ${dotted(path)}: ${message}`)
-  if (issues.length > shown) lines.push(`- and ${issues.length - shown} more`)
+/** The faults of a rejected value. */
+export interface Rejected {
+  /** At most 20. */
+  readonly issues: readonly SchemaIssue[]
+  /** The number of faults that were found, where it is greater; `Infinity` where nobody looked for all of them. */
+  readonly total?: number | undefined
+}
+
+/** A value as its schema left it, or its faults. */
+export type Checked = { readonly value: unknown; readonly issues?: undefined } | Rejected
+
+/** Copies the first issues of a validator, in the form of {@link SchemaIssue}; the others are counted. */
+export function rejected<Issue>(issues: readonly Issue[], copy: (issue: Issue) => SchemaIssue): Rejected {
+  if (issues.length <= maxShownIssues) return { issues: issues.map(copy) }
+  return { issues: issues.slice(0, maxShownIssues).map(copy), total: issues.length }
+}
+
+/** Writes the faults of a value, one a line with its path, for a model or a person to read. */
+export function issueLines({ issues, total = issues.length }: Rejected): string {
+  const lines = issues.map(({ path, message }) => `- ${dotted(path)}: ${message}`)
+  if (total > issues.length) lines.push(total === Infinity ? '- and more' : `- and ${total - issues.length} more`)
   return lines.join('\n')
 }
 
-/** A JSON Pointer in the form that people write: `/items/0/name` as `items.0.name`. */
+/** Writes a JSON Pointer in the form that people use: `/items/0/name` as `items.0.name`. */
 function dotted(pointer: string): string {
   if (pointer === '') return '(the whole)'
   return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')

@@ -1,29 +1,28 @@
 import type { StandardSchemaV1, StandardTypedV1 } from '@standard-schema/spec'
 import { admitSchema, type JsonObject, type JsonSchemaCompiler, type SchemaIssue } from '@x/schema'
+import { compileJsonSchema } from '@x/schema/json-schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import { DefinitionError } from '../definition-error.ts'
+import { boundedCheck, defaultMaxElements } from './bounded-check.ts'
 import { frozenObject } from './frozen-json.ts'
+import { type Checked, maxShownIssues, type Rejected, rejected } from './issues.ts'
+import { type FirstIssues, zodIssues } from './zod-issues.ts'
 
 /**
- * What describes arguments or results: a schema of a library that keeps to Standard Schema and Standard JSON Schema
+ * A description of arguments or results: a schema of a library that implements Standard Schema and Standard JSON Schema
  * (zod 4, ArkType, valibot through `toStandardJsonSchema`), or JSON Schema itself.
  */
 export type AnySchema = StandardTypedV1 | JsonObject
 
-/** What a handler is given of a value that the schema accepted; without a schema, nothing. */
+/** The type that a handler receives for an accepted value; `undefined` without a schema. */
 export type ParsedBy<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferOutput<S>
   : S extends undefined
     ? { readonly [name: string]: never }
     : JsonObject
 
-/** What a schema accepts. */
+/** The type of the values that a schema accepts. */
 export type AcceptedBy<S> = S extends StandardTypedV1 ? StandardTypedV1.InferInput<S> : unknown
-
-/** A value as its schema left it, or why it was refused. */
-export type Checked =
-  | { readonly value: unknown; readonly issues?: undefined }
-  | { readonly issues: readonly SchemaIssue[] }
 
 /** A schema that is ready to be used, and to be shown to clients. */
 export interface CompiledSchema {
@@ -31,13 +30,18 @@ export interface CompiledSchema {
   readonly check: (value: unknown) => Awaitable<Checked>
 }
 
-/** Which schema of which definition is compiled, and with what. */
+/** The definition that a schema belongs to, and the compiler to use. */
 export interface SchemaUse {
   /** Such as `tool "greet", input`. */
   readonly subject: string
   /** A schema that transforms has two sides: clients write its input, and read its output. */
   readonly side: 'input' | 'output'
   readonly compile: JsonSchemaCompiler
+  /**
+   * The values in arrays and members of objects that a value may have; 10,000 when absent. The output side has no
+   * bound.
+   */
+  readonly maxElements?: number | undefined
 }
 
 /**
@@ -48,12 +52,36 @@ export function compileSchema(schema: AnySchema, use: SchemaUse): CompiledSchema
   const standard = standardOf(schema)
   if (standard === undefined) {
     const json = admitted(frozenObject(schema, use.subject), use)
-    return { json, check: compiledCheck(json, use) }
+    // The default validator stops at ten issues; of another one nothing is known.
+    const stopsEarly = use.compile === compileJsonSchema
+    return { json, check: bounded(compiledCheck(json, use), { json, use, stopsEarly }) }
   }
   if (typeof standard.validate !== 'function') {
     throw refused(use, `the schema of ${standard.vendor} cannot validate; it must implement Standard Schema`)
   }
-  return { json: admitted(jsonOf(standard, use), use), check: standardCheck(standard.validate) }
+  const json = admitted(jsonOf(standard, use), use)
+  const first = standard.vendor === 'zod' && use.side === 'input' ? zodIssues(schema) : undefined
+  const stopsEarly = first?.complete === true
+  return { json, check: bounded(standardCheck(standard.validate), { json, use, stopsEarly, first }) }
+}
+
+interface Bounding {
+  readonly json: JsonObject
+  readonly use: SchemaUse
+  readonly stopsEarly: boolean
+  readonly first?: FirstIssues | undefined
+}
+
+/** Bounds what comes from a peer; what handlers return is their author's. */
+function bounded(check: CompiledSchema['check'], { json, use, stopsEarly, first }: Bounding): CompiledSchema['check'] {
+  if (use.side === 'output') return check
+  const { maxElements = defaultMaxElements } = use
+  const findFirst = (value: unknown): Rejected | undefined => {
+    const issues = first?.find(value, maxShownIssues) ?? []
+    if (issues.length === 0) return undefined
+    return { issues: issues.map(plainIssue), ...(issues.length === maxShownIssues && { total: Infinity }) }
+  }
+  return boundedCheck(check, { maxElements, json, findFirst, stopsEarly })
 }
 
 /** The part of a schema that the two standards define; both parts are optional until they were looked for. */
@@ -99,7 +127,7 @@ function compiledCheck(json: JsonObject, use: SchemaUse): CompiledSchema['check'
     const issuesOf = use.compile(json)
     return (value) => {
       const issues = issuesOf(value)
-      return issues.length === 0 ? { value } : { issues }
+      return issues.length === 0 ? { value } : rejected(issues, (issue) => issue)
     }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'it does not compile'
@@ -108,8 +136,7 @@ function compiledCheck(json: JsonObject, use: SchemaUse): CompiledSchema['check'
 }
 
 function standardCheck(validate: StandardSchemaV1['~standard']['validate']): CompiledSchema['check'] {
-  return (value) =>
-    after(validate(value), (result) => (result.issues ? { issues: result.issues.map(plainIssue) } : result))
+  return (value) => after(validate(value), (result) => (result.issues ? rejected(result.issues, plainIssue) : result))
 }
 
 function plainIssue(issue: StandardSchemaV1.Issue): SchemaIssue {
@@ -122,14 +149,27 @@ function pointer(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
   return keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
+/** The messages of alternatives that are repeated. */
+const maxBranches = 8
+
+/** The issues of alternatives that are looked through for them. */
+const maxBranchIssues = 100
+
 /** zod says of a union only that nothing fitted; what was expected stands in a list of issues per branch. */
 function branches(issue: StandardSchemaV1.Issue): string {
   if (!('errors' in issue) || !Array.isArray(issue.errors)) return ''
-  const wanted = issue.errors.flat().flatMap((inner: unknown) => {
-    const named = typeof inner === 'object' && inner !== null && 'message' in inner
-    return named && typeof inner.message === 'string' ? [inner.message] : []
-  })
-  return wanted.length === 0 ? '' : ` (${[...new Set(wanted)].slice(0, 8).join('; or ')})`
+  const wanted = new Set<string>()
+  for (const branch of issue.errors.slice(0, maxBranchIssues)) {
+    const inner: unknown[] = Array.isArray(branch) ? branch.slice(0, maxBranchIssues) : [branch]
+    for (const message of inner.map(messageOf)) if (message !== undefined) wanted.add(message)
+    if (wanted.size >= maxBranches) break
+  }
+  return wanted.size === 0 ? '' : ` (${[...wanted].slice(0, maxBranches).join('; or ')})`
+}
+
+function messageOf(issue: unknown): string | undefined {
+  const named = typeof issue === 'object' && issue !== null && 'message' in issue
+  return named && typeof issue.message === 'string' ? issue.message : undefined
 }
 
 function refused({ subject }: SchemaUse, reason: string): DefinitionError {

@@ -9,13 +9,17 @@ import { compileSchema } from '../json-schema/schemas.ts'
 const noArguments = Object.freeze({ type: 'object', additionalProperties: false })
 
 /** Makes a prompt ready to be filled in. Throws {@link DefinitionError}. */
-export function compilePrompt({ name, definition }: Prompt, { compileSchema: compile }: Compiling): CompiledPrompt {
+export function compilePrompt(
+  { name, definition }: Prompt,
+  { compileSchema: compile, maxElements }: Compiling,
+): CompiledPrompt {
   const subject = `prompt ${JSON.stringify(name)}`
   if (typeof name !== 'string' || name === '' || name.length > 128) {
     throw new DefinitionError('name', subject, { reason: 'its name must have 1 to 128 characters' })
   }
   const inputSubject = `${subject}, input`
-  const input = compileSchema(definition.input ?? noArguments, { subject: inputSubject, side: 'input', compile })
+  const use = { subject: inputSubject, side: 'input', compile, maxElements } as const
+  const input = compileSchema(definition.input ?? noArguments, use)
   const list = argumentsOf(objectRooted(input.json, inputSubject), inputSubject)
   const { title, description, icons, meta } = definition
   const wire = { name, title, description, arguments: list.length > 0 ? list : undefined, icons, _meta: meta }

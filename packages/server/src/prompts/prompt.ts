@@ -11,7 +11,7 @@ export interface Prompt {
   readonly definition: AnyPromptDefinition
 }
 
-/** What a prompt is; `Input` is found from the schema. */
+/** The definition of a prompt; `Input` is inferred from the schema. */
 export interface PromptDefinition<Input extends AnySchema | undefined> extends Described {
   readonly description?: string | undefined
   /** The arguments: an object of strings, which the schema may turn into something else. */
@@ -30,7 +30,7 @@ export interface AnyPromptDefinition extends Described {
   run(args: unknown, ctx: Context): Awaitable<PromptReturn | InputRequired>
 }
 
-/** What `run` of a prompt may return. */
+/** The return type of a prompt's `run`. */
 export type PromptReturn = string | ContentBlock | readonly PromptMessage[] | PromptContent
 
 /** The parts of a prompt's result. */

@@ -34,7 +34,7 @@ export function getPrompt(params: GetPromptRequestParams, scope: Scope): Awaitab
   refuseMissing(prompt, given)
   return after(prompt.input(given), (checked) => {
     if (checked.issues !== undefined) {
-      throw invalid(`Invalid arguments for prompt ${quote(prompt.key)}:\n${issueLines(checked.issues)}`)
+      throw invalid(`Invalid arguments for prompt ${quote(prompt.key)}:\n${issueLines(checked)}`)
     }
     const handler = {
       name: prompt.key,

@@ -1,4 +1,4 @@
-import { errorCodes, type JsonObject } from '@x/schema'
+import { errorCodes, type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { InputDeclined } from '../index.ts'
@@ -12,6 +12,7 @@ const doubled = {
   message: 'Which number?',
   schema: z.object({ n: z.number() }).transform(({ n }) => ({ twice: n * 2 })),
 }
+const believing = { acceptUnaskedResponses: true }
 const actions = ['decline', 'cancel'] as const
 const sentence = {
   decline: 'The user declined to answer the question "age"',
@@ -108,16 +109,36 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       expect((await send(served, { state, responses })).text).toBe('{"age":20,"nick":"nobody"}')
     })
 
-    test('that a client gives before it is asked spares the round, and what was not asked is ignored [MRT-024]', async () => {
+    test('that a client gives before it is asked is not believed: the question is asked all the same [MRT-024]', async () => {
+      const served = serve(run, mode, kind)
+      const responses = { age: accept({ age: 20 }) }
+      const round = await send(served, { responses })
+      expect([Object.keys(round.requests), round.text]).toEqual([['age'], undefined])
+      expect((await send(served, { state: round.state, responses })).text).toBe('{"age":20,"nick":"nobody"}')
+    })
+
+    test.each([undefined, true])(
+      'of a client that declared nothing is not believed (acceptUnaskedResponses: %s) [MRT-015]',
+      async (acceptUnaskedResponses) => {
+        const responses = { age: accept({ age: 20 }) }
+        const meta = { [metaKeys.clientCapabilities]: {} }
+        const served = serve(run, { ...mode, acceptUnaskedResponses }, kind)
+        const { error, text } = await send(served, { responses }, { meta })
+        expect([error?.code, text]).toEqual([errorCodes.missingRequiredClientCapability, undefined])
+      },
+    )
+
+    test('that a client gives before it is asked spares the round where the server allows it [MRT-024]', async () => {
       const responses = { age: accept({ age: 20 }), extra: accept({ age: 1 }), __proto__: accept({}) }
-      const asked = await send(serve(run, mode, kind), {})
-      const round = await send(serve(run, mode, kind), { responses })
+      const asked = await send(serve(run, { ...mode, ...believing }, kind), {})
+      const round = await send(serve(run, { ...mode, ...believing }, kind), { responses })
       expect(Object.keys(asked.requests)).toEqual(['age'])
       expect([round.requests, round.error]).toEqual([{}, undefined])
     })
 
     test('that a client gives before it is asked must fit all the same', async () => {
-      const round = await send(serve(run, mode, kind), { responses: { age: accept({ age: 'old' }) } })
+      const served = serve(run, { ...mode, ...believing }, kind)
+      const round = await send(served, { responses: { age: accept({ age: 'old' }) } })
       expect(Object.keys(round.requests)).toEqual(['age~2'])
     })
 
@@ -127,7 +148,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
         const second = await ctx.elicit('second', { message: 'Second', schema: z.object({ age: z.number() }) })
         return `${first.age} ${second.age}`
       }
-      const served = serve(two, mode, kind)
+      const served = serve(two, { ...mode, ...believing }, kind)
       const round = await send(served, { responses: { first: accept({ age: 1 }) } })
       expect(Object.keys(round.requests)).toEqual(['second'])
       const last = await send(served, { state: round.state, responses: { second: accept({ age: 2 }) } })

@@ -20,33 +20,34 @@ export interface Question<T> {
   readonly request: InputRequest
   /** The request as JSON, where that is known already. */
   readonly text?: string
-  /** What the client must have declared. */
+  /** The client capabilities that it needs. */
   readonly needed: ClientCapabilities
-  /** What an answer means to the handler; runs again in every run. */
+  /** Converts the answer for the handler; runs again in every run. */
   readonly read: (response: JsonObject) => Awaitable<Reading<T>>
 }
 
 /** An answer that is understood, one that does not fit, or one that is given too early. */
 export type Reading<T> = { readonly value: T } | { readonly misfit: string } | { readonly unfinished: string }
 
-/** How often an answer that does not fit is asked for again. */
+/** The number of times that a question with an invalid answer is asked again. */
 const patience = 2
 
 /**
- * How often a question itself may change within a call: once for a new version of the handler, and once for the old one's
- * turn. A third time it is different in every run.
+ * The number of times that a question may change within a call: once for a new version of the handler, and once for the
+ * old version. A third change means that it differs in every run.
  */
 const changesAllowed = 2
 
 /**
  * The answer to a question, if the journal has it; otherwise the run is suspended and the client asked. The client must
- * have declared that it can answer: an McpError (-32021) says what is missing (basic/patterns/mrtr, server requirements).
+ * have declared that it can answer: an McpError (-32021) says what is missing (basic/patterns/mrtr, server
+ * requirements).
  */
 export async function answerTo<T>(run: Run, key: string, question: Question<T>): Promise<T> {
   const text = question.text ?? JSON.stringify(question.request)
   enter(run, { kind: 'ask', called: question.called, key, text })
   const known = journalOf(run).questions.get(key)
-  const response = known === undefined ? broughtAlong(run, key) : known.response
+  const response = known === undefined ? unaskedAnswer(run, key, question.needed) : known.response
   if (response === undefined) return askClient(run, key, { question, text, known })
   const judged = judge(run, key, { known, response, question, text })
   const outcome = isPromiseLike(judged) ? await whileReading(run, judged) : judged
@@ -62,7 +63,7 @@ interface Endless {
   readonly again: Again
 }
 
-/** What would be asked again and again ends the call. */
+/** A question that would be asked again without end fails the call. */
 function refuseEndless(run: Run, { key, text, again }: Endless): void {
   if ('changes' in again && again.changes > changesAllowed) {
     const reason = `asks "${key}" another way in every run: keep times and random values out of messages and schemas`
@@ -77,7 +78,7 @@ interface Asking<T> {
   readonly question: Question<T>
   readonly text: string
   readonly known: QuestionRecord | undefined
-  /** Why an answer that has come is asked for once more. */
+  /** The reason why an answered question is asked once more. */
   readonly again?: Again | undefined
 }
 
@@ -100,13 +101,16 @@ function askClient<T>(run: Run, key: string, { question, text, known, again }: A
 }
 
 /**
- * An answer that came with the first request of a call, before anybody asked: a client that knows the question may spare a
- * round. It is believed no more and no less than one that comes later, since all of them are the client's word.
+ * Returns an answer that came with the first request of a call, where the server's author allows that. Otherwise only
+ * the sealed journal says what was asked: an answer to no question would pass for a user's consent that no user was
+ * asked for.
  */
-function broughtAlong({ scope }: Run, key: string): JsonObject | undefined {
+function unaskedAnswer({ scope }: Run, key: string, needed: ClientCapabilities): JsonObject | undefined {
   const { requestState, inputResponses } = scope.params
-  if (requestState !== undefined || !isJsonObject(inputResponses)) return undefined
-  return responseFor(inputResponses, key)
+  if (!scope.settings.acceptUnaskedResponses || requestState !== undefined) return undefined
+  const response = isJsonObject(inputResponses) ? responseFor(inputResponses, key) : undefined
+  if (response !== undefined) requireCapabilities(needed, scope)
+  return response
 }
 
 type Judgement<T> = { readonly value: T } | Again
@@ -118,7 +122,7 @@ interface Judging<T> {
   readonly text: string
 }
 
-/** What an answer is worth; at once, unless the platform or the question takes its time. */
+/** Checks an answer; synchronously, unless the platform or the question takes time. */
 function judge<T>(run: Run, key: string, { known, response, question, text }: Judging<T>): Awaitable<Judgement<T>> {
   return after(fingerprintOf(text), (fingerprint): Awaitable<Judgement<T>> => {
     const record = known ?? { fingerprint, times: 1, misfits: 0, changes: 0, response }

@@ -1,24 +1,25 @@
-import { errorCodes, type JsonObject, McpError } from '@x/schema'
+import { backgroundKey, errorCodes, type JsonObject, McpError } from '@x/schema'
 import { resultMeta } from '../catalog.ts'
 import { quote, type Scope } from '../request/scope.ts'
 import { hideError } from './hide-error.ts'
 import { writeJournal } from './journal.ts'
-import { fail, goOn, journalOf, type Run, tooLate } from './run.ts'
+import { effectsOf, fail, goOn, journalOf, type Run, tooLate } from './run.ts'
 import type { TaskChoice } from './task-choice.ts'
 
-/** Whether a call becomes a task before its handler runs at all. */
-export function beginsAsTask(choice: TaskChoice | undefined, { call }: Scope): boolean {
-  if (choice === undefined || choice === 'never' || call.journal !== undefined) return false
-  return choice === 'required' || call.background?.accepted === true
+/** Returns whether a call becomes a task before its handler runs. */
+export function beginsAsTask(choice: TaskChoice | undefined, { call, journal }: Scope): boolean {
+  if (choice === undefined || choice === 'never' || journal !== undefined) return false
+  return choice === 'required' || call.context.get(backgroundKey)?.accepted === true
 }
 
 /**
- * Makes the call a task from here on, or resolves: with true when it is one, with false when it cannot be and goes on all the same.
+ * Makes the call a task from here on, or resolves: with true when it is one, with false when it cannot be and goes on
+ * all the same.
  */
 export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
   if (run.phase !== 'running') throw tooLate(run, 'ctx.task')
   if (run.inStep) throw fail(run, 'nested', 'ctx.task was used inside a step: use it between steps')
-  if (run.scope.call.journal !== undefined) return true
+  if (run.scope.journal !== undefined) return true
   return beginsAsTask(choice, run.scope) ? goOn(run) : false
 }
 
@@ -26,8 +27,10 @@ export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean>
 export async function handOver(run: Run): Promise<JsonObject> {
   const { scope, name } = run
   const { call, catalog } = scope
-  if (call.background === undefined) throw withoutTasks(run)
-  const result = await call.background.begin(writeJournal(journalOf(run))).catch((error: unknown) => {
+  const background = call.context.get(backgroundKey)
+  if (background === undefined) throw withoutTasks(run)
+  const id = scope.callId === undefined ? undefined : await effectsOf(run)
+  const result = await background.begin(writeJournal(journalOf(run)), id).catch((error: unknown) => {
     throw hideError(error, scope, name)
   })
   const meta = resultMeta(undefined, catalog)

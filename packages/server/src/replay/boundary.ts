@@ -1,14 +1,13 @@
+import { canHandOffKey } from '@x/schema'
 import { report } from '../request/scope.ts'
 import { nextTurn } from '../shedding/event-loop.ts'
-import { type Gauge, isOverloaded, loadOf, measure } from '../shedding/gauge.ts'
-import type { SheddingCall, ShedReason } from '../shedding/shedding-options.ts'
-import { journalOf, moveOn, type Run, startAgain } from './run.ts'
+import { handOffReason } from '../shedding/hand-off.ts'
+import type { LoadMonitor } from '../shedding/load-monitor.ts'
+import type { ShedReason } from '../shedding/shedding-options.ts'
+import { handOff, journalOf, type Run, startAgain } from './run.ts'
 
 /** For how long the handlers of a server may compute, together, before everything else has its turn. */
 const sliceMs = 10
-
-/** How many questions a call may ask without losing of its budget of sheds: with it they stay within clients' ten rounds. */
-const freeRounds = 3
 
 /** Notes that a run begins to record: from now on it works, as far as shedding goes. */
 export function beginWork(run: Run): void {
@@ -24,66 +23,45 @@ export function beginWork(run: Run): void {
 export function passBoundary(run: Run): Promise<void> | undefined {
   // A question that is open ends this run anyway, and what runs beside it should come to its own in time.
   const reason = run.stopped === undefined ? shedReason(run) : undefined
-  if (reason !== undefined) return moveOn(run, reason)
+  if (reason !== undefined) return handOff(run, reason)
   if (run.strict) return startAgain(run)
   return run.stopped === undefined ? turn(run) : undefined
 }
 
-/** Why the call should leave this instance now. */
+/** Returns the reason for which the call should leave this instance now, if there is one. */
 function shedReason(run: Run): ShedReason | undefined {
-  const { gauge } = run.scope.settings
-  if (!mayMove(run)) return undefined
-  if (gauge.draining > 0 && gauge.drains > run.drains) return 'stopping'
-  measure(gauge)
-  const call = sheddable(run)
-  if (call === undefined) return undefined
-  if (gauge.draining > 0) return 'stopping'
-  if (gauge.rules.policy !== undefined) return asksToShed(run, call) ? 'policy' : undefined
-  if (!isOverloaded(gauge)) return undefined
-  gauge.allowance--
-  return 'load'
+  if (!canHandOff(run)) return undefined
+  const { scope, name, drains } = run
+  const { settings, method } = scope
+  const { sheds, stops, round, handOff } = journalOf(run)
+  const workedMs = settings.now() - (run.workedFrom ?? 0)
+  const call = { method, name, sheds, rounds: round, workedMs, drains, stops, handOff }
+  const reason = handOffReason(settings.loadMonitor, call)
+  if (typeof reason !== 'object') return reason
+  report(reason.error, { method, name }, settings)
+  return undefined
 }
 
-/** Whether a retry would go on where this call is now. */
-function mayMove({ stays, scope }: Run): boolean {
-  const { calls } = scope.settings.gauge.rules
+/** Returns true when a retry may reach another instance, which could go on where this call is now. */
+function canHandOff({ stays, scope }: Run): boolean {
+  const { calls } = scope.settings.loadMonitor.rules
   return (
     !stays &&
-    scope.call.journal === undefined &&
-    (calls === 'all' || (calls === 'movable' && scope.call.movable === true))
+    scope.journal === undefined &&
+    (calls === 'all' || (calls === 'movable' && scope.call.context.get(canHandOffKey) === true))
   )
-}
-
-/** The call as a policy sees it, unless it has to work here for longer, or has been shed too often. */
-function sheddable(run: Run): SheddingCall | undefined {
-  const { settings, method } = run.scope
-  const { minWorkMs, budget } = settings.gauge.rules
-  const { sheds, round } = journalOf(run)
-  if (sheds >= budget - Math.max(0, round - freeRounds)) return undefined
-  const workedMs = settings.now() - (run.workedFrom ?? 0)
-  return workedMs < minWorkMs ? undefined : { method, name: run.name, sheds, rounds: round, workedMs }
-}
-
-function asksToShed({ scope, name }: Run, call: SheddingCall): boolean {
-  const { gauge } = scope.settings
-  try {
-    return gauge.rules.policy?.(loadOf(gauge), call) === true
-  } catch (error) {
-    report(error, { method: scope.method, name }, scope.settings)
-    return false
-  }
 }
 
 /** A handler that computes from checkpoint to checkpoint would otherwise keep the event loop to itself. */
 function turn(run: Run): Promise<void> | undefined {
-  const { gauge, now } = run.scope.settings
-  if (now() - run.turnedAt < sliceMs / (1 + gauge.waiting)) return undefined
-  return takeTurn(run, gauge)
+  const { loadMonitor, now } = run.scope.settings
+  if (now() - run.turnedAt < sliceMs / (1 + loadMonitor.waiting)) return undefined
+  return takeTurn(run, loadMonitor)
 }
 
-async function takeTurn(run: Run, gauge: Gauge): Promise<void> {
-  gauge.waiting++
+async function takeTurn(run: Run, loadMonitor: LoadMonitor): Promise<void> {
+  loadMonitor.waiting++
   await nextTurn()
-  gauge.waiting--
+  loadMonitor.waiting--
   run.turnedAt = run.scope.settings.now()
 }

@@ -50,10 +50,39 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       expect((await send(served, { state: first.state })).text).toBe('state null')
     })
 
-    test('has neither answers nor state in the first round, whatever the client sends', async () => {
-      const run: Run = ({ responses, state }) => `${responses.size} ${state}`
-      const { text } = await send(serve(run, mode, kind), { responses: { who: accept() } })
-      expect(text).toBe('0 undefined')
+    test('reads answers that come without requestState, and no state: it does not ask for ever [MRT-024]', async () => {
+      const run: Run = ({ responses, state }) =>
+        responses.has('who') ? `${[...responses.keys()]} ${state}` : inputRequired({ requests: { who: form } })
+      const served = serve(run, mode, kind)
+      expect(Object.keys((await send(served)).requests)).toEqual(['who'])
+      expect((await send(served, { responses: { who: accept() } })).text).toBe('who undefined')
+      expect(Object.keys((await send(served, { responses: { other: accept() } })).requests)).toEqual(['who'])
+    })
+
+    test('refuses more than 100 answers without requestState, and answers of more than a megabyte', async () => {
+      const served = serve(({ responses }) => `${responses.size}`, mode, kind)
+      const answers = (count: number) =>
+        Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, accept()]))
+      expect((await send(served, { responses: answers(100) })).text).toBe('100')
+      const many = await send(served, { responses: answers(101) })
+      const large = await send(served, { responses: { a: accept({ text: 'x'.repeat(1_048_577) }) } })
+      const unlike = await send(served, { responses: { a: { yes: true } } })
+      expect([many.error?.code, large.error?.code, unlike.error?.code]).toEqual(Array(3).fill(errorCodes.invalidParams))
+      expect(many.error?.message).toContain('at most 100 answers')
+    })
+
+    test('and gives it no state needs no keys', async () => {
+      const run: Run = ({ responses }) => (responses.has('who') ? 'done' : inputRequired({ requests: { who: form } }))
+      const served = serve(run, { ...mode, state: false }, kind)
+      const first = await send(served)
+      expect([Object.keys(first.requests), first.state]).toEqual([['who'], undefined])
+      expect((await send(served, { responses: { who: accept() } })).text).toBe('done')
+    })
+
+    test('verifies a requestState beside answers as ever [MRT-009]', async () => {
+      const run: Run = ({ responses }) => (responses.has('who') ? 'done' : inputRequired({ requests: { who: form } }))
+      const { error } = await send(serve(run, mode, kind), { state: 'forged', responses: { who: accept() } })
+      expect(error).toMatchObject({ code: errorCodes.invalidParams, data: { reason: 'requestState' } })
     })
 
     test('drops answers that were not asked for, or are of another kind than was asked', async () => {

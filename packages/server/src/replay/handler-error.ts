@@ -1,4 +1,4 @@
-/** What a handler can do wrong with its context. */
+/** The mistakes of a handler in the use of its context. */
 export type HandlerProblem =
   /** A key is not of the form that keys have. */
   | 'key'
@@ -8,7 +8,7 @@ export type HandlerProblem =
   | 'ended'
   /** The context was used inside a step. */
   | 'nested'
-  /** What a step gave, or a checkpoint saves, is not JSON. */
+  /** The result of a step, or the value of a checkpoint, is not JSON. */
   | 'json'
   /** A question cannot be asked in the protocol's terms, or is another one in every run. */
   | 'question'
@@ -29,10 +29,10 @@ export class HandlerError extends Error {
   }
 }
 
-/** Why nothing can be asked of a server's client. */
+/** The reason why a server without state cannot ask its clients. */
 export const withoutState = 'createServer was given state: false, so nothing can wait for an answer'
 
-/** Whether an error is a {@link HandlerError}. */
+/** Returns true for a {@link HandlerError}. */
 export function isHandlerError(error: unknown): error is HandlerError {
   return error instanceof HandlerError
 }

@@ -2,8 +2,8 @@ import { errorCodes, isMcpError, McpError } from '@x/schema'
 import { report, type Scope } from '../request/scope.ts'
 
 /**
- * What the peer sees of a failure around a handler, which is none of the handler's and so no result of its tool: an McpError as it is,
- * of all else that it happened. The author is told.
+ * Returns the error that the peer sees for a failure outside the handler, which is not a result of its tool: an
+ * McpError unchanged, everything else without detail. The author receives the original.
  */
 export function hideError(error: unknown, { method, call, settings }: Scope, name: string): McpError {
   if (isMcpError(error)) return error

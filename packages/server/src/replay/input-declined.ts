@@ -1,6 +1,6 @@
 /**
- * The user said no to a question, or turned away from it. Thrown by `ctx.elicit` and `ctx.elicitUrl`; uncaught, it ends the
- * call with a result that says so. `ctx.ask` returns it instead (client/elicitation, response actions).
+ * The user said no to a question, or turned away from it. Thrown by `ctx.elicit` and `ctx.elicitUrl`; uncaught, it ends
+ * the call with a result that says so. `ctx.ask` returns it instead (client/elicitation, response actions).
  */
 export class InputDeclined extends Error {
   override readonly name = 'InputDeclined'
@@ -15,7 +15,7 @@ export class InputDeclined extends Error {
   }
 }
 
-/** Whether an error is an {@link InputDeclined}. */
+/** Returns true for an {@link InputDeclined}. */
 export function isInputDeclined(error: unknown): error is InputDeclined {
   return error instanceof InputDeclined
 }

@@ -13,12 +13,14 @@ const manyRounds = 8
 export function inputRequiredResult(run: Run, requests: readonly [string, InputRequest][]): Awaitable<JsonObject> {
   const journal = journalOf(run)
   journal.round++
+  // People take their time: what it tells of a load would be old.
+  journal.handOff = undefined
   if (journal.round === manyRounds) {
     const advice = 'most clients stop at ten: ask several things at once'
     warn(run, { code: 'rounds', problem: `has asked ${manyRounds} times in one call, and ${advice}` })
   }
   note(run, 'round')
-  const isKept = run.scope.call.journal !== undefined
+  const isKept = run.scope.journal !== undefined
   const state = isKept ? undefined : sealState(journal, run.scope, run.name)
   return after(state, (requestState) => asksFor(run, requestState, requests))
 }

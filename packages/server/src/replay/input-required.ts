@@ -2,7 +2,10 @@ import type { InputRequest, JsonValue } from '@x/schema'
 
 const explicit = Symbol('explicit round')
 
-/** What a handler wants of the client, and what it wants back with the answers; see {@link inputRequired}. */
+/**
+ * The input that a handler requires of the client, and the state that it gets back with the answers; see
+ * {@link inputRequired}.
+ */
 export interface InputRequired {
   readonly [explicit]: true
   readonly requests: { readonly [key: string]: InputRequest }
@@ -28,7 +31,7 @@ export function inputRequired({
   return { [explicit]: true, requests, state }
 }
 
-/** Whether a handler returned {@link inputRequired}. */
+/** Returns true for the value of {@link inputRequired}. */
 export function isInputRequired(value: unknown): value is InputRequired {
   return typeof value === 'object' && value !== null && explicit in value
 }

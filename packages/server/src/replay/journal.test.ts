@@ -17,7 +17,7 @@ describe('journals of other versions', () => {
     await send(shedding(run, { state: codec }))
     const [journal] = sealed.map((text): JsonObject => JSON.parse(text))
     expect(journal).toMatchObject({ v: 1, round: 0, sheds: 1, steps: { one: [1] } })
-    expect(Object.keys(journal ?? {}).sort()).toEqual(['began', 'flow', 'round', 'sheds', 'steps', 'v'])
+    expect(Object.keys(journal ?? {}).sort()).toEqual(['began', 'flow', 'from', 'round', 'sheds', 'steps', 'v'])
   })
 
   test('what that version wrote, without a number of sheds, is gone on with', async () => {
@@ -47,7 +47,7 @@ describe('journals of other versions', () => {
         const { v: _v, ...rest } = others
         const written = { ...rest, v: 1, flow: 'f', began: 1, round: 2, sheds }
         const journal = readJournal(JSON.parse(JSON.stringify(written)))
-        expect(journal).toMatchObject({ flow: 'f', began: 1, round: 2, sheds })
+        expect(journal).toMatchObject({ callId: 'f', began: 1, round: 2, sheds })
         const again = journal && writeJournal(journal)
         expect(isJsonObject(again) && readJournal(again)).toEqual(journal)
       }),

@@ -1,28 +1,37 @@
+import type { HandOffTag } from '../shedding/fleet-view.ts'
 import { isJsonObject, type JournalEntry, type JsonObject, type JsonValue } from '@x/schema'
 
 /**
- * What a call has been answered and has recorded so far. It is all that is kept of a call between two requests, and
- * travels with the client, sealed. Maps, because keys come from authors, and answers from clients.
+ * The answers and records of a call so far. It is all that remains of a call between two requests, and travels with the
+ * client, sealed. Maps, because keys come from authors, and answers from clients.
  */
 export interface Journal {
   /** Names the whole call, over all its rounds. */
-  readonly flow: string
+  readonly callId: string
   /** When the call began; milliseconds since 1970. */
   readonly began: number
-  /** How many times the client has been asked. */
+  /** Rounds in which the client was asked. */
   round: number
-  /** How many times the call has moved on to another instance without asking anything. */
+  /** Hand-offs for load, or by a policy. */
   sheds: number
+  /** Hand-offs because an instance was stopping. */
+  stops: number
+  /** The load of the instance that handed it off last, since the client was last asked. */
+  handOff: HandOffTag | undefined
   /** Questions by key, answered or not; those that this version of the handler does not ask are kept for another one. */
   readonly questions: Map<string, QuestionRecord>
   /** Results of steps by key. */
   readonly steps: Map<string, StepRecord>
+  /** Under which name each step was first tried that has failed: it has no result, and may have had an effect. */
+  readonly tries: Map<string, string>
   readonly checkpoints: Map<string, JsonValue>
-  /** What `ctx.uuid` gave, by key. */
+  /** Values of `ctx.uuid`, by key. */
   readonly uuids: Map<string, string>
-  /** What `inputRequired` asked and kept, when the last round ended with it. */
+  /** The requests and the state of `inputRequired`, when the last round ended with it. */
   explicit: ExplicitRecord | undefined
-  /** What a later version of this package wrote besides, for it to find again. */
+  /** Names the answers to explicit rounds before the last, which the journal does not keep. */
+  past: string | undefined
+  /** Members that a later version of this package wrote, kept for it. */
   readonly others: ReadonlyMap<string, JsonValue>
 }
 
@@ -30,13 +39,13 @@ export interface Journal {
 export interface QuestionRecord {
   /** A digest of what was asked. */
   readonly fingerprint: string
-  /** How often it was asked under a new wire key; 1 at first. */
+  /** The number of wire keys of the question; 1 at first. */
   readonly times: number
-  /** How many answers did not fit. */
+  /** Invalid answers so far. */
   readonly misfits: number
-  /** How often the question itself had changed. */
+  /** Changes of the question itself so far. */
   readonly changes: number
-  /** What the client sent; checked by the question itself, in every run. */
+  /** The client's answer; the question itself checks it in every run. */
   readonly response?: JsonObject | undefined
 }
 
@@ -45,15 +54,15 @@ export interface StepRecord {
   readonly value?: JsonValue | undefined
 }
 
-/** What an explicit round asked, by kind, and the author's own state. */
+/** The requests of an explicit round, by kind, and the author's own state. */
 export interface ExplicitRecord {
   readonly kinds: ReadonlyMap<string, string>
   readonly state: JsonValue | undefined
-  /** What came for it, when the call has moved on to another instance since. */
+  /** The answers to it, when the call has been handed off since. */
   readonly responses?: ReadonlyMap<string, JsonObject> | undefined
 }
 
-/** Goes up when an earlier version could not go on with a journal; a member that it may leave alone does not count. */
+/** Increases when an earlier version could not continue with a journal; a member that it may ignore does not count. */
 const version = 1
 
 const known = new Set([
@@ -62,64 +71,87 @@ const known = new Set([
   'began',
   'round',
   'sheds',
+  'stops',
+  'from',
   'questions',
   'steps',
   'checkpoints',
   'uuids',
   'explicit',
+  'past',
+  'tries',
 ])
 
 /** A journal in which nothing stands yet. */
-export function emptyJournal(flow: string, began: number): Journal {
+export function emptyJournal(callId: string, began: number): Journal {
   return {
-    flow,
+    callId,
     began,
     round: 0,
     sheds: 0,
+    stops: 0,
+    handOff: undefined,
     questions: new Map(),
     steps: new Map(),
+    tries: new Map(),
     checkpoints: new Map(),
     uuids: new Map(),
     explicit: undefined,
+    past: undefined,
     others: new Map(),
   }
 }
 
 /** A journal as JSON; short names, because it travels with every round. */
 export function writeJournal(journal: Journal): JsonObject {
-  const { flow, began, round, sheds, questions, steps, checkpoints, uuids, explicit, others } = journal
+  const { callId, began, round, questions, steps, checkpoints, uuids, explicit, others } = journal
   // Member by member: spreads of what is there or not would cost several times as much.
-  const written: Record<string, JsonValue> = { v: version, flow, began, round }
-  if (sheds > 0) written['sheds'] = sheds
+  const written: Record<string, JsonValue> = { v: version, flow: callId, began, round }
   if (questions.size > 0) written['questions'] = objectOf(questions, writeQuestion)
   if (steps.size > 0) written['steps'] = objectOf(steps, ({ value }) => (value === undefined ? [] : [value]))
   if (checkpoints.size > 0) written['checkpoints'] = objectOf(checkpoints, (value) => value)
   if (uuids.size > 0) written['uuids'] = objectOf(uuids, (value) => value)
   if (explicit !== undefined) written['explicit'] = writeExplicit(explicit)
+  addHistory(journal, written)
   return others.size === 0 ? written : { ...objectOf(others, (value) => value), ...written }
 }
 
-/** A journal from the JSON that {@link writeJournal} made; undefined for anything else, such as that of a later format. */
+/** Hand-offs, and what names effects: most journals have none of it. */
+function addHistory({ sheds, stops, handOff, past, tries }: Journal, written: Record<string, JsonValue>): void {
+  if (sheds > 0) written['sheds'] = sheds
+  if (stops > 0) written['stops'] = stops
+  if (handOff !== undefined) written['from'] = writeHandOff(handOff)
+  if (past !== undefined) written['past'] = past
+  if (tries.size > 0) written['tries'] = objectOf(tries, (id) => id)
+}
+
+/**
+ * A journal from the JSON that {@link writeJournal} made; undefined for anything else, such as that of a later format.
+ */
 export function readJournal(value: JsonValue): Journal | undefined {
   if (!isJsonObject(value) || value['v'] !== version) return undefined
-  const { flow, began, round } = value
-  if (typeof flow !== 'string' || typeof began !== 'number' || typeof round !== 'number') return undefined
-  const { explicit, sheds } = value
+  const { flow: callId, began, round } = value
+  if (typeof callId !== 'string' || typeof began !== 'number' || typeof round !== 'number') return undefined
+  const { explicit, sheds, stops, past } = value
   return {
-    flow,
+    callId,
     began,
     round,
     sheds: typeof sheds === 'number' ? sheds : 0,
+    stops: typeof stops === 'number' ? stops : 0,
+    handOff: readHandOff(value['from']),
     questions: mapOf(value['questions'], readQuestion),
     steps: mapOf(value['steps'], (step) => (Array.isArray(step) ? { value: step[0] } : undefined)),
     checkpoints: mapOf(value['checkpoints'], (saved) => saved),
     uuids: mapOf(value['uuids'], (uuid) => (typeof uuid === 'string' ? uuid : undefined)),
     explicit: isJsonObject(explicit) ? readExplicit(explicit) : undefined,
+    tries: mapOf(value['tries'], (id) => (typeof id === 'string' ? id : undefined)),
+    past: typeof past === 'string' ? past : undefined,
     others: othersIn(value),
   }
 }
 
-/** What a later version wrote besides what this one knows. */
+/** Members that a later version wrote and this one does not know. */
 function othersIn(journal: JsonObject): ReadonlyMap<string, JsonValue> {
   const others = new Map<string, JsonValue>()
   for (const name of Object.keys(journal)) {
@@ -130,9 +162,11 @@ function othersIn(journal: JsonObject): ReadonlyMap<string, JsonValue> {
 }
 
 /** A member of a journal that changes while a handler runs. */
-export type JournalPart = 'round' | 'questions' | 'steps' | 'checkpoints' | 'uuids' | 'explicit'
+export type JournalPart = 'round' | 'questions' | 'steps' | 'checkpoints' | 'uuids' | 'explicit' | 'past' | 'tries'
 
-/** One member of a journal as it stands now, in the JSON that {@link writeJournal} makes; with a key, a member of that. */
+/**
+ * One member of a journal as it stands now, in the JSON that {@link writeJournal} makes; with a key, a member of that.
+ */
 export function entryOf(journal: Journal, part: JournalPart, key?: string): JournalEntry {
   const whole = writeJournal({ ...journal, ...onlyKey(journal, part, key) })[part]
   if (key === undefined) return { part, value: whole }
@@ -141,8 +175,15 @@ export function entryOf(journal: Journal, part: JournalPart, key?: string): Jour
 
 /** Writing one member must not cost what writing all of them would. */
 function onlyKey(journal: Journal, part: JournalPart, key: string | undefined): Partial<Journal> {
-  const none = { questions: new Map(), steps: new Map(), checkpoints: new Map(), uuids: new Map(), others: new Map() }
-  if (key === undefined || part === 'round' || part === 'explicit') return none
+  const none = {
+    tries: new Map(),
+    questions: new Map(),
+    steps: new Map(),
+    checkpoints: new Map(),
+    uuids: new Map(),
+    others: new Map(),
+  }
+  if (key === undefined || part === 'round' || part === 'explicit' || part === 'past') return none
   const value = journal[part].get(key)
   return { ...none, [part]: new Map(value === undefined ? [] : [[key, value]]) }
 }
@@ -150,6 +191,18 @@ function onlyKey(journal: Journal, part: JournalPart, key: string | undefined): 
 /** A copy that shares nothing with the original. */
 export function copyJournal(journal: Journal): Journal {
   return structuredClone(journal)
+}
+
+/** In about 40 bytes, because it travels: the load in hundredths, and no more than a hundred times the limit. */
+function writeHandOff({ from, load, at }: HandOffTag): JsonValue {
+  return [from, Math.min(9999, Math.round(load * 100)), Math.round(at)]
+}
+
+function readHandOff(value: JsonValue | undefined): HandOffTag | undefined {
+  if (!Array.isArray(value)) return undefined
+  const [from, load, at] = value
+  if (typeof from !== 'string' || typeof load !== 'number' || typeof at !== 'number') return undefined
+  return { from, load: load / 100, at }
 }
 
 function writeQuestion({ fingerprint, times, misfits, changes, response }: QuestionRecord): JsonValue {

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
-/** How deep a value may be that is recorded. */
+/** The nesting depth of a recorded value. */
 const deepest = 100
 
 /**
- * A copy of a value that is JSON through and through, or what in it is not. Nothing is dropped or converted on the way: a
- * later run must see the very same as the run that made it.
+ * A copy of a value that is JSON through and through, or what in it is not. Nothing is dropped or converted on the way:
+ * a later run must see the very same as the run that made it.
  */
 export function jsonCopy(value: unknown): { readonly value: JsonValue } | { readonly reason: string } {
   try {
@@ -16,7 +16,10 @@ export function jsonCopy(value: unknown): { readonly value: JsonValue } | { read
   }
 }
 
-/** A copy of what is known to be JSON, such as a member of a journal: for small values, several times as fast as `structuredClone`. */
+/**
+ * A copy of what is known to be JSON, such as a member of a journal: for small values, several times as fast as
+ * `structuredClone`.
+ */
 export function cloneJson(value: JsonObject): JsonObject
 export function cloneJson(value: JsonValue | undefined): JsonValue | undefined
 export function cloneJson(value: JsonValue | undefined): JsonValue | undefined {

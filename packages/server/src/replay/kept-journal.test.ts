@@ -2,7 +2,7 @@ import {
   errorCodes,
   isJsonObject,
   type JournalEntry,
-  type JournalKeeper,
+  type JournalStore,
   type JsonObject,
   type JsonValue,
 } from '@x/schema'
@@ -31,7 +31,7 @@ function keeper(journal: JsonObject, responses: JsonObject = {}) {
     for (const entry of noted) put(entry)
     noted = []
   }
-  const journalKeeper: JournalKeeper = {
+  const journalKeeper: JournalStore = {
     journal,
     responses,
     note: (entry) => void noted.push(entry),
@@ -60,7 +60,10 @@ async function begun(served: Served): Promise<JsonObject> {
     journal = JSON.parse(JSON.stringify(given))
     return { resultType: 'task', taskId: '1' }
   }
-  await served.server(requestOf('tools/call', { name: 'do' }), callOf({ background: { accepted: true, begin } }))
+  await served.server.exchange(
+    requestOf('tools/call', { name: 'do' }),
+    callOf({ background: { accepted: true, begin } }),
+  )
   return journal
 }
 

@@ -30,7 +30,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
         return JSON.stringify([...parts, progress.value])
       }
       const began = Date.now()
-      const fixed = { ...mode, kind, wallClock: () => began, randomUuid: () => 'uuid' }
+      const fixed = { ...mode, kind, runtime: { now: () => began, randomUuid: () => 'uuid' } }
       const still = await play(serve(run, fixed, kind))
       const once = ran.splice(0)
       const moved = await play([shedding(run, fixed), shedding(run, fixed), shedding(run, fixed)])

@@ -14,20 +14,26 @@ export function samplingNeeds({
   }
 }
 
-/** What a client must be able to do to answer a request. */
+/** Returns the client capabilities that answering a request needs. */
 function neededFor(request: InputRequest): ClientCapabilities {
   if (request.method === 'roots/list') return { roots: {} }
   if (request.method === 'sampling/createMessage') return { sampling: samplingNeeds(request.params) }
   return { elicitation: request.params.mode === 'url' ? { url: {} } : { form: {} } }
 }
 
-/** Whether an answer is of the kind that a request asks for; it was checked to be one of the three. */
+/** Returns whether an answer is of the kind that a request asks for; it was checked to be one of the three. */
 export function answersKind(kind: string, response: object): boolean {
   if (kind === 'roots/list') return 'roots' in response
   return kind === 'sampling/createMessage' ? 'role' in response : 'action' in response
 }
 
-/** What is missing of the capabilities that several requests need together. */
+/** The request that an answer is of the kind of. */
+export function kindOf(response: object): InputRequest['method'] {
+  if ('roots' in response) return 'roots/list'
+  return 'role' in response ? 'sampling/createMessage' : 'elicitation/create'
+}
+
+/** Returns the missing capabilities of several requests together. */
 export function missingFor(
   requests: readonly InputRequest[],
   capabilities: ClientCapabilities,

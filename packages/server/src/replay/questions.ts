@@ -18,7 +18,7 @@ import { samplingNeeds } from './needs.ts'
 import type { FormAnswer, FormQuestion, UrlQuestion } from './question.ts'
 import { fail, type Run } from './run.ts'
 
-/** What the user did, whatever it was. */
+/** Returns the user's answer: accept, decline or cancel. */
 export async function askForm<S extends AnySchema | Form<unknown>>(
   run: Run,
   key: string,
@@ -48,7 +48,7 @@ function formAnswer<S extends AnySchema | Form<unknown>>(
       if (action !== 'accept') return { value: { action } }
       return after(check(content), (checked): Reading<FormAnswer<unknown>> => {
         if (checked.issues === undefined) return { value: { action, content: checked.value } }
-        return { misfit: `The last answer did not fit:\n${issueLines(checked.issues)}` }
+        return { misfit: `The last answer did not fit:\n${issueLines(checked)}` }
       })
     },
   })
@@ -65,7 +65,7 @@ function askable(run: Run, key: string, schema: AnySchema | Form<unknown>): Form
   }
 }
 
-/** What the user filled in; an {@link InputDeclined} when they did not. */
+/** Returns the accepted content; throws {@link InputDeclined} otherwise. */
 export async function elicit<S extends AnySchema | Form<unknown>>(
   run: Run,
   key: string,
@@ -76,7 +76,7 @@ export async function elicit<S extends AnySchema | Form<unknown>>(
   throw new InputDeclined(key, answer.action)
 }
 
-/** What the user filled in, of several forms that are asked in one round. */
+/** Returns the accepted contents of several forms that are asked in one round. */
 export async function elicitAll<Q extends { readonly [key: string]: FormQuestion<AnySchema | Form<unknown>> }>(
   run: Run,
   questions: Q,
@@ -102,7 +102,7 @@ export async function elicitUrl(run: Run, key: string, { message, url, done }: U
   if (action !== 'accept') throw new InputDeclined(key, action)
 }
 
-/** What the client's model says (client/sampling). */
+/** Returns the answer of the client's model (client/sampling). */
 export function sample(run: Run, key: string, params: CreateMessageRequestParams): Promise<CreateMessageResult> {
   return answerTo(run, key, {
     called: 'ctx.sample',

@@ -1,29 +1,33 @@
 import type { JsonValue } from '@x/schema'
-import type { Awaitable } from '../request/awaitable.ts'
+import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { quote } from '../request/scope.ts'
 import type { Checkpoint, StepContext, StepResult, Widened } from './recorded.ts'
 import { beginWork, passBoundary } from './boundary.ts'
+import { uuidWithin } from './call-identity.ts'
 import { cloneJson, jsonCopy } from './json-copy.ts'
 import { keep, note } from './kept-journal.ts'
-import { during, enter, fail, journalOf, pass, type Run, tooLate } from './run.ts'
+import { during, effectsOf, enter, fail, journalOf, pass, type Run, tooLate } from './run.ts'
 
-/** Does a piece of work whose result is recorded, so that later runs have it without the work. */
+/** Runs work and records its result, so that later runs have it without the work. */
 export async function step<T extends StepResult>(
   run: Run,
   key: string,
   work: (context: StepContext) => Awaitable<T>,
 ): Promise<T> {
   enter(run, { kind: 'step', called: 'ctx.step', key })
-  const { steps, flow } = journalOf(run)
+  const { steps, tries } = journalOf(run)
   const known = steps.get(key)
-  // What stands in the journal is what this very step gave. A copy of it, which the handler may change as it likes.
+  // The journal has the result of this very step. The handler gets a copy, which it may change.
   if (known !== undefined) return cloneJson(known.value) as T
   beginWork(run)
   const value = await during(run, async () => {
-    // What the work is told, such as a UUID, must be the same when it has to be done again.
+    // Values passed to the work, such as a UUID, must be the same when it is repeated.
     const told = keep(run)
     if (told !== undefined) await told
-    const given = await call(run, work, { idempotencyKey: `${flow}/${key}`, signal: run.scope.call.signal })
+    const effects = tries.get(key) ?? effectsOf(run)
+    const id = isPromiseLike(effects) ? await effects : effects
+    const given = await tryWork(run, { key, id }, work)
+    tries.delete(key)
     const copy = given === undefined ? undefined : checked(run, `ctx.step("${key}")`, given)
     steps.set(key, { value: copy })
     note(run, 'steps', key)
@@ -47,7 +51,7 @@ export function checkpoint<T extends JsonValue>(run: Run, key: string, initial: 
   beginWork(run)
   const { checkpoints } = journalOf(run)
   const called = `ctx.checkpoint("${key}")`
-  // What stands in the journal is what this very checkpoint saved, and a copy has the type of what it copies.
+  // The journal has the value of this very checkpoint, and a copy has the type of its original.
   let current = checked(run, called, checkpoints.has(key) ? checkpoints.get(key) : initial) as Widened<T>
   return {
     get value() {
@@ -79,13 +83,13 @@ export function now(run: Run): number {
   return journalOf(run).began
 }
 
-/** A random UUID that is the same in every run that follows. */
+/** A UUID that is the same in every run that follows, and when a call with an idempotency key is sent again. */
 export function uuid(run: Run, key: string): string {
   const { uuids } = journalOf(run)
   if (run.used?.has(`uuid ${key}`) !== true) enter(run, { kind: 'uuid', called: 'ctx.uuid', key })
   const known = uuids.get(key)
   if (known !== undefined) return known
-  const made = run.scope.settings.randomUuid()
+  const made = uuidWithin(effectsOf(run), key) ?? run.scope.settings.randomUuid()
   uuids.set(key, made)
   note(run, 'uuids', key)
   return made
@@ -93,6 +97,23 @@ export function uuid(run: Run, key: string): string {
 
 function refuseLate(run: Run, called: string): void {
   if (run.phase !== 'running') throw tooLate(run, called)
+}
+
+/**
+ * Runs the work; one that fails has the same idempotency key when it is tried again, whatever is answered in between.
+ */
+async function tryWork<T>(
+  run: Run,
+  { key, id }: { readonly key: string; readonly id: string },
+  work: (context: StepContext) => Awaitable<T>,
+): Promise<T> {
+  try {
+    return await call(run, work, { idempotencyKey: `${id}/${key}`, signal: run.scope.call.signal })
+  } catch (error) {
+    journalOf(run).tries.set(key, id)
+    note(run, 'tries', key)
+    throw error
+  }
 }
 
 /** Runs the work with a flag for what it does before its first await: it must not use the context. */

@@ -1,58 +1,51 @@
-import type { JsonObject } from '@x/schema'
-import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
-import { openContext } from '../request/open-context.ts'
+import { type JsonObject, metaNames } from '@x/schema'
+import { after, type Awaitable } from '../request/awaitable.ts'
 import type { Scope } from '../request/scope.ts'
 import { beginsAsTask, handOver } from './become-task.ts'
-import type { InputRequired } from './input-required.ts'
-import { openKept, openState } from './request-state.ts'
+import { identifyCall } from './call-identity.ts'
+import { answerOnce } from './completed-results.ts'
+import { openKept, openState, unaskedResponses } from './request-state.ts'
 import { beginRun, type RunStart } from './run.ts'
 import { admitCall } from '../shedding/admit-call.ts'
-import { enterCall } from '../shedding/gauge.ts'
-import { attempt, type Handler, settle } from './settle.ts'
-import { runStrictly } from './strict-replay.ts'
+import type { Handler } from './settle.ts'
+import { runFrom, startRun } from './start-run.ts'
 
 /**
  * Runs a handler to its end, or to where it needs the client: then the result asks for that, and when the client comes
  * back, here or at another instance, the handler runs again from the top with what is known so far.
- *
- * A handler that asks nothing is called, and that is all.
  */
 export function replay<T>(handler: Handler<T>, scope: Scope): Awaitable<JsonObject> {
-  const { requestState } = scope.params
-  const { gauge, strictReplay } = scope.settings
   // A task was admitted long ago, and would fail if it were refused now.
-  if (scope.call.journal !== undefined)
-    return runFrom(openKept(scope.call.journal, scope, handler.name), handler, scope)
-  admitCall(gauge, typeof requestState === 'string')
-  const isTask = beginsAsTask(handler.task, scope)
-  if (typeof requestState === 'string') {
-    return openState(requestState, scope, handler.name).then((start) => {
-      if (isTask) return handOver(beginRun(scope, handler.name, start))
-      gauge.resumed++
-      return runFrom(start, handler, scope)
-    })
-  }
-  if (isTask) return handOver(beginRun(scope, handler.name))
-  enterCall(gauge)
-  if (strictReplay) return runStrictly({}, handler, scope)
-  const run = beginRun(scope, handler.name)
-  let returned: Awaitable<T | InputRequired>
-  try {
-    returned = handler.run(openContext(run))
-  } catch (thrown) {
-    return settle(run, { thrown }, handler)
-  }
-  if (!isPromiseLike(returned)) return settle(run, { returned }, handler)
-  return returned.then(
-    (value) => settle(run, { returned: value }, handler),
-    (thrown: unknown) => settle(run, { thrown }, handler),
-  )
+  if (scope.journal !== undefined) return runFrom(openKept(scope.journal, scope, handler.name), handler, scope)
+  const { requestState } = scope.params
+  // Most calls have neither a key nor a state, and pay for none.
+  if (requestState === undefined && scope.meta[metaNames.idempotencyKey] === undefined) return begin(handler, scope)
+  return after(identifyCall(scope), () => {
+    if (typeof requestState !== 'string') return answerOnce(handler, scope, { run: () => begin(handler, scope) })
+    // Opening costs more than rejecting; but what is kept is answered however busy the server is.
+    if (scope.settings.idempotency === undefined) admitCall(scope.settings.loadMonitor, true)
+    return openState(requestState, scope, handler.name).then((start) =>
+      answerOnce(handler, scope, { start, run: () => goOn(start, handler, scope) }),
+    )
+  })
 }
 
-async function runFrom<T>(start: RunStart, handler: Handler<T>, scope: Scope): Promise<JsonObject> {
-  const { gauge, strictReplay } = scope.settings
-  enterCall(gauge)
-  if (strictReplay) return runStrictly(start, handler, scope)
-  const run = beginRun(scope, handler.name, start)
-  return settle(run, await attempt(handler, run), handler)
+/** Answers that came with the first request; a handler reads them in the explicit form alone. */
+function unasked(scope: Scope): RunStart | undefined {
+  return scope.params.inputResponses === undefined ? undefined : { responses: unaskedResponses(scope) }
+}
+
+function begin<T>(handler: Handler<T>, scope: Scope): Awaitable<JsonObject> {
+  admitCall(scope.settings.loadMonitor, false)
+  return beginsAsTask(handler.task, scope)
+    ? handOver(beginRun(scope, handler.name))
+    : startRun(handler, scope, unasked(scope))
+}
+
+function goOn<T>(start: RunStart, handler: Handler<T>, scope: Scope): Promise<JsonObject> {
+  const { loadMonitor, idempotency } = scope.settings
+  if (idempotency !== undefined) admitCall(loadMonitor, true)
+  if (beginsAsTask(handler.task, scope)) return handOver(beginRun(scope, handler.name, start))
+  loadMonitor.resumed++
+  return runFrom(start, handler, scope)
 }

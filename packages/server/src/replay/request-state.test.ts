@@ -41,6 +41,14 @@ function seen({ error }: Round, { reported }: Served) {
 
 describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   describe.each(kinds)('requestState of a $kind', (kind) => {
+    test("of one service is not another's, though they share their keys, unless they say that they are one [MRT-012]", async () => {
+      const { state } = await send(serve(run, { ...mode, name: 'shop' }, kind))
+      const bank = serve(run, { ...mode, name: 'bank' }, kind)
+      expect(seen(await send(bank, { state }), bank)).toMatchObject({ error: refused, code: 'binding' })
+      const blue = serve(run, { ...mode, name: 'blue', stateAudience: 'shop' }, kind)
+      expect(Object.keys((await send(blue, { state, responses: { a: answer } })).requests)).toEqual(['b'])
+    })
+
     test('opens at every instance with the same keys', async () => {
       const played = await play([serve(run, mode, kind), serve(run, mode, kind)], { a: answer, b: answer })
       expect(played.text).toBe(secret)
@@ -102,7 +110,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       const clock = { now: () => time }
       const keys = ['ecbcaf49f1417ac2bcd2202b64dcb804d7009dccb099e810e5a6b9c7fa961aa9']
       const state = sealedState({ keys, clock, ttlMs: 1_000, maxAgeMs: 2_500 })
-      const served = serve(run, { ...mode, state, wallClock: () => time }, kind)
+      const served = serve(run, { ...mode, state, runtime: { now: () => time } }, kind)
       const first = await send(served)
       time += 900
       const second = await send(served, { state: first.state, responses: { a: answer } })
@@ -258,6 +266,25 @@ describe('a state', () => {
     const retry = { ...turned, requestState, inputResponses: { a: accept({ text: 'T' }) } }
     const response = await ask(server, 'tools/call', retry, { meta: { ...meta, traceparent: 'x', progressToken: 5 } })
     expect(JSON.stringify(response)).toContain('"text":"T"')
+  })
+
+  test('opens for a retry without a member of the params that means nothing to the method', async () => {
+    const requestState = await stateOf('tools/call', { ...first, task: { ttl: 1000 }, uri: 'x://1' })
+    const retry = { ...first, requestState, inputResponses: { a: accept({ text: 'T' }) } }
+    expect(JSON.stringify(await ask(server, 'tools/call', retry, { meta }))).toContain('"text":"T"')
+  })
+
+  const session = (sessionId: string) => ({ ...meta, 'io.modelcontextprotocol/session': { sessionId } })
+  test.each([
+    ['another session', session('a'), session('b')],
+    ['no session', session('a'), meta],
+    ['a session, of a call without one', meta, session('a')],
+  ])('of a session is refused in %s', async (_, before, after) => {
+    const asked = await ask(server, 'tools/call', first, { meta: before })
+    const requestState = 'result' in asked ? String(asked.result['requestState']) : ''
+    const retry = { ...first, requestState, inputResponses: { a: accept({ text: 'T' }) } }
+    expect(await ask(server, 'tools/call', retry, { meta: after })).toMatchObject({ error: refused })
+    expect(JSON.stringify(await ask(server, 'tools/call', retry, { meta: before }))).toContain('"text":"T"')
   })
 
   test('of a method that may not ask is refused as such a method does [MRT-004]', async () => {

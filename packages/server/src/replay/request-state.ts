@@ -5,7 +5,8 @@ import {
   type JsonObject,
   type JsonValue,
   McpError,
-  type JournalKeeper,
+  type JournalStore,
+  methodRow,
   principalIdentity,
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
@@ -16,17 +17,18 @@ import { answersKind } from './needs.ts'
 import { type Journal, readJournal, writeJournal } from './journal.ts'
 import { explicitKey, wireKey } from './keys.ts'
 import { type RunStart, responseFor } from './run.ts'
+import { hearOfHandOff } from '../shedding/hand-off.ts'
 
-/** What sealed values are for; keys of other purposes do not open these. */
+/** The purpose of the sealed values; keys of other purposes do not open them. */
 const purpose = 'requestState'
 
 /**
- * Opens what came back with a retry, before anything in it is believed: the client could have altered it, or could have it
- * from another request or another user (basic/patterns/mrtr, server requirements). Every failure has one answer, and the
- * reason goes to the author.
+ * Opens what came back with a retry, before anything in it is believed: the client could have altered it, or could have
+ * it from another request or another user (basic/patterns/mrtr, server requirements). Every failure has one answer, and
+ * the reason goes to the author.
  */
 export async function openState(token: string, scope: Scope, name: string): Promise<RunStart> {
-  const { state } = scope.settings
+  const { state, loadMonitor } = scope.settings
   if (state === undefined) throw refusal()
   const tell = (error: unknown): void => report(error, { method: scope.method, name }, scope.settings)
   let value: JsonValue
@@ -42,26 +44,70 @@ export async function openState(token: string, scope: Scope, name: string): Prom
     tell(new Error('requestState holds a journal of a format that this version does not know'))
     throw refusal()
   }
+  hearOfHandOff(loadMonitor, journal)
   const { inputResponses } = scope.params
   return { journal, responses: takeResponses(journal, isJsonObject(inputResponses) ? inputResponses : undefined) }
 }
 
 /**
- * What a run begins with whose journal is kept for it. Throws when the journal is of a later format: nothing may be done for a
- * call of which this version does not know what was done already.
+ * Opens the journal of a call that runs as a task. Throws when the journal has a later format: a version must not
+ * continue a call whose records it cannot read.
  */
-export function openKept({ journal: kept, responses }: JournalKeeper, scope: Scope, name: string): RunStart {
+export function openKept({ journal: kept, responses }: JournalStore, scope: Scope, name: string): RunStart {
   const journal = readJournal(kept)
   if (journal === undefined) {
     const error = new Error('The journal that was kept is of a format that this version does not know')
     throw hideError(error, scope, name)
   }
-  return { journal, responses: takeResponses(journal, responses, (key) => explicitKey(key, journal.round)) }
+  const taken = takeResponses(journal, responses, (key) => explicitKey(key, journal.round))
+  // Answers in the request that created the task are for the runs before the first question.
+  const unasked = journal.round === 0 && journal.explicit === undefined
+  return { journal, responses: unasked ? unaskedResponses(scope) : taken }
+}
+
+/** The answers that one request may bring before anything was asked. */
+const maxUnasked = 100
+
+/** The characters of all of them together. */
+const maxUnaskedSize = 1_048_576
+
+/**
+ * Returns the answers of a request without `requestState`, for a handler that returns `inputRequired` without a state:
+ * a client that was given no state has none to send (basic/patterns/mrtr). Nobody vouches that they were asked for. The
+ * params were checked to hold answers of the three kinds. Throws `McpError(invalidParams)` for too many of them.
+ */
+export function unaskedResponses({ params }: Scope): ReadonlyMap<string, InputResponse> {
+  const { inputResponses } = params
+  const responses = isJsonObject(inputResponses) ? Object.entries(inputResponses) : []
+  if (responses.length > maxUnasked) throw tooManyAnswers(`${maxUnasked} answers`)
+  if (sizeOf(inputResponses, maxUnaskedSize) > maxUnaskedSize) throw tooManyAnswers(`${maxUnaskedSize} characters`)
+  // The cast repeats the check of the params.
+  return new Map(responses) as ReadonlyMap<string, unknown> as ReadonlyMap<string, InputResponse>
+}
+
+function tooManyAnswers(bound: string): McpError {
+  const message = `inputResponses without requestState may have at most ${bound}`
+  return new McpError(errorCodes.invalidParams, message)
 }
 
 /**
- * Seals a journal for the way through the client. Why one cannot be sealed, such as that it is too large, is for the author;
- * for the client it matters only whether the call has lasted too long.
+ * The characters of texts in a value, and one for each other value; counted no further than to the first past the
+ * bound.
+ */
+function sizeOf(value: JsonValue | undefined, most: number): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 1
+  let size = 1
+  for (const [key, member] of Object.entries(value)) {
+    size += key.length + sizeOf(member, most - size)
+    if (size > most) break
+  }
+  return size
+}
+
+/**
+ * Seals a journal for the way through the client. Why one cannot be sealed, such as that it is too large, is for the
+ * author; for the client it matters only whether the call has lasted too long.
  */
 export async function sealState(journal: Journal, scope: Scope, name: string): Promise<string> {
   const { state } = scope.settings
@@ -83,10 +129,20 @@ function refusal(): McpError {
   return new McpError(errorCodes.invalidParams, 'Invalid or expired requestState', { data })
 }
 
-/** A state is good for one caller and one request alone: method, target and arguments. */
-function bindingOf({ method, params, call }: Scope): JsonValue {
-  const { _meta, inputResponses: _responses, requestState: _state, ...asked } = params
-  return [method, asked, principalIdentity(call.principal)]
+/** The `_meta` key under which a request names its session. */
+const sessionKey = 'io.modelcontextprotocol/session'
+
+/**
+ * A state is good for one service, one caller, one session and one request alone: method, target and arguments. Members
+ * of the params that mean nothing to the method are not bound: a client may leave them out of a retry.
+ */
+function bindingOf({ method, params, meta, call, settings }: Scope): JsonValue {
+  const { named = 'name' } = methodRow(method) ?? {}
+  const target = params[named] ?? null
+  const asked = named === 'name' ? [target, params['arguments'] ?? {}] : [target]
+  const session = meta[sessionKey]
+  const sessionId = isJsonObject(session) && typeof session['sessionId'] === 'string' ? session['sessionId'] : null
+  return [settings.stateAudience, method, asked, principalIdentity(call.principal), sessionId]
 }
 
 /** Puts the answers beside their questions; what was not asked is ignored (basic/patterns/mrtr, error handling). */
@@ -102,7 +158,10 @@ function takeResponses(
   return explicitResponses(journal, (key) => responseFor(given, nameOf(key)))
 }
 
-/** What came for an explicit round: with this request, or with an earlier one since which the call has moved on. */
+/**
+ * Returns the answers to an explicit round: of this request, or of an earlier one since which the call has been handed
+ * off.
+ */
 function explicitResponses(
   { explicit }: Journal,
   given: (key: string) => JsonObject | undefined,

@@ -1,5 +1,7 @@
 import { type InputRequest, type InputResponse, isJsonObject, type JsonObject, type McpError, onAbort } from '@x/schema'
+import type { Awaitable } from '../request/awaitable.ts'
 import type { Scope } from '../request/scope.ts'
+import { effectsId } from './call-identity.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
 import { HandlerError, type HandlerProblem, withoutState } from './handler-error.ts'
 import { hideError } from './hide-error.ts'
@@ -15,20 +17,20 @@ export interface Run {
   readonly name: string
   /** Made when it is first needed: most calls never need one. */
   journal: Journal | undefined
-  /** What came for the questions of an explicit round. */
+  /** The answers to an explicit round. */
   responses: ReadonlyMap<string, InputResponse> | undefined
   /** Every use of the context so far, as `kind key`, with what was asked; undefined while the handler did without. */
   used: Map<string, string> | undefined
   /** Uses that a later run need not come to, because a checkpoint begins behind them; noted under strict replay. */
   passed: Set<string> | undefined
-  /** What the client has to answer before the call can go on. */
+  /** The questions that the client has to answer before the call continues. */
   asked: Map<string, Asked> | undefined
   phase: 'running' | 'suspended' | 'ended'
   /** Steps under way, and answers that are being looked at. */
   pending: number
   /** Those of them that are answers being looked at. */
   reading: number
-  /** Whether the handler is to run again at once, because every step ends a run under strict replay. */
+  /** True when the handler runs again at once, because every step ends a run under strict replay. */
   again: boolean
   readonly strict: boolean
   /** A step's function is on the stack. */
@@ -37,22 +39,24 @@ export interface Run {
   stopped: Stopped | undefined
   /** The handler came to its end before its suspension could reach it. */
   unheard: boolean
-  /** Told when the last pending work is done. */
+  /** Called when the last pending work is done. */
   onDrained: (() => void) | undefined
-  /** What `ctx.signal` is of, once somebody has looked at it. */
+  /** The controller of `ctx.signal`, once a handler has read it. */
   controller: AbortController | undefined
-  /** Why the call is to go on at another instance. */
+  /** The reason why the call is to continue at another instance. */
   shed: ShedReason | undefined
-  /** Whether the call is to go on as a task. */
+  /** True when the call is to continue as a task. */
   tasked: boolean
-  /** Why nothing more of the run can be kept: it has failed with this, whatever the handler does. */
+  /** The error with which storing the run has failed, whatever the handler does. */
   lost: McpError | undefined
-  /** Whether the call has to stay here, because it could not be handed over. */
+  /** True when the call stays here, because it could not be handed off. */
   readonly stays: boolean
-  /** How often the server had been told to stop when the request came. */
+  /** The number of stops announced when the request came. */
   readonly drains: number
   /** When the first step or checkpoint of this request began. */
   workedFrom: number | undefined
+  /** Names what the call does in this run; see `effectsOf`. */
+  effects: Awaitable<string> | undefined
   /** When the event loop last turned for this run. */
   turnedAt: number
 }
@@ -72,7 +76,7 @@ interface Stopped {
   reject(error: Error): void
 }
 
-/** What a run begins with, when the call has been asked before. */
+/** The start of a run of a call that has been asked before. */
 export interface RunStart {
   readonly journal?: Journal | undefined
   readonly responses?: ReadonlyMap<string, InputResponse> | undefined
@@ -107,8 +111,9 @@ export function beginRun(scope: Scope, name: string, start: RunStart = {}): Run 
     tasked: false,
     lost: undefined,
     stays: start.stays ?? false,
-    drains: start.before?.drains ?? scope.settings.gauge.drains,
+    drains: start.before?.drains ?? scope.settings.loadMonitor.drains,
     workedFrom: start.before?.workedFrom,
+    effects: undefined,
     turnedAt: 0,
   }
 }
@@ -116,8 +121,14 @@ export function beginRun(scope: Scope, name: string, start: RunStart = {}): Run 
 /** The run's journal. */
 export function journalOf(run: Run): Journal {
   const { randomUuid, wallClock } = run.scope.settings
-  run.journal ??= emptyJournal(randomUuid(), wallClock())
+  run.journal ??= emptyJournal(run.scope.callId ?? randomUuid(), wallClock())
   return run.journal
+}
+
+/** Returns the name of what the call does in this run: the answers do not change while it runs. */
+export function effectsOf(run: Run): Awaitable<string> {
+  run.effects ??= effectsId(journalOf(run), run.responses)
+  return run.effects
 }
 
 /** A use of the context: which function, for what key, and what else makes it the same in every run. */
@@ -158,7 +169,7 @@ export function pass(run: Run, checkpoint: string): void {
   run.passed = new Set([...(run.passed ?? []), ...behind])
 }
 
-/** Why nothing can be had of a run any more: it waits for answers, or its call has ended. */
+/** Returns the error of a use after the run: it waits for answers, or its call has ended. */
 export function tooLate(run: Run, called: string): Error {
   if (run.phase === 'suspended') return suspensionOf(run)
   return new HandlerError(
@@ -174,7 +185,7 @@ export function fail(run: Run, code: HandlerProblem, message: string): HandlerEr
   return error
 }
 
-/** Does work that the reply waits for, even when the run is suspended meanwhile. */
+/** Runs work that the response waits for, even when the run is suspended meanwhile. */
 export async function during<T>(run: Run, work: () => PromiseLike<T>): Promise<T> {
   run.pending++
   try {
@@ -186,8 +197,8 @@ export async function during<T>(run: Run, work: () => PromiseLike<T>): Promise<T
 }
 
 /**
- * Looks at an answer. The run is not suspended meanwhile, nor in the turn after it: the branch that has its answer now may be
- * about to ask, and belongs into the same round.
+ * Looks at an answer. The run is not suspended meanwhile, nor in the turn after it: the branch that has its answer now
+ * may be about to ask, and belongs into the same round.
  */
 export async function whileReading<T>(run: Run, reading: PromiseLike<T>): Promise<T> {
   run.reading++
@@ -212,8 +223,7 @@ export function drained(run: Run): Promise<void> | undefined {
  * nothing but what the journal has come to their own questions in that time, so that all go out in one round.
  */
 export function ask(run: Run, key: string, asked: Asked): Promise<never> {
-  if (run.scope.settings.state === undefined && run.scope.call.journal === undefined)
-    throw fail(run, 'state', withoutState)
+  if (run.scope.settings.state === undefined && run.scope.journal === undefined) throw fail(run, 'state', withoutState)
   run.asked ??= new Map()
   run.asked.set(key, asked)
   return stop(run)
@@ -225,10 +235,13 @@ export function startAgain(run: Run): Promise<never> {
   return stop(run)
 }
 
-/** Ends the run for the call to go on at another instance, unless it asks something meanwhile: then the client comes back anyway. */
-export function moveOn(run: Run, reason: ShedReason): Promise<never> {
+/**
+ * Ends the run for the call to go on at another instance, unless it asks something meanwhile: then the client comes
+ * back anyway.
+ */
+export function handOff(run: Run, reason: ShedReason): Promise<never> {
   run.shed = reason
-  run.scope.settings.gauge.leaving++
+  run.scope.settings.loadMonitor.leaving++
   return stop(run)
 }
 
@@ -238,7 +251,9 @@ export function goOn(run: Run): Promise<never> {
   return stop(run)
 }
 
-/** Ends the run now, because nothing may be done for the call any more; gives what the handler is to be stopped with. */
+/**
+ * Ends the run now, because nothing may be done for the call any more; gives what the handler is to be stopped with.
+ */
 export function lose(run: Run, error: unknown): Error {
   run.lost ??= hideError(error, run.scope, run.name)
   suspend(run)
@@ -255,8 +270,8 @@ function suspend(run: Run): void {
 }
 
 /**
- * The handler has come to its end: nothing may be asked or recorded for it any more. A run that is stopped stays suspended,
- * so that what goes on behind it takes that for no failure.
+ * The handler has come to its end: nothing may be asked or recorded for it any more. A run that is stopped stays
+ * suspended, so that what goes on behind it takes that for no failure.
  */
 export function endRun(run: Run): void {
   if (run.phase !== 'running') return
@@ -288,7 +303,9 @@ function suspensionOf(run: Run): Error {
   return suspensionFor([...(run.asked?.keys() ?? [])])
 }
 
-/** What the client sent for a key; own members only, because the keys are an author's and the object a client's. */
+/**
+ * Returns the client's answer for a key; own members only, because the keys are an author's and the object a client's.
+ */
 export function responseFor(responses: JsonObject | undefined, key: string): JsonObject | undefined {
   if (responses === undefined || !Object.hasOwn(responses, key)) return undefined
   const response = responses[key]

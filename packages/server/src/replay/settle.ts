@@ -2,7 +2,7 @@ import type { JsonObject } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import type { Context } from '../request/context.ts'
 import { openContext } from '../request/open-context.ts'
-import { enterCall, leaveCall } from '../shedding/gauge.ts'
+import { enterCall, leaveCall } from '../shedding/load-monitor.ts'
 import { handOver } from './become-task.ts'
 import type { TaskChoice } from './task-choice.ts'
 import { type InputRequired, isInputRequired } from './input-required.ts'
@@ -19,9 +19,11 @@ export interface Handler<T> {
   readonly finish: (returned: T) => Awaitable<JsonObject>
   /** Whether the call becomes a task before the handler runs. */
   readonly task?: TaskChoice | undefined
+  /** True when a completed result is kept for a call that is sent again; a method that reads is as well run again. */
+  readonly hasEffects?: boolean | undefined
 }
 
-/** How a run of a handler ended. */
+/** The end of a run of a handler. */
 export type Outcome<T> = { readonly returned: T | InputRequired } | { readonly thrown: unknown }
 
 /** Runs a handler once. */
@@ -33,7 +35,7 @@ export async function attempt<T>(handler: Handler<T>, run: Run): Promise<Outcome
   }
 }
 
-/** What the end of a run means for the call. Whether the handler asked is not to be learned from how it ended. */
+/** Converts the end of a run into the outcome of the call. A handler's return value does not show whether it asked. */
 export function settle<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   endRun(run)
   countOut(run)
@@ -50,9 +52,9 @@ export function settle<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): A
 }
 
 function countOut(run: Run): void {
-  const { gauge } = run.scope.settings
-  leaveCall(gauge)
-  if (run.shed !== undefined) gauge.leaving--
+  const { loadMonitor } = run.scope.settings
+  leaveCall(loadMonitor)
+  if (run.shed !== undefined) loadMonitor.leaving--
 }
 
 function settleAsked<T>(run: Run, outcome: Outcome<T>): Awaitable<JsonObject> {
@@ -66,7 +68,7 @@ async function settleTasked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObjec
 
 /** Fails the call when something went wrong besides that its run was stopped. */
 function settleStopped<T>(run: Run, outcome: Outcome<T>): Awaitable<void> {
-  // What a step has done by now is recorded, or it would be done twice.
+  // Finished steps are recorded now, or they would be repeated.
   return after(drained(run), () => {
     if (run.lost !== undefined) throw run.lost
     if (run.fault !== undefined) throw run.fault
@@ -79,8 +81,8 @@ async function settleShed<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>)
   const { scope, name, journal, responses } = run
   const result = await shedCall(run)
   if (result !== undefined) return result
-  // What cannot travel is done here: a call must not fail because somebody wanted it to move.
+  // A call that cannot be handed off is finished here: it must not fail because the server wanted to move it.
   const stay = beginRun(scope, name, { journal, responses, before: run, stays: true })
-  enterCall(scope.settings.gauge)
+  enterCall(scope.settings.loadMonitor)
   return settle(stay, await attempt(handler, stay), handler)
 }

@@ -1,8 +1,11 @@
-import type { InputResponse, JsonObject } from '@x/schema'
+import { type InputResponse, isJsonObject, type JsonObject, metaNames } from '@x/schema'
 import { report } from '../request/scope.ts'
-import { loadOf } from '../shedding/gauge.ts'
+import { tagHandOff } from '../shedding/hand-off.ts'
+import { type LoadMonitor, loadOf } from '../shedding/load-monitor.ts'
 import type { ShedEvent } from '../shedding/shedding-options.ts'
+import type { Journal } from './journal.ts'
 import { journalOf, type Run } from './run.ts'
+import { kindOf } from './needs.ts'
 import { sealState } from './request-state.ts'
 import { asksFor } from './input-required-result.ts'
 
@@ -12,24 +15,46 @@ import { asksFor } from './input-required-result.ts'
  */
 export async function shedCall(run: Run): Promise<JsonObject | undefined> {
   const journal = journalOf(run)
-  journal.sheds++
+  const { loadMonitor } = run.scope.settings
+  const before = { sheds: journal.sheds, stops: journal.stops, handOff: journal.handOff }
+  countHandOff(run, journal, loadMonitor)
   keepResponses(run)
   try {
     const requestState = await sealState(journal, run.scope, run.name)
-    tell(run, journal.sheds)
-    return asksFor(run, requestState)
+    notifyShed(run, journal.sheds + journal.stops)
+    return withPause(asksFor(run, requestState), loadMonitor)
   } catch {
-    journal.sheds--
+    Object.assign(journal, before)
     return undefined
   }
 }
 
-/** Answers to an explicit round came with this request, and nobody sends them again. */
+/** An instance that stops says nothing of its load, and takes nothing of the budget for load. */
+function countHandOff({ shed }: Run, journal: Journal, loadMonitor: LoadMonitor): void {
+  if (shed === 'stopping') {
+    journal.stops++
+    journal.handOff = undefined
+  } else {
+    journal.sheds++
+    journal.handOff = tagHandOff(loadMonitor)
+  }
+}
+
+/** Says how long to wait before the retry, where the author wants that. */
+function withPause(result: JsonObject, { rules }: LoadMonitor): JsonObject {
+  if (rules.handOffPauseMs === undefined) return result
+  const { _meta } = result
+  return { ...result, _meta: { ...(isJsonObject(_meta) && _meta), [metaNames.retryAfterMs]: rules.handOffPauseMs } }
+}
+
+/** Keeps answers to an explicit round: they came with this request, and nobody sends them again. */
 function keepResponses(run: Run): void {
   const journal = journalOf(run)
-  if (journal.explicit === undefined || run.responses === undefined) return
+  if (run.responses === undefined || (journal.explicit === undefined && run.responses.size === 0)) return
   const responses = new Map(Array.from(run.responses, ([key, response]) => [key, asJson(response)]))
-  journal.explicit = { ...journal.explicit, responses }
+  // Answers that came before anything was asked have no round of their own.
+  const kinds = new Map(Array.from(responses, ([key, response]) => [key, kindOf(response)]))
+  journal.explicit = { kinds, state: undefined, ...journal.explicit, responses }
 }
 
 function asJson(response: InputResponse): JsonObject {
@@ -37,13 +62,13 @@ function asJson(response: InputResponse): JsonObject {
   return response as unknown as JsonObject
 }
 
-function tell({ scope, name, shed: reason = 'load' }: Run, sheds: number): void {
+function notifyShed({ scope, name, shed: reason = 'load' }: Run, sheds: number): void {
   const { method, settings } = scope
-  const { gauge } = settings
-  gauge.sheds[reason]++
-  const event: ShedEvent = { method, name, reason, sheds, load: loadOf(gauge) }
+  const { loadMonitor } = settings
+  loadMonitor.sheds[reason]++
+  const event: ShedEvent = { method, name, reason, sheds, load: loadOf(loadMonitor) }
   try {
-    gauge.rules.onShed(event)
+    loadMonitor.rules.onShed(event)
   } catch (error) {
     report(error, { method, name }, settings)
   }

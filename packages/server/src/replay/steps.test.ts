@@ -235,7 +235,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       await asks(ctx)
       return 'done'
     }
-    const settings = { ...mode, wallClock: () => time, state: glass().codec }
+    const settings = { ...mode, runtime: { now: () => time }, state: glass().codec }
     for (; call < 2; call++) await play([serve(run, settings), serve(run, settings)], next)
     expect(seen.map((one) => new Set(one).size)).toEqual([1, 1])
     expect(seen[0]?.[0]).toMatch(/^1000000 /)

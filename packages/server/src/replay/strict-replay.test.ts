@@ -250,7 +250,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     const randomUuid = () => `id-${ids.push('made')}`
     const times: number[] = []
     const wallClock = () => times.push(1)
-    const served = serve(async () => 'done', { ...mode, state: codec, randomUuid, wallClock }, kind)
+    const served = serve(async () => 'done', { ...mode, state: codec, runtime: { randomUuid, now: wallClock } }, kind)
     const untouched: unknown[] = []
     const signal = new Proxy(new AbortController().signal, {
       get(target, name) {

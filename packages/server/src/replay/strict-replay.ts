@@ -9,8 +9,8 @@ import { warn } from './warnings.ts'
 const mostRuns = 1000
 
 /**
- * Runs a handler again from the top at every await that could end a run in production, with the journal as it stands there,
- * and warns of everything that is not the same in every run. Slow by design: for tests.
+ * Runs a handler again from the top at every await that could end a run in production, with the journal as it stands
+ * there, and warns of everything that is not the same in every run. Slow by design: for tests.
  */
 export async function runStrictly<T>(start: RunStart, handler: Handler<T>, scope: Scope): Promise<JsonObject> {
   const given = JSON.stringify(scope.params)
@@ -36,7 +36,7 @@ function isLast(run: Run, before: Run | undefined): boolean {
   return !run.again && (run.asked === undefined || before?.asked !== undefined)
 }
 
-/** What a run begins with is its own: what a handler does to it must not reach the next run. */
+/** Each run has a start of its own: changes that a handler makes to it must not reach the next run. */
 function copyStart(start: RunStart): RunStart {
   const { journal, responses } = start
   return { ...start, journal: journal && copyJournal(journal), responses: responses && structuredClone(responses) }

@@ -2,20 +2,22 @@ import { errorCodes, type JsonObject, McpError, metaKeys } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import { HandlerError } from './handler-error.ts'
 import type { InputRequired } from './input-required.ts'
-import { inputRequiredResult } from './input-required-result.ts'
+import { asksFor, inputRequiredResult } from './input-required-result.ts'
 import { jsonCopy } from './json-copy.ts'
 import { missingFor } from './needs.ts'
 import { note } from './kept-journal.ts'
 import { explicitKey, refuseKey } from './keys.ts'
 import { recordQuestions } from './record-question.ts'
-import { journalOf, type Run } from './run.ts'
+import { effectsOf, journalOf, type Run } from './run.ts'
 
 /** The result that asks the client for everything that the run wants, with the journal as it stands. */
 export function suspendCall(run: Run): Awaitable<JsonObject> {
-  return after(recordQuestions(run), (requests) => {
-    endExplicitRound(run)
-    return inputRequiredResult(run, requests)
-  })
+  return after(rememberAnswers(run), () =>
+    after(recordQuestions(run), (requests) => {
+      endExplicitRound(run)
+      return inputRequiredResult(run, requests)
+    }),
+  )
 }
 
 /** The result of a handler that asked in the protocol's own terms. */
@@ -28,21 +30,42 @@ export function suspendExplicitly(run: Run, { requests, state }: InputRequired):
   const kept = state === undefined ? { value: undefined } : jsonCopy(state)
   if ('reason' in kept)
     throw new HandlerError('json', `The state given to inputRequired must be JSON, but ${kept.reason}`)
-  const { clientCapabilities } = metaKeys
-  const missing = missingFor(Object.values(requests), run.scope.meta[clientCapabilities])
-  if (missing !== undefined) {
-    const message = `The client must declare these capabilities for this request: ${Object.keys(missing).join(', ')}`
-    throw new McpError(errorCodes.missingRequiredClientCapability, message, { data: { requiredCapabilities: missing } })
+  requireAnswerable(run, requests)
+  // Nothing is to be sealed: the answers are read without a state, as they may come before they were asked for.
+  const { journal, settings } = run.scope
+  if (state === undefined && settings.state === undefined && journal === undefined) {
+    return asksFor(run, undefined, entries)
   }
   const kinds = new Map(entries.map(([key, { method }]) => [key, method]))
-  journalOf(run).explicit = { kinds, state: kept.value }
-  note(run, 'explicit')
-  if (run.scope.call.journal === undefined) return inputRequiredResult(run, entries)
-  const round = journalOf(run).round + 1
-  return inputRequiredResult(
-    run,
-    entries.map(([key, request]) => [explicitKey(key, round), request]),
-  )
+  return after(rememberAnswers(run), () => {
+    journalOf(run).explicit = { kinds, state: kept.value }
+    note(run, 'explicit')
+    if (run.scope.journal === undefined) return inputRequiredResult(run, entries)
+    const round = journalOf(run).round + 1
+    return inputRequiredResult(
+      run,
+      entries.map(([key, request]) => [explicitKey(key, round), request]),
+    )
+  })
+}
+
+/**
+ * Records a digest of the answers to an explicit round: they are not kept, but determine the effects of the call from
+ * here on.
+ */
+function rememberAnswers(run: Run): Awaitable<void> {
+  if (run.responses === undefined || run.responses.size === 0) return undefined
+  return after(effectsOf(run), (effects) => {
+    journalOf(run).past = effects
+    note(run, 'past')
+  })
+}
+
+function requireAnswerable({ scope }: Run, requests: InputRequired['requests']): void {
+  const missing = missingFor(Object.values(requests), scope.meta[metaKeys.clientCapabilities])
+  if (missing === undefined) return
+  const message = `The client must declare these capabilities for this request: ${Object.keys(missing).join(', ')}`
+  throw new McpError(errorCodes.missingRequiredClientCapability, message, { data: { requiredCapabilities: missing } })
 }
 
 function endExplicitRound(run: Run): void {

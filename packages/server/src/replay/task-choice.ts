@@ -1,5 +1,5 @@
 /**
- * Whether a call is carried on as a task: `never`; `allowed` when its client takes tasks; or `required`, and a client that does
- * not is told that it would have to.
+ * Decides whether a call runs as a task: `never`; `allowed` when its client accepts tasks; or `required`, which rejects
+ * a client that does not.
  */
 export type TaskChoice = 'never' | 'allowed' | 'required'

@@ -27,7 +27,7 @@ function placeOf({ method, params }: RpcRequest): ErrorPlace {
 }
 
 /**
- * Whether a code may go over the wire. Those from -32099 to -32000 are the specification's to define, and some that it
+ * Returns whether a code may be sent. Those from -32099 to -32000 are the specification's to define, and some that it
  * once defined must not be sent any more (basic/index, error codes).
  */
 function maySend({ code }: McpError): boolean {

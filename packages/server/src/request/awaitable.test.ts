@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { deferSignal } from '@x/schema'
+import { deferSignal, emptyContext } from '@x/schema'
 import { type Context, createServer, tool } from '../index.ts'
 import { callOf, collector, requestOf } from '../testing/ask.ts'
 
@@ -14,7 +14,7 @@ describe('cancelling', () => {
       )
     const server = createServer({ ...about, tools: [tool('obedient', { description: 'Ends', run })], onError })
     const controller = new AbortController()
-    const answer = server(requestOf('tools/call', { name: 'obedient' }), callOf({ signal: controller.signal }))
+    const answer = server.exchange(requestOf('tools/call', { name: 'obedient' }), callOf({ signal: controller.signal }))
     const reason = new Error('enough')
     controller.abort(reason)
     await expect(answer).rejects.toBe(reason)
@@ -27,11 +27,11 @@ describe('cancelling', () => {
   ])('the signal is not looked at for a handler that %s', async (_, run) => {
     const server = createServer({ ...about, tools: [tool('a', { description: 'a', run })] })
     let looks = 0
-    const call = deferSignal({ notify() {} }, () => {
+    const call = deferSignal({ notify() {}, context: emptyContext }, () => {
       looks++
       return new AbortController().signal
     })
-    await expect(server(requestOf('tools/call', { name: 'a' }), call)).resolves.toMatchObject({ id: 1 })
+    await expect(server.exchange(requestOf('tools/call', { name: 'a' }), call)).resolves.toMatchObject({ id: 1 })
     expect(looks).toBe(0)
   })
 })

@@ -1,4 +1,5 @@
 import type {
+  CallContext,
   ClientCapabilities,
   CreateMessageRequestParams,
   CreateMessageResult,
@@ -17,26 +18,26 @@ import type { FormAnswer, FormQuestion, UrlQuestion } from '../replay/question.t
 import type { Checkpoint, StepContext, StepResult, Widened } from '../replay/recorded.ts'
 import type { Awaitable } from './awaitable.ts'
 
-/** What is known of a request while it is served. It may be taken apart: its functions need no `this`. */
+/** The request while it is served. It may be destructured: its functions need no `this`. */
 export interface RequestContext {
   /** Aborts when nobody wants the answer any more. */
   readonly signal: AbortSignal
-  /** Who asks, as the transport authenticated them; the one thing here that decisions may rest on. */
+  /** The authenticated caller; the only member that authorization may rely on. */
   readonly principal: Principal | undefined
-  /** Who asks, as they describe themselves. */
+  /** The client's unverified description of itself. */
   readonly client: ClientView
   /** The request's `_meta`, with the keys of extensions and of trace context. */
   readonly meta: RequestMetaObject
   /**
-   * What an exchange around the server gives to handlers, by the identifier of the extension; undefined without it. The extension's
-   * package has a typed way to it. Each run of a handler is given its own.
+   * Values that middleware and extensions set for this call, by typed keys. An extension's package exports the accessor
+   * to its own.
    */
-  extension(identifier: string): unknown
-  /** Whether the client declared, for this request, that it can do something. */
+  readonly context: CallContext
+  /** Returns whether the client declared a feature for this request. */
   can(feature: ClientFeature): boolean
   /**
-   * Tells how far the work is, if the client asked to be told. A value that is not greater than the last is dropped, as
-   * is everything after the call has ended (basic/patterns/progress).
+   * Reports progress, if the client asked for it. A value that is not greater than the last is dropped, as is every
+   * value after the call has ended (basic/patterns/progress).
    */
   progress(progress: number, total?: number, message?: string): void
   /**
@@ -47,12 +48,13 @@ export interface RequestContext {
 }
 
 /**
- * What the handler of a tool, a prompt or a resource works with. Its functions that ask and record take a key, which names the
- * question or the work within the call: 1 to 128 letters, digits and `_-.:/`, each used once; loops put the item in it.
+ * The context of a tool's, prompt's or resource's handler. Its functions that ask and record take a key, which names
+ * the question or the work within the call: 1 to 128 letters, digits and `_-.:/`, each used once; loops put the item in
+ * it.
  *
  * When an answer is missing, the function rejects, the handler ends, and the client is asked. Once it has answered, the
- * handler runs again from the top, on any instance: what is answered and recorded returns at once, and the code between is
- * run again. What must not be done twice belongs into a `step`.
+ * handler runs again from the top, on any instance: answers and recorded results return at once, and the code between
+ * is run again. Work that must not be repeated belongs into a `step`.
  */
 export interface Context extends RequestContext {
   /**
@@ -73,24 +75,31 @@ export interface Context extends RequestContext {
   /** The places in the user's files that the server may work on (client/roots). */
   roots(key: string): Promise<readonly Root[]>
   /**
-   * Does work whose result is recorded: later runs of this call have it without the work. The result is JSON, or nothing.
-   * A step that throws is not recorded, and one that has just run may run again if its recording is lost: it runs at least
-   * once.
+   * Runs work and records its result: later runs of this call have it without the work. The result is JSON, or nothing.
+   * A step that throws is not recorded, and one that has just run may run again if its recording is lost: it runs at
+   * least once.
    */
   step<T extends StepResult>(key: string, work: (context: StepContext) => Awaitable<T>): Promise<T>
   /** Opens a record of how far a loop has come: a later run begins from its value. */
   checkpoint<T extends JsonValue>(key: string, initial: T): Checkpoint<Widened<T>>
   /**
-   * Makes the call a task from here on, if its client takes tasks: the handler ends, and runs again from the top in the background,
-   * with everything that was answered and recorded. Resolves with whether the call is a task. Without tasks the handler goes on as it
-   * is, unless the task is `required`: then the client is told so (-32021).
+   * Makes the call a task from here on, if its client takes tasks: the handler ends, and runs again from the top in the
+   * background, with everything that was answered and recorded. Resolves with whether the call is a task. Without tasks
+   * the handler goes on as it is, unless the task is `required`: then the client is told so (-32021).
    */
   task(choice?: TaskChoice): Promise<boolean>
   /** When the call began, in milliseconds since 1970: the same in every run. */
   now(): number
-  /** A random UUID by key: the same in every run. */
+  /**
+   * A UUID by key: the same in every run, and when a call with an idempotency key is sent again. The client that made
+   * that key can compute it: make secrets with `crypto.randomUUID()` inside a step.
+   */
   uuid(key: string): string
-  /** What the client answered to the `inputRequired` that the last round returned, by key; its contents are unchecked. */
+  /**
+   * The client's answers to the `inputRequired` that the last round returned, by key; their contents are unchecked. A
+   * request without `requestState` may bring answers too, to questions that nobody asked. Where it matters that a user
+   * was asked, give `inputRequired` a state and look for it in `ctx.state`, or use `ctx.elicit`.
+   */
   readonly responses: ReadonlyMap<string, InputResponse>
   /** The state that the last round gave to `inputRequired`. */
   readonly state: JsonValue | undefined
@@ -105,7 +114,7 @@ export interface ClientView {
   readonly capabilities: ClientCapabilities
 }
 
-/** What a client may be able to do; an identifier with a slash is an extension. */
+/** A feature that a client may declare; an identifier with a slash is an extension. */
 export type ClientFeature =
   | 'elicitation'
   | 'elicitation.form'

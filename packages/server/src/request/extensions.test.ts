@@ -1,15 +1,14 @@
-import { extendCall } from '@x/schema'
+import { contextKey, createCall, type Middleware, withContext } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { z } from 'zod'
-import { type Context, createServer, prompt, resource, resourceTemplate, tool, type VisibleTo } from '../index.ts'
-import { callOf, callTool, errorOf, invalidParams, pagesOf, resultOf, textOf } from '../testing/ask.ts'
+import { createServer, prompt, resource, resourceTemplate, tool, type VisibleTo, type CallView } from '../index.ts'
+import { callTool, errorOf, invalidParams, pagesOf, resultOf, textOf } from '../testing/ask.ts'
 
-const identifier = 'com.example/badge'
+const badgeKey = contextKey<string>('com.example/badge')
 const about = { name: 'demo', version: '1.0.0' }
-const badgeOf = (ctx: Pick<Context, 'extension'>): string => String(ctx.extension(identifier))
-const badged = (badge: string) => ({ extensions: extendCall(callOf(), identifier, () => badge).extensions })
+const badgeOf = ({ context }: CallView): string => String(context.get(badgeKey))
+const badged = (badge: string) => ({ context: withContext(createCall(), badgeKey, badge).context })
 
-describe('What an exchange around the server gives', () => {
+describe('A value in the context of a call', () => {
   const show = tool('show', { description: 'Shows it', run: (_args, ctx) => badgeOf(ctx) })
 
   test('reaches the handler of the call that it was given with, and of no other', async () => {
@@ -19,8 +18,18 @@ describe('What an exchange around the server gives', () => {
     expect(textOf(await callTool(server, 'show', {}, badged('b')))).toBe('b')
   })
 
-  test('reaches what completes an argument', async () => {
-    const complete = { id: (_: string, { ctx }: { ctx: Pick<Context, 'extension'> }) => [badgeOf(ctx)] }
+  test('is set by a middleware, and the innermost one counts', async () => {
+    const set =
+      (badge: string): Middleware =>
+      (next) =>
+      (request, call) =>
+        next(request, withContext(call, badgeKey, badge))
+    const server = createServer({ ...about, tools: [show], use: [set('outer'), set('inner')] })
+    expect(textOf(await callTool(server, 'show'))).toBe('inner')
+  })
+
+  test('reaches the completion of an argument', async () => {
+    const complete = { id: (_: string, { ctx }: { ctx: CallView }) => [badgeOf(ctx)] }
     const template = resourceTemplate('test://{id}', { name: 'one', complete, read: () => '' })
     const server = createServer({ ...about, resourceTemplates: [template] })
     const params = { ref: { type: 'ref/resource', uri: 'test://{id}' }, argument: { name: 'id', value: '' } }
@@ -29,29 +38,15 @@ describe('What an exchange around the server gives', () => {
     })
   })
 
-  test('is opened anew for every run of a handler, so that nothing of an earlier run stays in it', async () => {
-    let opened = 0
-    const open = () => ({ times: 0, opened: ++opened })
-    const notes: string[] = []
-    const asking = tool('asking', {
-      description: 'Asks',
-      async run(_args, ctx) {
-        const given = ctx.extension(identifier)
-        const mine = z.object({ times: z.number(), opened: z.number() }).parse(given)
-        Object.assign(Object(given), { times: mine.times + 1 })
-        notes.push(`run ${mine.opened}: ${mine.times}, ${given === ctx.extension(identifier)}`)
-        return ctx.step('work', () => 'done')
-      },
-    })
-    const server = createServer({ ...about, tools: [asking], strictReplay: true })
-    await callTool(server, 'asking', {}, { extensions: extendCall(callOf(), identifier, open).extensions })
-    expect(notes.length).toBeGreaterThan(1)
-    expect(notes).toEqual(notes.map((_, index) => `run ${index + 1}: 0, true`))
+  test('meets a key of the same name, as from another copy of the package', async () => {
+    const server = createServer({ ...about, tools: [show] })
+    const context = withContext(createCall(), contextKey<string>('com.example/badge'), 'same').context
+    expect(textOf(await callTool(server, 'show', {}, { context }))).toBe('same')
   })
 })
 
-describe('A definition that an extension opens', () => {
-  const visibleTo: VisibleTo = (_principal, view) => view.extension(identifier) === 'a'
+describe('A definition whose visibility depends on the context', () => {
+  const visibleTo: VisibleTo = (_principal, call) => badgeOf(call) === 'a'
   const server = createServer({
     ...about,
     tools: [tool('t', { description: 't', visibleTo, run: () => 'ran' })],
@@ -65,7 +60,7 @@ describe('A definition that an extension opens', () => {
     ['prompts/list', 'prompts'],
     ['resources/list', 'resources'],
     ['resources/templates/list', 'resourceTemplates'],
-  ])('stands in %s for those calls alone', async (method, field) => {
+  ])('is listed by %s for those calls alone', async (method, field) => {
     const count = async (badge: string): Promise<unknown[]> =>
       (await pagesOf(server, method, badged(badge))).flatMap((page) => page[field])
     expect(await count('a')).toHaveLength(1)

@@ -77,7 +77,7 @@ describe('progress', () => {
         time += 250
       }
     }
-    const messages = await messagesOf(run, asked, { messagesPerSecond: 2, now: () => time })
+    const messages = await messagesOf(run, asked, { messagesPerSecond: 2, runtime: { monotonicNow: () => time } })
     expect(progressed(messages)).toEqual([1, 2, 5, 6, 9, 10])
   })
 })
@@ -120,7 +120,7 @@ describe('after the end of a call', () => {
   test('nothing is sent about it any more [PRG-006 PRG-009]', async () => {
     const { kept, server } = keep()
     const call = callOf()
-    await server(requestOf('tools/call', { name: 't' }, { meta }), call)
+    await server.exchange(requestOf('tools/call', { name: 't' }, { meta }), call)
     kept[0]?.progress(1)
     kept[0]?.log('error', 'late')
     expect(call.messages).toEqual([])
@@ -128,10 +128,10 @@ describe('after the end of a call', () => {
 
   test('nothing is sent about a call that was cancelled, though its handler goes on', async () => {
     const { kept, server } = keep()
-    await server(requestOf('tools/call', { name: 't' }), callOf())
+    await server.exchange(requestOf('tools/call', { name: 't' }), callOf())
     const controller = new AbortController()
     const call = callOf({ signal: controller.signal })
-    void server(requestOf('tools/call', { name: 't' }, { meta }), call)
+    void server.exchange(requestOf('tools/call', { name: 't' }, { meta }), call)
     kept[1]?.progress(1)
     controller.abort('enough')
     kept[1]?.progress(2)

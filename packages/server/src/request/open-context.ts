@@ -1,4 +1,4 @@
-import { type ClientCapabilities, deferSignal, extensionView, type LoggingLevel, metaKeys, supports } from '@x/schema'
+import { type ClientCapabilities, deferSignal, type LoggingLevel, metaKeys, supports } from '@x/schema'
 import { becomeTask } from '../replay/become-task.ts'
 import { askForm, elicit, elicitAll, elicitUrl, roots, sample } from '../replay/questions.ts'
 import { checkpoint, now, step, uuid } from '../replay/record-work.ts'
@@ -6,7 +6,7 @@ import { type Run, signalOf } from '../replay/run.ts'
 import type { ClientFeature, ClientView, Context, RequestContext } from './context.ts'
 import type { Scope } from './scope.ts'
 
-/** What a client must have declared to be able to do something. */
+/** The client capabilities that each feature stands for. */
 const features = new Map<string, ClientCapabilities>([
   ['elicitation', { elicitation: {} }],
   ['elicitation.form', { elicitation: { form: {} } }],
@@ -33,8 +33,15 @@ export function openRequestContext(scope: Scope): RequestContext {
   const { meta, call } = scope
   const { progress, log } = messagesOf(scope)
   const can = (feature: ClientFeature) => isDeclared(feature, scope)
-  const { extension } = extensionView(call)
-  const context = { principal: call.principal, client: clientOf(scope), meta, extension, can, progress, log }
+  const context = {
+    principal: call.principal,
+    client: clientOf(scope),
+    meta,
+    context: call.context,
+    can,
+    progress,
+    log,
+  }
   return deferSignal(context, () => call.signal)
 }
 
@@ -47,7 +54,7 @@ export function openContext(run: Run): Context {
     principal: scope.call.principal,
     client: clientOf(scope),
     meta: scope.meta,
-    extension: extensionView(scope.call).extension,
+    context: scope.call.context,
     can: (feature) => isDeclared(feature, scope),
     progress,
     log,
@@ -68,7 +75,9 @@ export function openContext(run: Run): Context {
   return deferSignal(context, () => signalOf(run))
 }
 
-/** A handler that does not wait for what it started must not bring down the process, and with it the calls of others. */
+/**
+ * A handler that does not wait for what it started must not bring down the process, and with it the calls of others.
+ */
 function unattended<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {})
   return promise
@@ -122,7 +131,10 @@ function openMessages(scope: Scope): Pick<RequestContext, 'progress' | 'log'> {
   }
 }
 
-/** Tells whether one more message may go out: the call runs still, and has not used up this second's share. */
+/**
+ * Returns a function that says whether one more message may be sent: the call still runs, and this second's limit is
+ * not reached.
+ */
 function openRate(scope: Scope): () => boolean {
   const { messagesPerSecond, now } = scope.settings
   let second = Number.NEGATIVE_INFINITY

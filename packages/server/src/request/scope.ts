@@ -2,41 +2,51 @@ import {
   type Call,
   type ClientCapabilities,
   errorCodes,
+  type JournalStore,
   type JsonObject,
   McpError,
   metaKeys,
   type RequestId,
   type RequestMetaObject,
+  type Runtime,
   supports,
 } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import type { Catalog } from '../catalog.ts'
 import type { ServerWarning } from '../server-warning.ts'
-import type { Gauge } from '../shedding/gauge.ts'
+import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
+import type { LoadMonitor } from '../shedding/load-monitor.ts'
 import type { Subscriptions } from '../subscriptions/subscriptions.ts'
 
-/** What the author of a server chose, and `update` does not change. */
+/** The settings of a server, which `update` does not change. */
 export interface Settings {
   readonly onError: (error: unknown, where: ErrorPlace) => void
   readonly describeError: (error: unknown, where: ErrorPlace) => string
-  /** How many progress and log messages one call may send in a second. */
+  /** The progress and log messages that one call may send in a second. */
   readonly messagesPerSecond: number
   /** Milliseconds, from any beginning. */
   readonly now: () => number
-  /** What seals `requestState`; undefined where nothing may be asked. */
+  /** The codec of `requestState`; undefined where no handler may ask. */
   readonly state: StateCodec | undefined
+  /** The service that `requestState` is bound to. */
+  readonly stateAudience: string
+  /** True where answers are believed that came before anything was asked. */
+  readonly acceptUnaskedResponses: boolean
   readonly warn: (warning: ServerWarning) => void
-  /** Whether every handler runs again at each of its awaits, to show what is not repeatable. */
+  /** True when every handler runs again at each of its awaits, to detect code that is not repeatable. */
   readonly strictReplay: boolean
   /** Milliseconds since 1970. */
   readonly wallClock: () => number
   readonly randomUuid: () => string
+  readonly runtime: Runtime
   readonly subscriptions: Subscriptions
-  /** How busy the server is. */
-  readonly gauge: Gauge
+  /** The load of the server. */
+  readonly loadMonitor: LoadMonitor
+  /** The store of completed results, for calls that are sent again. */
+  readonly idempotency: IdempotencyOptions | undefined
 }
 
-/** Which request an error came from. */
+/** The request that an error belongs to. */
 export interface ErrorPlace {
   readonly method: string
   /** The name or URI of the tool, prompt, resource or template. */
@@ -53,9 +63,13 @@ export interface Scope {
   /** The definitions that the request began with; an update in between does not reach it. */
   readonly catalog: Catalog
   readonly settings: Settings
+  /** Stores the journal of a call that runs as a task. */
+  readonly journal: JournalStore | undefined
+  /** Derived from the idempotency key of the client; undefined without one. */
+  callId: string | undefined
   /** False once the request has been answered: nothing may be sent about it then. */
   open: boolean
-  /** What was told to `onAbort` for this request, and is taken back with its end: the caller's signal may live on. */
+  /** Listeners that this request added to the caller's signal, which may live on; removed at its end. */
   followers: (() => void)[] | undefined
 }
 
@@ -68,7 +82,7 @@ export function requireCapabilities(needed: ClientCapabilities | undefined, { me
   throw new McpError(errorCodes.missingRequiredClientCapability, message, { data: { requiredCapabilities: missing } })
 }
 
-/** Tells the author of an error that the peer does not see whole. An `onError` that fails changes nothing. */
+/** Reports an error that the peer does not see whole. An `onError` that fails changes nothing. */
 export function report(error: unknown, where: ErrorPlace, { onError }: Pick<Settings, 'onError'>): void {
   try {
     onError(error, where)

@@ -1,4 +1,4 @@
-/** How many bytes go through one call; a larger spread would overflow the stack. */
+/** The bytes that go through one call; a larger spread would overflow the stack. */
 const chunk = 0x2000
 
 /** The Base64 of bytes, with the padding that `blob` fields have. */

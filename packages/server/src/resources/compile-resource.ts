@@ -4,7 +4,7 @@ import { DefinitionError } from '../definition-error.ts'
 import type { Resource, ResourceDescription, ResourceTemplate } from './resource.ts'
 import { parseUriTemplate } from './uri-template.ts'
 
-/** What was read is nobody else's, and stale at once, unless the author says otherwise. */
+/** A read result is private, and stale at once, unless the author says otherwise. */
 const readDefaults = { ttlMs: 0, scope: 'private' } as const
 
 /** Makes a resource ready to be read. Throws {@link DefinitionError}. */

@@ -17,10 +17,10 @@ export interface ResourceTemplate {
   readonly definition: AnyTemplateDefinition
 }
 
-/** What resources and templates say of themselves. */
+/** The description of a resource or template. */
 export interface ResourceDescription extends Described {
   readonly name: string
-  /** Tells the model what it holds. */
+  /** Its content, described for the model. */
   readonly description?: string | undefined
   /** Also the media type of what is read, where the contents do not say otherwise. */
   readonly mimeType?: string | undefined
@@ -29,14 +29,14 @@ export interface ResourceDescription extends Described {
   readonly cache?: CacheHints | undefined
 }
 
-/** What a resource is, and how it is read. */
+/** The definition of a resource. */
 export interface ResourceDefinition extends ResourceDescription {
   /** Bytes of the content. */
   readonly size?: number | undefined
   read(ctx: Context): Awaitable<ResourceReturn | InputRequired>
 }
 
-/** What the resources of a template are, and how one is read. */
+/** The definition of a template's resources. */
 export interface ResourceTemplateDefinition<Template extends string> extends ResourceDescription {
   /** Suggests values, by variable. */
   readonly complete?: { readonly [Name in VariableNames<Template>]?: Completer } | undefined
@@ -53,12 +53,12 @@ export interface AnyTemplateDefinition extends ResourceDescription {
   read(variables: { readonly [name: string]: string }, ctx: Context): Awaitable<ResourceReturn | InputRequired>
 }
 
-/** What `read` may return: text, bytes, one part or several, or parts with what belongs to all of them. */
+/** The return type of `read`: text, bytes, one part or several, or parts with members that belong to all of them. */
 export type ResourceReturn = string | Uint8Array | ResourcePart | readonly ResourcePart[] | ResourceContent
 
 /** One part of a resource's contents. */
 export interface ResourcePart {
-  /** What was read; the URI that was asked for, when absent. */
+  /** The URI of the part; the requested one when absent. */
   readonly uri?: string | undefined
   readonly mimeType?: string | undefined
   readonly text?: string | undefined

@@ -62,9 +62,9 @@ function parseVariable(expression: string, refuse: (reason: string) => Error): U
 /**
  * The variables of a URI that the template describes, percent-decoded; undefined when it does not.
  *
- * Takes time linear in the URI for a given template. Where a URI can be split in several ways, an earlier variable takes
- * as much as it can. What comes out is safe to put in a path below a root: never empty, no control characters, no `.`
- * or `..` between slashes or backslashes, and neither of the two in a variable without `+`, not even encoded
+ * Takes time linear in the URI for a given template. Where a URI can be split in several ways, an earlier variable
+ * takes as much as it can. What comes out is safe to put in a path below a root: never empty, no control characters, no
+ * `.` or `..` between slashes or backslashes, and neither of the two in a variable without `+`, not even encoded
  * (server/resources, security considerations).
  */
 export function matchUriTemplate(template: UriTemplate, uri: string): UriVariables | undefined {
@@ -80,7 +80,7 @@ export function matchUriTemplate(template: UriTemplate, uri: string): UriVariabl
   return Object.fromEntries(entries)
 }
 
-/** What lies between the first and the last literal; undefined when the URI does not begin and end with them. */
+/** Returns the text between the first and the last literal; undefined when the URI does not begin and end with them. */
 function middleOf({ literals, variables }: UriTemplate, uri: string): string | undefined {
   const head = literals[0] ?? ''
   const tail = literals[variables.length] ?? ''
@@ -109,7 +109,7 @@ function divide({ literals, variables }: UriTemplate, middle: string): readonly 
   return texts
 }
 
-/** Where the last variable ends, by where it begins: at the end of the text, or 0 for nowhere. */
+/** The end of the last variable, by its start: at the end of the text, or 0 for nowhere. */
 function lastEnds(middle: string, variable: UriVariable | undefined): Int32Array {
   const ends = new Int32Array(middle.length + 1)
   const first = variable?.slashes === true ? 0 : middle.lastIndexOf('/') + 1
@@ -117,7 +117,7 @@ function lastEnds(middle: string, variable: UriVariable | undefined): Int32Array
   return ends
 }
 
-/** Where a variable before a separator ends, by where it begins; 0 for nowhere. */
+/** The end of a variable before a separator, by its start; 0 for nowhere. */
 function endsBefore(
   { middle, separator, next }: { middle: string; separator: string; next: Int32Array },
   variable: UriVariable | undefined,
@@ -143,7 +143,7 @@ function decodeVariable(text: string, variable: UriVariable): string | undefined
   }
 }
 
-/** Why a value cannot be that of a variable, or undefined when it can. */
+/** Returns the reason why a value cannot be that of a variable, or undefined when it can. */
 function unsafe(value: string, { slashes }: UriVariable): string | undefined {
   if (value === '') return 'is empty'
   // A pair of surrogates is one character under the flag u; a lone one has no UTF-8, and no URI.

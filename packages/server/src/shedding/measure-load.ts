@@ -6,8 +6,9 @@ const resolutionMs = 10
 const unreadMs = 2000
 
 /**
- * Measures the event loop's delay with Node's own histogram, and the heap: `createServer({ shedding: { load: measureLoad() } })`. Each reading tells
- * of the time since the one before. Nothing is measured while nobody reads, and nothing keeps the process alive.
+ * Measures the event loop's delay with Node's own histogram, and the heap:
+ * `createServer({ shedding: { load: measureLoad() } })`. Each reading tells of the time since the one before. Nothing
+ * is measured while nobody reads, and nothing keeps the process alive.
  */
 export function measureLoad(): () => Omit<Load, 'running'> {
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs })
@@ -18,7 +19,7 @@ export function measureLoad(): () => Omit<Load, 'running'> {
     const begun = histogram.enable()
     const { mean } = histogram
     histogram.reset()
-    // What is recorded is the time between two looks, which is the resolution where nothing is late.
+    // The histogram records the time between two samples, which is the resolution when nothing is late.
     const eventLoopDelayMs = begun || Number.isNaN(mean) ? 0 : Math.max(0, mean / 1e6 - resolutionMs)
     const { used_heap_size, heap_size_limit } = getHeapStatistics()
     return { eventLoopDelayMs, heapShare: used_heap_size / heap_size_limit }

@@ -6,16 +6,19 @@ import type { SheddingOptions } from './shedding-options.ts'
 export interface SheddingRules {
   readonly calls: 'movable' | 'all' | 'none'
   readonly policy: SheddingOptions['policy']
-  readonly limits: SoftLimits
+  readonly limits: LoadLimits
+  readonly readyLimits: LoadLimits
   readonly minWorkMs: number
   readonly budget: number
   readonly hardLimit: HardLimits
   readonly retryAfterMs: number
+  /** Milliseconds that a client waits before it sends a handed-off call again; undefined leaves it to the client. */
+  readonly handOffPauseMs: number | undefined
   readonly onShed: NonNullable<SheddingOptions['onShed']>
 }
 
-/** From where on an instance sheds. */
-export interface SoftLimits {
+/** From where on an instance sheds, or is not ready. */
+export interface LoadLimits {
   readonly running: number
   readonly eventLoopDelayMs: number
   readonly heapShare: number
@@ -30,33 +33,48 @@ export interface HardLimits {
 const none = Number.POSITIVE_INFINITY
 
 /**
- * Works the options out. Throws a DefinitionError for numbers that make no sense, and for calls that are to be shed though
- * nothing could seal what they have done.
+ * Works the options out. Throws a DefinitionError for numbers that make no sense, and for calls that are to be shed
+ * though nothing could seal what they have done.
  */
 export function rulesOf(shedding: false | SheddingOptions = {}, state: StateCodec | false | undefined): SheddingRules {
   const options = shedding === false ? {} : shedding
-  const { policy, minWorkMs = 500, budget = 5, retryAfterMs = 1000, onShed = ignore } = options
+  const { policy, minWorkMs = 500, budget = 5, retryAfterMs = 1000, handOffPauseMs, onShed = ignore } = options
+  const limits = softLimits(options)
   return {
     calls: shedding === false ? 'none' : shedCalls(options, state),
     policy,
-    limits: softLimits(options),
+    limits,
+    readyLimits: readyLimits(options, limits),
     minWorkMs: atLeast(0, 'minWorkMs', minWorkMs),
     budget: atLeast(0, 'budget', budget),
     hardLimit: hardLimits(options),
     retryAfterMs: atLeast(0, 'retryAfterMs', retryAfterMs),
+    handOffPauseMs: handOffPauseMs === undefined ? undefined : atLeast(0, 'handOffPauseMs', handOffPauseMs),
     onShed,
   }
 }
 
-function softLimits({
-  maxRunning = none,
-  maxEventLoopDelayMs = 100,
-  maxHeapShare = 0.85,
-}: SheddingOptions): SoftLimits {
+function softLimits({ maxRunning = none, maxEventLoopDelayMs = 25, maxHeapShare = 0.85 }: SheddingOptions): LoadLimits {
   return {
     running: atLeast(1, 'maxRunning', maxRunning),
     eventLoopDelayMs: atLeast(1, 'maxEventLoopDelayMs', maxEventLoopDelayMs),
     heapShare: share('maxHeapShare', maxHeapShare),
+  }
+}
+
+/**
+ * Were readiness to follow the soft limits, a balancer would leave out every instance that sheds, and flood the others.
+ */
+function readyLimits({ readyLimit = {} }: SheddingOptions, soft: LoadLimits): LoadLimits {
+  const {
+    running = soft.running * 4,
+    eventLoopDelayMs = soft.eventLoopDelayMs * 4,
+    heapShare = soft.heapShare,
+  } = readyLimit
+  return {
+    running: atLeast(1, 'readyLimit.running', running),
+    eventLoopDelayMs: atLeast(1, 'readyLimit.eventLoopDelayMs', eventLoopDelayMs),
+    heapShare: share('readyLimit.heapShare', heapShare),
   }
 }
 

@@ -1,10 +1,12 @@
-/** What is known of how busy this process is. */
+import type { StateStore } from '@x/state-codec'
+
+/** The load of this process. */
 export interface Load {
   /** Calls of handlers that run here, without those that are just being shed. */
   readonly running: number
   /** By how many milliseconds the event loop was late lately. */
   readonly eventLoopDelayMs: number
-  /** How much of the heap that the process may have is in use, from 0 to 1; undefined where nobody measures it. */
+  /** The share of the heap limit in use, from 0 to 1; undefined where it is not measured. */
   readonly heapShare: number | undefined
 }
 
@@ -13,15 +15,15 @@ export interface SheddingCall {
   readonly method: string
   /** The tool, prompt or resource. */
   readonly name: string
-  /** How often the call was shed before. */
+  /** Earlier hand-offs of the call. */
   readonly sheds: number
-  /** How often the call has asked its client. */
+  /** Rounds in which the call has asked its client. */
   readonly rounds: number
   /** For how many milliseconds it has worked here, from its first step or checkpoint on. */
   readonly workedMs: number
 }
 
-/** Why a call is shed: a limit of the load, the author's own policy, or because the instance stops. */
+/** The reason of a hand-off: a limit of the load, the author's own policy, or the stop of the instance. */
 export type ShedReason = 'load' | 'policy' | 'stopping'
 
 /** A call that was shed. */
@@ -30,7 +32,7 @@ export interface ShedEvent {
   /** The tool, prompt or resource. */
   readonly name: string
   readonly reason: ShedReason
-  /** How often the call has been shed now. */
+  /** Hand-offs of the call, this one included. */
   readonly sheds: number
   /** The load that was known when it was decided. */
   readonly load: Load
@@ -39,58 +41,86 @@ export interface ShedEvent {
 /** When calls move on to other instances; see {@link ServerDefinition.shedding}. All of it has defaults. */
 export interface SheddingOptions {
   /**
-   * Which calls may be shed: those of transports where a retry may reach another instance, as over HTTP, when the server has a
-   * `state` that other instances open (`'movable'`, the default); or those of every transport (`'all'`).
+   * The calls that may be handed off: those of transports where a retry may reach another instance, as over HTTP, when
+   * the server has a `state` that other instances open (`'movable'`, the default); or those of every transport
+   * (`'all'`).
    */
   readonly calls?: 'movable' | 'all' | undefined
-  /** Decides in place of the soft limits; `minWorkMs` and `budget` hold all the same. One that throws keeps the call here. */
+  /**
+   * Decides in place of the soft limits; `minWorkMs` and `budget` hold all the same. One that throws keeps the call
+   * here.
+   */
   readonly policy?: ((load: Load, call: SheddingCall) => boolean) | undefined
   /**
-   * Where measurements come from, about ten times a second while calls run: `measureLoad()` of `@x/server/node` measures event loop and heap exactly. What it
-   * does not tell is the server's own: its running calls, and how late a timer is.
+   * Returns measurements, about ten times a second while calls run: `measureLoad()` of `@x/server/node` measures event
+   * loop and heap exactly. The server measures the absent values itself: its running calls, and the delay of a timer.
    */
   readonly load?: (() => Partial<Load>) | undefined
   /** Soft limit of running calls; none when absent. Shedding ends below four fifths of a soft limit. */
   readonly maxRunning?: number | undefined
-  /** Soft limit of the event loop's delay in milliseconds, 100 when absent. */
+  /**
+   * Soft limit of the event loop's delay in milliseconds, 25 when absent: from there on an instance compares itself
+   * with the others.
+   */
   readonly maxEventLoopDelayMs?: number | undefined
   /** Soft limit of the heap in use, from 0 to 1; 0.85 when absent, where it is measured. */
   readonly maxHeapShare?: number | undefined
   /** For so many milliseconds a call works at each instance before it may be shed; 500 when absent. */
   readonly minWorkMs?: number | undefined
   /**
-   * How often one call may be shed for load before it runs to its end, 5 when absent: most clients give up after ten results that are not final. A call
-   * that asks much has less of it.
+   * Hand-offs of one call for load before it runs to its end, 5 when absent: most clients give up after ten results
+   * that are not final. Questions reduce it. Hand-offs of an instance that stops do not count.
    */
   readonly budget?: number | undefined
   /** Limits from which on new calls are refused before their handler runs; none when absent. */
   readonly hardLimit?: HardLimit | undefined
+  /**
+   * Limits over which a server is not ready, once it has been over one of them for five seconds. When absent: four
+   * times the soft limits of running calls and of the event loop's delay, and the soft limit of the heap.
+   */
+  readonly readyLimit?: ReadyLimit | undefined
+  /**
+   * After how many milliseconds a client should send a call again that was handed off, as a hint in the result's
+   * `_meta`. When absent, clients choose: that of this project waits for 25 to 50 ms.
+   */
+  readonly handOffPauseMs?: number | undefined
   /** After how many milliseconds a refused client should try again; 1000 when absent. */
   readonly retryAfterMs?: number | undefined
-  /** Is told of every call that was shed. */
+  /** Receives every hand-off. */
   readonly onShed?: ((event: ShedEvent) => void) | undefined
 }
 
-/** From where on new calls are refused. A call that comes back is let in up to twice as much, because its work would be lost. */
+/**
+ * From where on new calls are refused. A call that comes back is let in up to twice as much, because its work would be
+ * lost.
+ */
 export interface HardLimit {
   readonly running?: number | undefined
   readonly eventLoopDelayMs?: number | undefined
 }
 
-/** How a server is doing, at one moment. */
+/** From where on a server is not ready. */
+export interface ReadyLimit {
+  readonly running?: number | undefined
+  readonly eventLoopDelayMs?: number | undefined
+  /** From 0 to 1. */
+  readonly heapShare?: number | undefined
+}
+
+/** The load of a server at one moment. */
 export interface ServerLoad extends Load {
   /**
-   * Whether a balancer should send calls here: the server does not stop, is not at its hard limit, and has not been over
-   * its soft limits for five seconds.
+   * True when a balancer should send calls here: the server does not stop, is not at its hard limit, and has not been
+   * over its limits of readiness for five seconds.
    */
   readonly ready: boolean
-  /** Whether `drain` was called. */
+  /** True when a stop was announced with `drain`. */
   readonly draining: boolean
   /** Counts since the server was made. */
   readonly counters: LoadCounters
 }
 
-/** What has become of calls. */
+/** Counts of the outcomes of calls. */
 export interface LoadCounters {
   /** Calls that were shed, by reason. */
   readonly sheds: Readonly<Record<ShedReason, number>>
@@ -98,4 +128,14 @@ export interface LoadCounters {
   readonly refused: number
   /** Calls that came here with what they had done elsewhere or before. */
   readonly resumed: number
+}
+
+/** The storage of completed results, for calls that are sent again. */
+export interface IdempotencyOptions {
+  /** Shared by all instances, as `redisStore` and `postgresStore` of `@x/state-codec` are. */
+  readonly store: StateStore
+  /** For how many milliseconds a result is answered again; 600,000 (ten minutes) when absent. */
+  readonly ttlMs?: number | undefined
+  /** Characters of JSON that a stored result may have; 262,144 when absent. A longer one is computed again. */
+  readonly maxCharacters?: number | undefined
 }

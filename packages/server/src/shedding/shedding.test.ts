@@ -53,7 +53,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
   })
 
   test('what an idle instance runs stays there', async () => {
-    const hand = openHand({ eventLoopDelayMs: 99, heapShare: 0.8 })
+    const hand = openHand({ eventLoopDelayMs: 25, heapShare: 0.85 })
     const { text, rounds } = await play(serveUnder(hand, oneStep, mode))
     expect([text, rounds, hand.sheds]).toEqual(['1', [], []])
   })
@@ -83,10 +83,11 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     expect([text, asked, hand.sheds]).toEqual(['done', [['a']], []])
   })
 
-  test('a call that is overloaded everywhere runs to its end once its budget is used up', async () => {
+  test('a call that a policy sheds everywhere runs to its end once its budget is used up', async () => {
     const ran: string[] = []
     const hands = [1, 2, 3].map(() => openHand(overloaded, 100))
-    const [first, ...more] = hands.map((hand) => serveUnder(hand, counting(20, ran), mode))
+    const policy = () => true
+    const [first, ...more] = hands.map((hand) => serveUnder(hand, counting(20, ran), { ...mode, shedding: { policy } }))
     if (first === undefined) throw new Error('there are three')
     const played = await play([first, ...more])
     expect(played.rounds).toHaveLength(5)
@@ -120,7 +121,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
   test('sheds are no rounds: nobody is warned that a call asks too often', async () => {
     const hand = openHand(overloaded, 100)
-    const served = serveUnder(hand, counting(20), { ...mode, shedding: { budget: 12 } })
+    const served = serveUnder(hand, counting(20), { ...mode, shedding: { budget: 12, policy: () => true } })
     const { rounds } = await play(served)
     expect([rounds.length, served.warnings]).toEqual([12, []])
   })
@@ -130,18 +131,18 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     const run: Run = async (ctx) => {
       const progress = ctx.checkpoint('loop', 0)
       while (progress.value < 10) {
-        hand.time += 40
+        hand.time += 80
         await progress.save(progress.value + 1)
       }
       return 'done'
     }
-    const served = serveUnder(hand, run, { ...mode, shedding: { minWorkMs: 120 } })
+    const served = serveUnder(hand, run, { ...mode, shedding: { minWorkMs: 240 } })
     const calls: SheddingCall[] = []
     const policy: SheddingOptions['policy'] = (_, call) => calls.push(call) > 0
-    const watched = serveUnder(hand, run, { ...mode, shedding: { minWorkMs: 120, policy } })
+    const watched = serveUnder(hand, run, { ...mode, shedding: { minWorkMs: 240, policy } })
     expect((await play(served)).rounds).toHaveLength(3)
     expect((await play(watched)).rounds).toHaveLength(3)
-    expect(calls.map(({ workedMs }) => workedMs)).toEqual([120, 120, 120])
+    expect(calls.map(({ workedMs }) => workedMs)).toEqual([240, 240, 240])
   })
 
   test('a policy decides in place of the limits, and knows the load and the call', async () => {
@@ -181,27 +182,31 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       return oneStep(ctx)
     }
     const served = serveUnder(hand, run, { strictReplay: false })
-    const calls = Array.from({ length: 8 }, () => send(served))
-    expect(served.server.load.running).toBe(8)
+    const calls = Array.from({ length: 16 }, () => send(served))
+    expect(served.server.load.running).toBe(16)
     for (const go of open.splice(0)) go()
     const first = await Promise.all(calls)
     expect(first.filter(({ state }) => state !== undefined)).toHaveLength(2)
     expect(served.server.load.counters.sheds.load).toBe(2)
   })
 
-  test('of the calls beyond maxRunning so many move as it takes to fall to four fifths', async () => {
+  test('calls beyond maxRunning move an eighth at a time, until it has fallen to four fifths', async () => {
     const hand = openHand()
     const open: (() => void)[] = []
     const run: Run = async (ctx) => {
-      await new Promise<void>((resolve) => void open.push(resolve))
-      await ctx.step('one', () => 1)
-      await new Promise<void>((resolve) => void open.push(resolve))
+      for (let index = 0; index < 4; index++) {
+        await new Promise<void>((resolve) => void open.push(resolve))
+        await ctx.step(`step/${index}`, () => 1)
+      }
       return 'done'
     }
     const served = serveUnder(hand, run, { strictReplay: false, shedding: { maxRunning: 10 } })
     const calls = Array.from({ length: 12 }, () => send(served))
-    for (const go of open.splice(0)) go()
-    await expect.poll(() => open.length).toBe(8)
+    for (const left of [10, 8, 8]) {
+      for (const go of open.splice(0)) go()
+      await expect.poll(() => open.length).toBe(left)
+      hand.time += 200
+    }
     for (const go of open.splice(0)) go()
     const ended = await Promise.all(calls)
     expect(ended.filter(({ text }) => text === 'done')).toHaveLength(8)
@@ -211,15 +216,15 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
 describe('which calls may move', () => {
   const cases: [string, SheddingOptions | false | undefined, boolean | undefined, boolean][] = [
-    ['a movable call by default', undefined, true, true],
+    ['a call that can be handed off by default', undefined, true, true],
     ['a call in memory or over stdio by default', undefined, undefined, false],
     ['any call where all may', { calls: 'all' }, undefined, true],
-    ['a movable call where it is switched off', false, true, false],
+    ['a call that can be handed off where it is switched off', false, true, false],
   ]
-  test.each(cases)('%s', async (_, shedding, movable, moves) => {
+  test.each(cases)('%s', async (_, shedding, canHandOff, moves) => {
     const policy = () => true
     const chosen = shedding === false ? false : { ...shedding, minWorkMs: 0, policy }
-    const { state, text } = await send(serve(oneStep, { shedding: chosen }), {}, { movable })
+    const { state, text } = await send(serve(oneStep, { shedding: chosen }), {}, { canHandOff })
     expect([state !== undefined, text]).toEqual(moves ? [true, undefined] : [false, '1'])
   })
 
@@ -228,7 +233,7 @@ describe('which calls may move', () => {
     async (state) => {
       const shedding: SheddingOptions = { minWorkMs: 0, policy: () => true }
       const served = serve(oneStep, { state, shedding })
-      expect((await send(served, {}, { movable: true })).text).toBe('1')
+      expect((await send(served, {}, { canHandOff: true })).text).toBe('1')
       expect(served.reported).toEqual([])
     },
   )
@@ -244,6 +249,9 @@ describe('options that make no sense', () => {
     [{ hardLimit: { running: 0 } }, 'hardLimit.running is 0'],
     [{ hardLimit: { eventLoopDelayMs: 0 } }, 'hardLimit.eventLoopDelayMs is 0'],
     [{ retryAfterMs: -1 }, 'retryAfterMs is -1'],
+    [{ handOffPauseMs: -1 }, 'handOffPauseMs is -1'],
+    [{ readyLimit: { running: 0 } }, 'readyLimit.running is 0'],
+    [{ readyLimit: { heapShare: 2 } }, 'readyLimit.heapShare is 2'],
   ]
   test.each(wrong)('%o is refused', (shedding, message) => {
     const create = () => createServer({ name: 'demo', version: '1', state: sealedState({ keys }), shedding })

@@ -2,13 +2,13 @@ import type { JsonObject } from '@x/schema'
 
 /** Something has changed: what is kept of it elsewhere has to be read again. */
 export interface Change {
-  /** What changed, such as `tools`, or `resource:file:///a.txt`; two changes of one topic are as good as one. */
+  /** The changed topic, such as `tools`, or `resource:file:///a.txt`; two changes of one topic count as one. */
   readonly topic: string
-  /** What whoever listens is told beside it: small, and public to every instance. Absent for most topics. */
+  /** Data beside the topic: small, and public to every instance. Absent for most topics. */
   readonly data?: JsonObject | undefined
 }
 
-/** Who listens on a bus. */
+/** A listener of a bus. */
 export interface ChangeListener {
   /** Takes a change, from whichever instance it came. */
   readonly onChange: (change: Change) => void
@@ -17,15 +17,18 @@ export interface ChangeListener {
 }
 
 /**
- * Carries changes from whoever makes them to every instance that has streams open. Delivery is to be prompt, and at most
- * once; what may have been lost is told by `onGap`, never silently.
+ * Carries changes from whoever makes them to every instance that has streams open. Delivery is to be prompt, and at
+ * most once; what may have been lost is told by `onGap`, never silently.
  */
 export interface ChangeBus {
-  /** Tells every listener of every instance, this one too. Rejects when the change could not be handed over. */
+  /**
+   * Notifies every listener of every instance, this one included. Rejects when the change could not be delivered to the
+   * bus.
+   */
   publish(change: Change): Promise<void>
   /**
-   * Listens until the function that it resolves with is called. When it resolves, every change that is published from then on
-   * will come. Rejects when the bus cannot be reached.
+   * Listens until the function that it resolves with is called. When it resolves, every change that is published from
+   * then on will come. Rejects when the bus cannot be reached.
    */
   listen(listener: ChangeListener): Promise<() => void>
 }

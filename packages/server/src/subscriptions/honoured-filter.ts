@@ -4,7 +4,7 @@ import { type Caller, findVisible, isVisible } from '../pages.ts'
 import { matchUriTemplate } from '../resources/uri-template.ts'
 import { lists } from './topics.ts'
 
-/** What decides on a filter beside itself. */
+/** The parameters that decide on a filter. */
 export interface FilterLimits {
   readonly catalog: Catalog
   readonly caller: Caller
@@ -12,8 +12,8 @@ export interface FilterLimits {
 }
 
 /**
- * The part of a filter that will be honoured: lists that the server has, and resources that the caller may know of. A URI
- * that names nothing and one that is hidden are left out alike. Throws McpError(invalidParams) for too many URIs.
+ * The part of a filter that will be honoured: lists that the server has, and resources that the caller may know of. A
+ * URI that names nothing and one that is hidden are left out alike. Throws McpError(invalidParams) for too many URIs.
  */
 export function honouredFilter(asked: SubscriptionFilter, limits: FilterLimits): SubscriptionFilter {
   const { capabilities } = limits.catalog

@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { createCall, type Server } from '@x/schema'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
-import { type Context, createServer, resourceTemplate, type Server, tool } from '../index.ts'
+import { type Context, createServer, resourceTemplate, tool } from '../index.ts'
 import { requestOf } from '../testing/ask.ts'
 import { type HandBus, handBus, type Listening, listening, settled } from '../testing/listening.ts'
 
@@ -34,10 +35,10 @@ async function openAndDrop(server: Server, bus: HandBus, count: number): Promise
   const streams: Listening[] = []
   const held: WeakRef<object>[] = []
   for (let index = 0; index < count; index++) {
-    const drained = (): Promise<void> => new Promise(() => {})
+    const backPressure = (): Promise<void> => new Promise(() => {})
     const filter = { toolsListChanged: true, resourceSubscriptions: [...uris, `note://${crypto.randomUUID()}`] }
-    streams.push(await listening(server, filter, { principal, drained }))
-    held.push(new WeakRef(drained))
+    streams.push(await listening(server, filter, { principal, backPressure }))
+    held.push(new WeakRef(backPressure))
   }
   bus.change('tools')
   for (const stream of streams) stream.abort()
@@ -87,7 +88,10 @@ test('a stream keeps neither the request that opened it nor a word of it', async
   })
   const send = (): [Promise<unknown>, WeakRef<object>] => {
     const request = requestOf('subscriptions/listen', { notifications: { toolsListChanged: true } })
-    return [server(request, { signal: controller.signal, notify: acknowledged }), new WeakRef(request.params ?? {})]
+    return [
+      server.exchange(request, createCall({ signal: controller.signal, notify: acknowledged })),
+      new WeakRef(request.params ?? {}),
+    ]
   }
   const [response, params] = send()
   await opened

@@ -76,7 +76,7 @@ describe('how many URIs a filter may hold', () => {
 
   test.each([
     [3, 3],
-    [undefined, 1000],
+    [undefined, 100],
   ])('is limited: maxUris %s is %d', async (maxUris, limit) => {
     const server = serve({ maxUris })
     const full = { resourceSubscriptions: uris(limit) }
@@ -89,13 +89,48 @@ describe('how many URIs a filter may hold', () => {
   })
 })
 
+describe('how many lists and URIs all streams may have together', () => {
+  const three = { toolsListChanged: true, resourceSubscriptions: ['note://a', 'note://b'] }
+
+  test('is limited: a stream that does not fit is rejected, those that run go on, and one that ends makes room', async () => {
+    const bus = handBus({ atOnce: true })
+    const server = serve({ bus, maxTopics: 6 })
+    const [first, second] = [await listening(server, three), await listening(server, three)]
+    expect(await refused(server)).toMatchObject({
+      code: errorCodes.internal,
+      message: expect.stringContaining('have 6 lists and URIs, the most is 6: ask for fewer, or try again later'),
+    })
+    bus.change('resource:note://a')
+    expect([first.changes(), second.changes()]).toEqual([['note://a'], ['note://a']])
+    // A stream that asks for nothing takes nothing.
+    await listening(server, {})
+    first.abort()
+    await first.response
+    await listening(server, three)
+    expect(await refused(server)).toMatchObject({ code: errorCodes.internal })
+  })
+
+  test('counts what is honoured, and each URI once', async () => {
+    const server = serve({ maxTopics: 1 })
+    await listening(server, { resourceSubscriptions: ['note://a', 'note://a', 'other://b'], promptsListChanged: true })
+    expect(await refused(server)).toMatchObject({ code: errorCodes.internal })
+  })
+
+  test('is 100,000 by default', { timeout: 60_000 }, async () => {
+    const server = serve({ maxUris: 50_000 })
+    const full = { resourceSubscriptions: Array.from({ length: 50_000 }, (_, index) => `note://${index}`) }
+    for (let stream = 0; stream < 2; stream++) await listening(server, full)
+    expect(await refused(server)).toMatchObject({ message: expect.stringContaining('the most is 100000') })
+  })
+})
+
 describe('a principal whose proof ends', () => {
   const serveUntil = () => {
     const clock = manualClock()
     let skew = 0
     const wallClock = () => 1_000_000 + clock.now() + skew
     const bus = handBus({ atOnce: true })
-    const server = createServer({ ...about, tools: [], subscriptions: { bus, clock }, wallClock })
+    const server = createServer({ ...about, tools: [], subscriptions: { bus, clock }, runtime: { now: wallClock } })
     return { clock, bus, server, setBack: (ms: number) => (skew -= ms) }
   }
 
@@ -148,7 +183,12 @@ describe('a principal whose proof ends', () => {
   test('while the bus opens is acknowledged, and has the end of it at once', async () => {
     const clock = manualClock()
     const bus = handBus()
-    const server = createServer({ ...about, tools: [], subscriptions: { bus, clock }, wallClock: () => clock.now() })
+    const server = createServer({
+      ...about,
+      tools: [],
+      subscriptions: { bus, clock },
+      runtime: { now: () => clock.now() },
+    })
     const stream = listening(server, tools, { principal: { subject: 'ada', expiresAt: 10 } })
     clock.advance(10)
     bus.attempts[0]?.open()
@@ -161,6 +201,7 @@ test.each<SubscriptionOptions>([
   { maxStreams: 0 },
   { maxStreamsPerPrincipal: -1 },
   { maxUris: 1.5 },
+  { maxTopics: 0 },
   { slowReaderMs: Number.POSITIVE_INFINITY },
   { slowReaderMs: 2_147_483_648 },
 ])('%j makes no server', (options) => {

@@ -23,8 +23,8 @@ const everything = {
 }
 
 async function changeAll(server: ReturnType<typeof whole>): Promise<void> {
-  for (const kind of ['tools', 'prompts', 'resources'] as const) await server.changed(kind)
-  for (const uri of ['text://a', 'text://b', 'note://1', 'note://2']) await server.updated(uri)
+  for (const kind of ['tools', 'prompts', 'resources'] as const) await server.notifyListChanged(kind)
+  for (const uri of ['text://a', 'text://b', 'note://1', 'note://2']) await server.notifyResourceUpdated(uri)
 }
 
 describe('a stream', () => {
@@ -66,8 +66,8 @@ describe('a stream', () => {
   test('says what changed in the form that the schema publishes', async () => {
     const server = whole()
     const stream = await listening(server, everything, { id: 7 })
-    await server.changed('tools')
-    await server.updated('note://1')
+    await server.notifyListChanged('tools')
+    await server.notifyResourceUpdated('note://1')
     const _meta = { [metaKeys.subscriptionId]: 7 }
     expect(stream.messages.slice(1)).toEqual([
       { jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: { _meta } },
@@ -95,10 +95,10 @@ describe('a stream', () => {
     const server = whole()
     const filters = [{ toolsListChanged: true }, { promptsListChanged: true }, { toolsListChanged: true }]
     const streams = await Promise.all(filters.map((filter) => listening(server, filter, { id: 1 })))
-    await server.changed('tools')
+    await server.notifyListChanged('tools')
     streams[0]?.abort()
-    await server.changed('tools')
-    await server.changed('prompts')
+    await server.notifyListChanged('tools')
+    await server.notifyListChanged('prompts')
     expect(streams.map((stream) => stream.changes())).toEqual([['tools'], ['prompts'], ['tools', 'tools']])
   })
 
@@ -128,7 +128,7 @@ describe('a stream', () => {
     )
     const other = await listening(server, { toolsListChanged: true })
     broken = true
-    await server.changed('tools')
+    await server.notifyListChanged('tools')
     expect(await failing.response).toMatchObject({ error: { code: errorCodes.internal, message: 'Internal error' } })
     expect(reported).toEqual([failure])
     expect(other.changes()).toEqual(['tools'])
@@ -192,9 +192,9 @@ describe('the acknowledgement', () => {
       { resourceSubscriptions: ['text://a'] },
       { resourceSubscriptions: ['text://a'] },
     ])
-    await server.updated('text://secret')
-    await server.updated('secret://1')
-    await server.updated('text://none')
+    await server.notifyResourceUpdated('text://secret')
+    await server.notifyResourceUpdated('secret://1')
+    await server.notifyResourceUpdated('text://none')
     expect([ada, bob, nobody].map((stream) => stream.changes())).toEqual([['text://secret', 'secret://1'], [], []])
   })
 
@@ -248,8 +248,8 @@ describe('update', () => {
     server.update({ tools: [] })
     await settled()
     expect(reported).toEqual([{ error: failure, where: { method: 'notifications/tools/list_changed' } }])
-    await expect(server.changed('tools')).rejects.toBe(failure)
-    await expect(server.updated('text://a')).rejects.toBe(failure)
+    await expect(server.notifyListChanged('tools')).rejects.toBe(failure)
+    await expect(server.notifyResourceUpdated('text://a')).rejects.toBe(failure)
     expect(bus.published).toEqual(['tools', 'tools', 'resource:text://a'])
   })
 
@@ -275,8 +275,8 @@ describe('a server without subscriptions', () => {
   })
 
   test('may be told of changes, and does nothing', async () => {
-    await server.changed('tools')
-    await server.updated('text://a')
+    await server.notifyListChanged('tools')
+    await server.notifyResourceUpdated('text://a')
     server.update({ tools: [] })
     await settled()
   })

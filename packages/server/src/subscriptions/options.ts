@@ -3,7 +3,7 @@ import { memoryBus } from '../bus/memory-bus.ts'
 import { DefinitionError } from '../definition-error.ts'
 import type { ChangeBus } from './change-bus.ts'
 
-/** How changes reach those who listen, and how many may (basic/patterns/subscriptions). */
+/** The delivery of changes, and the limits of streams (basic/patterns/subscriptions). */
 export interface SubscriptionOptions {
   /** Carries changes between the instances of a fleet; within this process alone when absent. */
   readonly bus?: ChangeBus | undefined
@@ -11,8 +11,14 @@ export interface SubscriptionOptions {
   readonly maxStreams?: number | undefined
   /** Streams of one authenticated principal (issuer, subject and client together); 100 when absent. */
   readonly maxStreamsPerPrincipal?: number | undefined
-  /** Resource URIs in one filter; 1,000 when absent. */
+  /** Resource URIs in one filter; 100 when absent. */
   readonly maxUris?: number | undefined
+  /**
+   * Lists and resource URIs that all streams together may ask for, each counted for every stream; 100,000 when absent.
+   * A stream that does not fit is rejected, and none that is open is closed. A URI takes at most 160 bytes, or 4 times
+   * its length.
+   */
+  readonly maxTopics?: number | undefined
   /** Milliseconds that a reader may leave what it was sent before its stream is broken off; 60,000 when absent. */
   readonly slowReaderMs?: number | undefined
   /** The platform's when absent. */
@@ -33,7 +39,8 @@ export function subscriptionSettings(options: SubscriptionOptions): Subscription
     bus: options.bus ?? memoryBus(),
     maxStreams: whole('maxStreams', options.maxStreams ?? 10_000),
     maxStreamsPerPrincipal: whole('maxStreamsPerPrincipal', options.maxStreamsPerPrincipal ?? 100),
-    maxUris: whole('maxUris', options.maxUris ?? 1000),
+    maxUris: whole('maxUris', options.maxUris ?? 100),
+    maxTopics: whole('maxTopics', options.maxTopics ?? 100_000),
     slowReaderMs: whole('slowReaderMs', options.slowReaderMs ?? 60_000),
     clock: options.clock ?? platformClock,
   }

@@ -9,7 +9,7 @@ function reader() {
   let waiting: Promise<void> | undefined
   let wake = (): void => {}
   return {
-    drained: () => waiting,
+    backPressure: () => waiting,
     stall: () => {
       waiting = new Promise((resolve) => {
         wake = resolve
@@ -43,7 +43,7 @@ const filter = { toolsListChanged: true, promptsListChanged: true, resourceSubsc
 async function stalled() {
   const served = serve()
   const slow = reader()
-  const stream = await listening(served.server, filter, { drained: slow.drained })
+  const stream = await listening(served.server, filter, { backPressure: slow.backPressure })
   slow.stall()
   served.bus.change('tools')
   return { ...served, slow, stream }
@@ -130,11 +130,11 @@ describe('while a reader is behind', () => {
   ])('a transport that %s leaves no timer', async (_, fail) => {
     const { server, bus, clock } = serve()
     let calls = 0
-    const drained = () => {
+    const backPressure = () => {
       calls += 1
       return calls === 1 ? fail() : undefined
     }
-    const stream: Listening = await listening(server, filter, { drained })
+    const stream: Listening = await listening(server, filter, { backPressure })
     bus.change('tools')
     await settled()
     stream.abort()

@@ -13,19 +13,15 @@ import {
 import type { BusUse } from './bus-use.ts'
 import { longestTimer } from './options.ts'
 import { giveBackSlot, type Slot, type Slots, takeSlot } from './slots.ts'
-import { addressed, type Notice, noticeOf, topicsOf } from './topics.ts'
+import { addressed, keysOf } from './topics.ts'
 
-/** What can change, as long as somebody wants to hear of it. */
-export interface Topic {
-  readonly name: string
-  readonly notice: Notice
-  /** Those who want to hear of it. */
-  readonly streams: Set<Stream>
-}
+/** Those who want to hear of a topic: most have one stream, for which a set would be most of what a topic takes. */
+export type Listeners = Stream | Set<Stream>
 
-/** What all streams of a server share. */
+/** The state that all streams of a server share. */
 export interface Hub {
-  readonly topics: Map<string, Topic>
+  /** The streams of each topic, by {@link keysOf}. */
+  readonly topics: Map<string, Listeners>
   readonly clock: Clock
   /** Milliseconds since 1970. */
   readonly wallClock: () => number
@@ -35,8 +31,8 @@ export interface Hub {
 }
 
 /**
- * One `subscriptions/listen` request: there may be thousands, so that each is one record. Nothing of the request is kept beside
- * it, and no function stands still until it ends.
+ * One `subscriptions/listen` request: there may be thousands, so that each is one record. Nothing of the request is
+ * kept beside it, and no function stands still until it ends.
  */
 export interface Stream {
   readonly id: RequestId
@@ -44,24 +40,25 @@ export interface Stream {
   /** The `_meta` that the server's results have. */
   readonly resultMeta: JsonObject | undefined
   readonly slot: Slot
-  /** What it hears of; undefined before it is acknowledged. */
-  topics: readonly Topic[] | undefined
-  /** What changed while the reader was behind; undefined when it is not. */
-  missed: Set<Topic> | undefined
+  /** The keys of what it hears of. */
+  readonly topics: readonly string[]
+  isAcknowledged: boolean
+  /** The keys of what changed while the reader was behind; undefined when it is not. */
+  missed: Set<string> | undefined
   /** The timers that would end it. */
   slowTimer: unknown
   expiryTimer: unknown
   /** Hears that the call was cancelled. */
   readonly cancelled: () => void
-  /** Gives the result, or a promise that rejects with what ended it otherwise; undefined once it has ended. */
+  /** Settles the call with the result, or with a promise that rejects; undefined once it has ended. */
   settle: ((outcome: JsonObject | Promise<never>) => void) | undefined
 }
 
-/** What a stream is opened with. */
+/** The parameters of a stream. */
 export interface Subscription {
   readonly id: RequestId
   readonly call: Call
-  /** What will be sent, and is acknowledged. */
+  /** The accepted filter, which is acknowledged. */
   readonly filter: SubscriptionFilter
   /** The `_meta` that the server's results have. */
   readonly resultMeta: JsonObject | undefined
@@ -70,17 +67,18 @@ export interface Subscription {
 /** Takes a place for a stream that tells nothing yet. Throws McpError when there is none. */
 export function createStream(hub: Hub, subscription: Subscription, settle: Stream['settle']): Stream {
   const { id, call, resultMeta } = subscription
+  const topics = keysOf(subscription.filter)
   const stream: Stream = {
     id,
     call,
     resultMeta,
-    slot: takeSlot(hub.slots, call.principal),
-    topics: undefined,
+    slot: takeSlot(hub.slots, { principal: call.principal, topics: topics.length }),
+    topics,
+    isAcknowledged: false,
     missed: undefined,
     slowTimer: undefined,
     expiryTimer: undefined,
-    cancelled: () =>
-      endStream(hub, stream, stream.topics === undefined ? { error: cancelReason(stream.call) } : undefined),
+    cancelled: () => endStream(hub, stream, stream.isAcknowledged ? undefined : { error: cancelReason(stream.call) }),
     settle,
   }
   onCancel(call, stream.cancelled)
@@ -91,10 +89,12 @@ export function createStream(hub: Hub, subscription: Subscription, settle: Strea
 export function openStream(hub: Hub, stream: Stream, filter: SubscriptionFilter): void {
   const { id, call } = stream
   if (stream.settle === undefined) return
-  stream.topics = topicsOf(filter).map((name) => join(hub, name, stream))
+  for (const key of stream.topics) join(hub, key, stream)
+  stream.isAcknowledged = true
   awaitExpiry(hub, stream)
   try {
-    // Who hears of it may publish at once, so that the stream is in its place already; nothing comes in between.
+    // A subscriber may publish at once, so the stream is registered before it is acknowledged; nothing is sent in
+    // between.
     call.notify(acknowledged({ id, filter }))
   } catch (error) {
     endStream(hub, stream, { error })
@@ -103,16 +103,16 @@ export function openStream(hub: Hub, stream: Stream, filter: SubscriptionFilter)
 
 /** Ends a stream, in good order unless an error is given; nothing of it stays. */
 export function endStream(hub: Hub, stream: Stream, failure?: { readonly error: unknown }): void {
-  const { id, settle, call, topics, resultMeta } = stream
+  const { id, settle, call, topics, isAcknowledged, resultMeta } = stream
   if (settle === undefined) return
   stream.settle = undefined
   stream.missed = undefined
-  for (const topic of topics ?? []) leave(hub, topic, stream)
+  if (isAcknowledged) for (const key of topics) leave(hub, key, stream)
   offCancel(call, stream.cancelled)
   hub.clock.clearTimeout(stream.slowTimer)
   hub.clock.clearTimeout(stream.expiryTimer)
   hub.busUse.release()
-  giveBackSlot(hub.slots, stream.slot)
+  giveBackSlot(hub.slots, stream.slot, topics.length)
   if (failure !== undefined) return settle(Promise.reject(failure.error))
   // basic/patterns/subscriptions, graceful closure.
   settle({ resultType: 'complete', _meta: { ...resultMeta, [metaKeys.subscriptionId]: id } })
@@ -123,19 +123,20 @@ function acknowledged({ id, filter }: Pick<Subscription, 'id' | 'filter'>): RpcN
   return addressed({ method: 'notifications/subscriptions/acknowledged', params }, id)
 }
 
-function join({ topics }: Hub, name: string, stream: Stream): Topic {
-  let topic = topics.get(name)
-  if (topic === undefined) {
-    topic = { name, notice: noticeOf(name), streams: new Set() }
-    topics.set(name, topic)
-  }
-  topic.streams.add(stream)
-  return topic
+function join({ topics }: Hub, key: string, stream: Stream): void {
+  const others = topics.get(key)
+  if (others === undefined) topics.set(key, stream)
+  else if (others instanceof Set) others.add(stream)
+  else topics.set(key, new Set([others, stream]))
 }
 
-function leave({ topics }: Hub, topic: Topic, stream: Stream): void {
-  topic.streams.delete(stream)
-  if (topic.streams.size === 0) topics.delete(topic.name)
+function leave({ topics }: Hub, key: string, stream: Stream): void {
+  const listeners = topics.get(key)
+  if (listeners instanceof Set) {
+    listeners.delete(stream)
+    if (listeners.size > 0) return
+  }
+  topics.delete(key)
 }
 
 /** Ends a stream with what proves its caller. Timers are short, and clocks are set, so that it looks again. */

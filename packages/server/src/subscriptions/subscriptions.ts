@@ -2,26 +2,37 @@ import { cancelReason, errorCodes, isCancelled, type JsonObject, McpError } from
 import { createBusUse } from './bus-use.ts'
 import { type SubscriptionOptions, subscriptionSettings } from './options.ts'
 import { createSlots } from './slots.ts'
-import { createStream, endStream, type Hub, openStream, type Stream, type Subscription, type Topic } from './stream.ts'
+import {
+  createStream,
+  endStream,
+  type Hub,
+  type Listeners,
+  openStream,
+  type Stream,
+  type Subscription,
+} from './stream.ts'
 import { tell } from './tell.ts'
+import { keyOf } from './topics.ts'
 
 /** The streams of one server, and the bus that their changes come over. */
 export interface Subscriptions {
   /** False where the author switched them off. */
   readonly served: boolean
-  /** How many resource URIs one filter may hold. */
+  /** Resource URIs that one filter may have. */
   readonly maxUris: number
   /**
-   * Streams changes until the call is told to stop or its principal's proof runs out, and resolves with the result that says so.
-   * Rejects with the McpError that the peer is to see, with the signal's reason when it aborts before anything was sent, or with
-   * what failed.
+   * Streams changes until the call is told to stop or its principal's proof runs out, and resolves with the result that
+   * says so. Rejects with the McpError that the peer is to see, with the signal's reason when it aborts before anything
+   * was sent, or with what failed.
    */
   follow(subscription: Subscription): Promise<JsonObject>
-  /** Tells every instance that a topic has changed. Rejects when the bus fails. */
+  /** Notifies every instance that a topic has changed. Rejects when the bus fails. */
   publish(topic: string): Promise<void>
+  /** Ends every stream in good order (basic/patterns/subscriptions, graceful closure). */
+  close(): void
 }
 
-/** What subscriptions need of their server. */
+/** The dependencies of subscriptions. */
 export interface Surroundings {
   /** Hears of a bus that fails. */
   readonly onError: (error: unknown) => void
@@ -34,9 +45,13 @@ const switchedOff: Subscriptions = {
   maxUris: 0,
   follow: () => Promise.reject(new McpError(errorCodes.methodNotFound, 'This server has no subscriptions')),
   publish: () => Promise.resolve(),
+  close: () => {},
 }
 
-/** Makes the subscriptions of a server (basic/patterns/subscriptions). Throws DefinitionError for numbers that make no sense. */
+/**
+ * Makes the subscriptions of a server (basic/patterns/subscriptions). Throws DefinitionError for numbers that make no
+ * sense.
+ */
 export function createSubscriptions(options: SubscriptionOptions | false, around: Surroundings): Subscriptions {
   if (options === false) return switchedOff
   const { bus, clock, slowReaderMs, maxUris, ...limits } = subscriptionSettings(options)
@@ -55,7 +70,15 @@ export function createSubscriptions(options: SubscriptionOptions | false, around
     maxUris,
     follow: (subscription) => new Promise((resolve) => follow(hub, subscription, resolve)),
     publish: async (topic) => bus.publish({ topic }),
+    close: () => closeAll(hub),
   }
+}
+
+function closeAll(hub: Hub): void {
+  const streams = new Set(
+    [...hub.topics.values()].flatMap((listeners) => (listeners instanceof Set ? [...listeners] : listeners)),
+  )
+  for (const stream of streams) endStream(hub, stream)
 }
 
 function follow(hub: Hub, subscription: Subscription, settle: Stream['settle']): void {
@@ -70,18 +93,20 @@ function follow(hub: Hub, subscription: Subscription, settle: Stream['settle']):
   )
 }
 
-function deliver(hub: Hub, name: string): void {
-  const topic = hub.topics.get(name)
-  if (topic !== undefined) tellAll(hub, topic)
+function deliver(hub: Hub, topic: string): void {
+  const key = keyOf(topic)
+  const listeners = hub.topics.get(key)
+  if (listeners !== undefined) tellAll(hub, key, listeners)
 }
 
 /** Changes may have been lost, so that everybody is told of everything they asked for. */
 function deliverAll(hub: Hub): void {
-  for (const topic of hub.topics.values()) tellAll(hub, topic)
+  for (const [key, listeners] of hub.topics) tellAll(hub, key, listeners)
 }
 
-function tellAll(hub: Hub, topic: Topic): void {
-  for (const stream of topic.streams) tell(hub, stream, topic)
+function tellAll(hub: Hub, key: string, listeners: Listeners): void {
+  if (!(listeners instanceof Set)) return tell(hub, listeners, key)
+  for (const stream of listeners) tell(hub, stream, key)
 }
 
 /** A number that is not one has expired as well. */
@@ -93,7 +118,7 @@ function refuseExpired(expiresAt: number | undefined, now: number): void {
   )
 }
 
-/** What is wrong with the bus is told to the author; the peer cannot do anything about it. */
+/** The author receives the failure of the bus; the peer cannot do anything about it. */
 function unheard(cause: unknown): McpError {
   const message = 'This server cannot hear of changes at present: listen again later'
   return new McpError(errorCodes.internal, message, { cause })

@@ -1,22 +1,22 @@
-import { errorCodes, McpError } from '@x/schema'
-import { endStream, type Hub, type Stream, type Topic } from './stream.ts'
-import { addressed } from './topics.ts'
+import { backPressureKey, errorCodes, McpError } from '@x/schema'
+import { endStream, type Hub, type Stream } from './stream.ts'
+import { addressed, noticeOf } from './topics.ts'
 
 /**
- * Tells a stream that a topic has changed. While its reader is behind, changes are only noted, each topic once: what is kept
- * for it can never be more than it asked for. A reader that stays behind is broken off.
+ * Notifies a stream that a topic has changed. While its reader is behind, changes are only noted, each topic once: the
+ * notes can never exceed the filter. A reader that stays behind is disconnected.
  */
-export function tell(hub: Hub, stream: Stream, topic: Topic): void {
+export function tell(hub: Hub, stream: Stream, key: string): void {
   if (stream.settle === undefined) return
   if (stream.missed !== undefined) {
-    stream.missed.add(topic)
+    stream.missed.add(key)
     return
   }
   const { call, id } = stream
   try {
-    const drained = call.drained?.()
-    if (drained === undefined) return call.notify(addressed(topic.notice, id))
-    stream.missed = new Set([topic])
+    const drained = call.context.get(backPressureKey)?.()
+    if (drained === undefined) return call.notify(addressed(noticeOf(key), id))
+    stream.missed = new Set([key])
     awaitReader(hub, stream, drained)
   } catch (error) {
     // The others hear nonetheless.
@@ -32,7 +32,7 @@ function awaitReader(hub: Hub, stream: Stream, drained: Promise<void>): void {
     if (missed === undefined) return
     clock.clearTimeout(stream.slowTimer)
     stream.missed = undefined
-    for (const topic of missed) tell(hub, stream, topic)
+    for (const key of missed) tell(hub, stream, key)
   }
   void drained.then(catchUp, catchUp)
 }

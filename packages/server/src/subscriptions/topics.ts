@@ -1,9 +1,13 @@
-import { type JsonObject, metaKeys, type RequestId, type RpcNotification, type SubscriptionFilter } from '@x/schema'
+import {
+  type JsonObject,
+  type ListKind,
+  metaKeys,
+  type RequestId,
+  type RpcNotification,
+  type SubscriptionFilter,
+} from '@x/schema'
 
-/** A list that clients keep; the topic of its changes has the same name. */
-export type ListKind = 'tools' | 'prompts' | 'resources'
-
-/** What goes out when a topic changes, without what names the stream that it goes to. */
+/** The notification of a changed topic, without the id of the stream. */
 export interface Notice {
   readonly method: string
   readonly params?: JsonObject | undefined
@@ -23,16 +27,28 @@ export function resourceTopic(uri: string): string {
   return `${resourcePrefix}${uri}`
 }
 
-/** The topics that a filter asks for. */
-export function topicsOf(filter: SubscriptionFilter): readonly string[] {
-  const wanted: string[] = lists.filter(({ asked }) => filter[asked] === true).map(({ kind }) => kind)
-  return wanted.concat((filter.resourceSubscriptions ?? []).map(resourceTopic))
+/**
+ * The keys of what a filter asks for: a resource's own URI, or the method that tells of a list. A URI has a colon and a
+ * method has none. The URIs are the filter's own strings, since a copy of each would be most of what a stream takes.
+ */
+export function keysOf(filter: SubscriptionFilter): readonly string[] {
+  const wanted: string[] = lists.filter(({ asked }) => filter[asked] === true).map(({ kind }) => listMethod(kind))
+  return wanted.concat(filter.resourceSubscriptions ?? [])
 }
 
-/** What is sent when a topic changes; a topic is one of those that {@link topicsOf} gives. */
-export function noticeOf(topic: string): Notice {
-  if (!topic.startsWith(resourcePrefix)) return { method: `notifications/${topic}/list_changed` }
-  return { method: 'notifications/resources/updated', params: { uri: topic.slice(resourcePrefix.length) } }
+/** The key of a topic of the bus. */
+export function keyOf(topic: string): string {
+  return topic.startsWith(resourcePrefix) ? topic.slice(resourcePrefix.length) : listMethod(topic)
+}
+
+/** The notification that is sent when the topic of a key changes; it is one of those that {@link keysOf} gives. */
+export function noticeOf(key: string): Notice {
+  if (!key.includes(':')) return { method: key }
+  return { method: 'notifications/resources/updated', params: { uri: key } }
+}
+
+function listMethod(kind: string): string {
+  return `notifications/${kind}/list_changed`
 }
 
 /** A notice for one stream: everything on it names the request that opened it (basic/patterns/subscriptions). */

@@ -1,7 +1,18 @@
 import {
+  type Background,
+  backgroundKey,
+  backPressureKey,
   type Call,
+  type CallContext,
+  type CallInit,
+  canHandOffKey,
+  createCall,
   errorCodes,
+  type HeaderParams,
+  headerParamsKey,
   isJsonObject,
+  journalKey,
+  type JournalStore,
   type JsonObject,
   type Method,
   metaKeys,
@@ -10,15 +21,21 @@ import {
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
+  type Server,
   type WireError,
+  withContext,
 } from '@x/schema'
 import { resultValidators } from '@x/schema/zod'
 import { expect } from 'vitest'
-import type { Server } from '../index.ts'
 
 /** What a test may change about a request. */
-export interface AskOptions extends Partial<Call> {
+export interface AskOptions extends CallInit {
   readonly id?: string | number
+  readonly headerParams?: HeaderParams | undefined
+  readonly canHandOff?: boolean | undefined
+  readonly journal?: JournalStore | undefined
+  readonly background?: Background | undefined
+  readonly backPressure?: (() => Promise<void> | undefined) | undefined
   /** Members of `_meta` beside the required ones; undefined takes one away. */
   readonly meta?: JsonObject
 }
@@ -36,22 +53,23 @@ export function requestOf(...[method, params = {}, { id = 1, meta = {} } = {}]: 
 /** A call that nobody cancels, and whose messages are collected. */
 export function callOf(options: AskOptions = {}): Call & { readonly messages: RpcNotification[] } {
   const messages: RpcNotification[] = []
-  const {
-    signal = new AbortController().signal,
-    principal,
-    mirrored,
-    movable,
-    extensions,
-    journal,
-    background,
-  } = options
-  const notify = options.notify ?? ((message) => void messages.push(message))
-  return { signal, principal, mirrored, movable, extensions, journal, background, notify, messages }
+  const notify = options.notify ?? ((message: RpcNotification) => void messages.push(message))
+  return { ...createCall({ ...options, notify, context: contextOf(options) }), messages }
+}
+
+function contextOf({ headerParams, canHandOff, journal, background, backPressure, context }: AskOptions): CallContext {
+  let call = createCall({ context })
+  if (headerParams !== undefined) call = withContext(call, headerParamsKey, headerParams)
+  if (canHandOff !== undefined) call = withContext(call, canHandOffKey, canHandOff)
+  if (journal !== undefined) call = withContext(call, journalKey, journal)
+  if (background !== undefined) call = withContext(call, backgroundKey, background)
+  if (backPressure !== undefined) call = withContext(call, backPressureKey, backPressure)
+  return call.context
 }
 
 /** Sends a request, and holds what comes back against the published types. */
 export async function ask(server: Server, ...[method, params, options = {}]: Question): Promise<RpcResponse> {
-  const response = await server(requestOf(method, params, options), callOf(options))
+  const response = await server.exchange(requestOf(method, params, options), callOf(options))
   expect(response.id).toBe(options.id ?? 1)
   if ('result' in response && isMethod(method)) resultValidators[method].parse(response.result)
   return response

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, type RpcNotification, type RpcResponse } from '@x/schema'
+import { isJsonObject, type JsonObject, type RpcNotification, type RpcResponse, type Server } from '@x/schema'
 import { serverNotification, subscriptionsListenResultResponse } from '@x/schema/zod'
-import type { ChangeBus, ChangeListener, Server } from '../index.ts'
-import { type AskOptions, requestOf } from './ask.ts'
+import type { ChangeBus, ChangeListener } from '../index.ts'
+import { type AskOptions, callOf, requestOf } from './ask.ts'
 
 /** An open `subscriptions/listen` request, in the test's hand. */
 export interface Listening {
@@ -17,14 +17,14 @@ export interface Listening {
 export function startListening(server: Server, filter: JsonObject, options: AskOptions = {}): Listening {
   const messages: RpcNotification[] = []
   const controller = new AbortController()
-  const { signal = controller.signal, principal, drained } = options
+  const { signal = controller.signal, principal, backPressure } = options
   const notify = (message: RpcNotification): void => {
     serverNotification.parse(message)
     messages.push(message)
     options.notify?.(message)
   }
-  const call = { signal, principal, notify, ...(drained && { drained }) }
-  const response = server(requestOf('subscriptions/listen', { notifications: filter }, options), call)
+  const call = callOf({ signal, principal, notify, backPressure })
+  const response = server.exchange(requestOf('subscriptions/listen', { notifications: filter }, options), call)
   const changes = (): readonly string[] => messages.slice(1).map(nameOf)
   return { messages, changes, response, abort: (reason) => controller.abort(reason) }
 }

@@ -23,7 +23,8 @@ export function serveUnder(
     onShed: (event) => void hand.sheds.push(event),
     ...shedding,
   }
-  return serve(run, { now: () => (hand.time += hand.pace), ...settings, shedding: options }, kind)
+  const runtime = { monotonicNow: () => (hand.time += hand.pace), ...settings.runtime }
+  return serve(run, { ...settings, runtime, shedding: options }, kind)
 }
 
 /** A hand at the time 0, with nothing to do. At a pace of 100 every boundary measures anew. */
@@ -34,7 +35,8 @@ export function openHand(load: Partial<Load> = { eventLoopDelayMs: 0 }, pace = 0
 /** A load that is over the soft limits. */
 export const overloaded: Partial<Load> = { eventLoopDelayMs: 1000 }
 
-/** A server that sheds at every boundary. */
+/** A server that sheds at every boundary, wherever the call came from. */
 export function shedding(run: Run, settings: Parameters<typeof serveUnder>[2] = {}): Served {
-  return serveUnder(openHand(overloaded, 100), run, settings)
+  const policy = () => true
+  return serveUnder(openHand(overloaded, 100), run, { ...settings, shedding: { policy, ...settings.shedding } })
 }

@@ -11,7 +11,7 @@ import {
 } from '@x/schema'
 import { inputRequest, inputRequiredResult } from '@x/schema/zod'
 import type { StateCodec } from '@x/state-codec'
-import type { Awaitable, Context, InputRequired, Server, ServerDefinition, ServerWarning } from '../index.ts'
+import type { Awaitable, Context, InputRequired, McpServer, ServerDefinition, ServerWarning } from '../index.ts'
 import { createServer, prompt, resource, sealedState, tool } from '../index.ts'
 import { ask, type AskOptions, collector, type Reported } from './ask.ts'
 
@@ -20,7 +20,7 @@ export type Run = (ctx: Context) => Awaitable<string | InputRequired>
 
 /** A server with one handler, under the name `do`, and what it told its author. */
 export interface Served {
-  readonly server: Server
+  readonly server: McpServer
   readonly kind: Kind
   readonly warnings: ServerWarning[]
   readonly reported: Reported[]

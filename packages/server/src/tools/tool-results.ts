@@ -1,22 +1,15 @@
-import {
-  type CallToolResult,
-  type ContentBlock,
-  isJsonObject,
-  isMcpError,
-  type JsonValue,
-  type SchemaIssue,
-} from '@x/schema'
+import { type CallToolResult, type ContentBlock, isJsonObject, isMcpError, type JsonValue } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledTool, resultMeta } from '../catalog.ts'
-import { issueLines } from '../json-schema/issues.ts'
+import { issueLines, type Rejected } from '../json-schema/issues.ts'
 import { isHandlerError } from '../replay/handler-error.ts'
 import { isInputDeclined } from '../replay/input-declined.ts'
 import { quote, report, type Scope } from '../request/scope.ts'
 import { isFullToolResult, type ToolContent } from './tool.ts'
 
 /**
- * What was returned, as a result. Structured content that the output schema refuses never leaves the server: the author
- * is told what was wrong with it, and the model only that the tool failed (server/tools, output schema).
+ * Converts a returned value into a result. Structured content that the output schema rejects never leaves the server:
+ * the author receives the reason, and the model only that the tool failed (server/tools, output schema).
  */
 export function finishTool(returned: unknown, tool: CompiledTool, scope: Scope): Awaitable<CallToolResult> {
   const { output } = tool
@@ -27,7 +20,7 @@ export function finishTool(returned: unknown, tool: CompiledTool, scope: Scope):
   if (given.isError === true && structured === undefined) return resultOf(given, undefined, scope)
   return after(output(structured), (checked) => {
     if (checked.issues === undefined) return withStructured(given, checked.value, { tool, scope })
-    return unusable(`breaks its output schema:\n${issueLines(checked.issues)}`, tool, scope)
+    return unusable(`breaks its output schema:\n${issueLines(checked)}`, tool, scope)
   })
 }
 
@@ -78,17 +71,20 @@ function resultOf(
 }
 
 /** Names each fault, so that the model can put it right (server/tools, error handling). */
-export function refusedArguments(tool: CompiledTool, issues: readonly SchemaIssue[], scope: Scope): CallToolResult {
-  return failure(`Invalid arguments for tool ${quote(tool.key)}:\n${issueLines(issues)}`, scope)
+export function refusedArguments(tool: CompiledTool, rejected: Rejected, scope: Scope): CallToolResult {
+  return failure(`Invalid arguments for tool ${quote(tool.key)}:\n${issueLines(rejected)}`, scope)
 }
 
-/** What a tool threw, as a result that the model reads; an McpError, and the end of a cancelled call, go on as they are. */
+/**
+ * Converts a thrown error into a result that the model reads; an McpError, and the end of a cancelled call, pass
+ * unchanged.
+ */
 export function failedTool(error: unknown, tool: CompiledTool, scope: Scope): CallToolResult {
   if (isMcpError(error) || scope.call.signal.aborted) throw error
   if (isInputDeclined(error)) return failure(error.message, scope)
   const where = { method: scope.method, name: tool.key }
   report(error, where, scope.settings)
-  // How a handler misused its context is for its author, not for a model.
+  // A handler's misuse of its context concerns its author, not a model.
   if (isHandlerError(error)) return failure(`Tool ${quote(tool.key)} failed`, scope)
   return failure(scope.settings.describeError(error, where), scope)
 }

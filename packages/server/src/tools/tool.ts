@@ -12,25 +12,38 @@ export interface Tool {
   readonly definition: AnyToolDefinition
 }
 
-/** What a tool is and does; `Input` and `Output` are found from the schemas. */
+/** The definition of a tool; `Input` and `Output` are inferred from the schemas. */
 export interface ToolDefinition<Input extends AnySchema | undefined, Output extends AnySchema | undefined>
   extends Described {
-  /** Tells the model what the tool is for. */
+  /** The purpose of the tool, for the model. */
   readonly description: string
   /** The arguments, an object. Without it the tool takes none. */
   readonly input?: Input
+  /**
+   * The values in arrays and members of objects that the arguments of a call may have; the server's bound when absent.
+   * Calls with more are rejected before the schema sees them. A schema that is not zod's, or that transforms or runs
+   * code of its own, may have to be given less: no arguments are validated that could break it in more than 10,000
+   * places.
+   */
+  readonly maxArgumentElements?: number | undefined
   /** The structured result. With it, `run` returns what the schema accepts. */
   readonly output?: Output
   /** Hints about the tool's behaviour. */
   readonly annotations?: ToolAnnotations | undefined
   /**
-   * Whether a call of the tool is carried on as a task, by a server with tasks around it; `never` when absent. A function
-   * decides by the arguments. A tool that asks first and becomes a task later uses `ctx.task` instead.
+   * Decides whether a call runs as a task, at a server with tasks; `never` when absent. A function decides by the
+   * arguments. A tool that asks first and becomes a task later uses `ctx.task` instead.
    */
   readonly task?: TaskChoice | ((args: ParsedBy<Input>, ctx: RequestContext) => TaskChoice) | undefined
   /**
-   * Does the work. An error that it throws becomes a result with `isError`, whose text is the error's message; an
-   * McpError is answered as that error of the protocol.
+   * Declares that every effect of the tool honours its idempotency keys. A client then sends a call again by itself after its
+   * connection was lost, because no effect is repeated. Every effect belongs into a `ctx.step` whose `idempotencyKey`
+   * goes to the called system.
+   */
+  readonly keyedEffects?: boolean | undefined
+  /**
+   * Runs the tool. An error that it throws becomes a result with `isError`, whose text is the error's message; an
+   * McpError is answered as that protocol error.
    */
   run(args: ParsedBy<Input>, ctx: Context): Awaitable<ToolReturn<Output>>
 }
@@ -39,22 +52,27 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
 export interface AnyToolDefinition extends Described {
   readonly description: string
   readonly input?: AnySchema | undefined
+  readonly maxArgumentElements?: number | undefined
   readonly output?: AnySchema | undefined
   readonly annotations?: ToolAnnotations | undefined
   readonly task?: TaskChoice | ((args: never, ctx: RequestContext) => TaskChoice) | undefined
+  readonly keyedEffects?: boolean | undefined
   run(args: unknown, ctx: Context): Awaitable<unknown>
 }
 
-/** What `run` may return: text or content, or what the output schema accepts, or a whole result, or `inputRequired`. */
+/**
+ * The return type of `run`: text or content, a value that the output schema accepts, a whole result, or
+ * `inputRequired`.
+ */
 export type ToolReturn<Output> = Output extends undefined
   ? string | ToolContent | FullToolResult | InputRequired
   : AcceptedBy<Output> | FullToolResult | InputRequired
 
 /** The parts of a tool's result. */
 export interface ToolContent {
-  /** What the model reads. */
+  /** The content for the model. */
   readonly content: readonly ContentBlock[]
-  /** What programs read. */
+  /** The structured content for programs. */
   readonly structuredContent?: JsonValue | undefined
   /** The tool failed, and the content says why. */
   readonly isError?: boolean | undefined
@@ -93,7 +111,7 @@ export function toolResult(result: Partial<ToolContent>): FullToolResult {
   return { ...result, [full]: true }
 }
 
-/** Whether a value came from {@link toolResult}. */
+/** Returns true for a value of {@link toolResult}. */
 export function isFullToolResult(value: unknown): value is FullToolResult {
   return typeof value === 'object' && value !== null && full in value
 }

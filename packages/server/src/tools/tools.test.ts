@@ -195,25 +195,25 @@ describe('tools for some', () => {
 describe('arguments that headers repeat', () => {
   const input = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } }
   const server = serve(tool('t', { description, input, run: () => 'ran' }))
-  const call = (args: JsonObject, mirrored?: ReadonlyMap<string, string>) => ({
+  const call = (args: JsonObject, headerParams?: ReadonlyMap<string, string>) => ({
     params: { name: 't', arguments: args },
-    options: mirrored && { mirrored },
+    options: headerParams && { headerParams },
   })
 
   test.each([
     ['other', { region: 'eu' }, new Map([['Region', 'us']])],
     ['missing', { region: 'eu' }, new Map()],
     ['too many', {}, new Map([['Region', 'us']])],
-  ])('are refused when the headers are %s', async (_, args, mirrored) => {
-    const { params, options } = call(args, mirrored)
+  ])('are refused when the headers are %s', async (_, args, headerParams) => {
+    const { params, options } = call(args, headerParams)
     expect(await errorOf(server, 'tools/call', params, options)).toMatchObject({ code: errorCodes.headerMismatch })
   })
 
   test.each([
     ['the headers repeat them', new Map([['Region', 'eu']])],
     ['there are no headers at all', undefined],
-  ])('are taken when %s', async (_, mirrored) => {
-    const { params, options } = call({ region: 'eu' }, mirrored)
+  ])('are taken when %s', async (_, headerParams) => {
+    const { params, options } = call({ region: 'eu' }, headerParams)
     expect(textOf(await resultOf(server, 'tools/call', params, options))).toBe('ran')
   })
 })

@@ -2,6 +2,7 @@ import {
   type CallToolRequestParams,
   checkMirrored,
   errorCodes,
+  headerParamsKey,
   type JsonObject,
   McpError,
   type PaginatedRequestParams,
@@ -33,10 +34,11 @@ export function callTool(params: CallToolRequestParams, scope: Scope): Awaitable
   if (tool === undefined) throw new McpError(errorCodes.invalidParams, `Unknown tool: ${quote(params.name)}`)
   requireCapabilities(tool.requires, scope)
   const given = params.arguments ?? noArguments
-  if (call.mirrored !== undefined) checkMirrored(tool.mirrored, given, call.mirrored)
+  const headerParams = call.context.get(headerParamsKey)
+  if (headerParams !== undefined) checkMirrored(tool.mirrored, given, headerParams)
   try {
     const result = after(tool.input(given), (checked) =>
-      checked.issues === undefined ? run(tool, checked.value, scope) : refusedArguments(tool, checked.issues, scope),
+      checked.issues === undefined ? run(tool, checked.value, scope) : refusedArguments(tool, checked, scope),
     )
     return isPromiseLike(result) ? result.then(undefined, (error: unknown) => failedTool(error, tool, scope)) : result
   } catch (error) {
@@ -55,6 +57,7 @@ function run(tool: CompiledTool, args: unknown, scope: Scope): Awaitable<JsonObj
     run: (ctx: Context) => tool.definition.run(args, ctx),
     finish: (returned: unknown) => finishTool(returned, tool, scope),
     task: tool.definition.task && taskChoice(tool, args, scope),
+    hasEffects: tool.definition.annotations?.readOnlyHint !== true,
   }
   return replay(handler, scope)
 }

@@ -1,25 +1,27 @@
 import { expect, test } from 'vitest'
-import { createGauge, enterCall, leaveCall, loadOf, measure } from './gauge.ts'
+import { createLoadMonitor, enterCall, leaveCall, loadOf, measure } from './load-monitor.ts'
 import { rulesOf } from './rules.ts'
 import { serverLoad } from './server-load.ts'
 import type { Load } from './shedding-options.ts'
-import { isStrained, noStrain, strainOf } from './strain.ts'
+import { isOverloaded, noOverload, overloadOf } from './overload.ts'
 
 const limits = { running: 100, eventLoopDelayMs: 100, heapShare: 0.5 }
 const calm: Load = { running: 0, eventLoopDelayMs: 0, heapShare: undefined }
 
-/** A gauge on a clock in the test's hand, whose timers come as late as the test says. */
-function gaugeOf(take?: () => Partial<Load>) {
+/** A load monitor on a clock in the test's hand, whose timers come as late as the test says. */
+function monitorOf(take?: () => Partial<Load>) {
   let time = 0
   const timers: { readonly due: number; readonly run: () => void }[] = []
   const failures: unknown[] = []
   const source = {
     now: () => time,
+    wallClock: () => 1_800_000_000_000 + time,
+    randomId: () => 'me',
     later: (run: () => void, ms: number) => void timers.push({ due: time + ms, run }),
     measure: take,
     onFailure: (error: unknown) => void failures.push(error),
   }
-  const gauge = createGauge(rulesOf({}, false), source)
+  const monitor = createLoadMonitor(rulesOf({}, false), source)
   const tick = (lateMs = 0) => {
     const timer = timers.shift()
     if (timer === undefined) throw new Error('no timer waits')
@@ -29,7 +31,7 @@ function gaugeOf(take?: () => Partial<Load>) {
   const pass = (ms: number) => {
     time += ms
   }
-  return { gauge, timers, failures, tick, pass }
+  return { monitor, timers, failures, tick, pass }
 }
 
 test.each([
@@ -37,17 +39,17 @@ test.each([
   ['running', 'running', [100, 101, 100, 81, 80, 100, 101]],
   ['heapShare', 'heap', [0.5, 0.51, 0.5, 0.41, 0.4, 0.5, 0.51]],
 ] as const)('what is over its limit in %s stays so until it is below four fifths of it', (measured, name, values) => {
-  let strain = noStrain
+  let overload = noOverload
   const seen = values.map((value) => {
-    strain = strainOf({ ...calm, [measured]: value }, limits, strain)
-    return [strain[name], isStrained(strain)]
+    overload = overloadOf({ ...calm, [measured]: value }, limits, overload)
+    return [overload[name], isOverloaded(overload)]
   })
   expect(seen).toEqual([false, true, true, true, false, false, true].map((is) => [is, is]))
 })
 
 test('a measure that falls leaves the others where they are', () => {
-  const strain = strainOf({ running: 101, eventLoopDelayMs: 101, heapShare: 0.51 }, limits, noStrain)
-  expect(strainOf({ ...calm, running: 90 }, limits, strain)).toEqual({
+  const overload = overloadOf({ running: 101, eventLoopDelayMs: 101, heapShare: 0.51 }, limits, noOverload)
+  expect(overloadOf({ ...calm, running: 90 }, limits, overload)).toEqual({
     running: true,
     eventLoopDelay: false,
     heap: false,
@@ -55,87 +57,87 @@ test('a measure that falls leaves the others where they are', () => {
 })
 
 test('one timer measures while calls run, however many, and none is left when they have ended', () => {
-  const { gauge, timers, tick } = gaugeOf()
+  const { monitor, timers, tick } = monitorOf()
   expect(timers).toEqual([])
-  for (let call = 0; call < 1000; call++) enterCall(gauge)
+  for (let call = 0; call < 1000; call++) enterCall(monitor)
   expect(timers).toHaveLength(1)
   for (let count = 0; count < 5; count++) tick()
   expect(timers).toHaveLength(1)
-  for (let call = 0; call < 1000; call++) leaveCall(gauge)
+  for (let call = 0; call < 1000; call++) leaveCall(monitor)
   tick()
-  expect([timers, loadOf(gauge).running]).toEqual([[], 0])
-  enterCall(gauge)
+  expect([timers, loadOf(monitor).running]).toEqual([[], 0])
+  enterCall(monitor)
   expect(timers).toHaveLength(1)
 })
 
 test('calls that begin and end in one go share a timer', () => {
-  const { gauge, timers } = gaugeOf()
+  const { monitor, timers } = monitorOf()
   for (let call = 0; call < 1000; call++) {
-    enterCall(gauge)
-    leaveCall(gauge)
+    enterCall(monitor)
+    leaveCall(monitor)
   }
   expect(timers).toHaveLength(1)
 })
 
 test('ticks that are late show how late the event loop is, and a single late one is not all', () => {
-  const { gauge, tick } = gaugeOf()
-  enterCall(gauge)
+  const { monitor, tick } = monitorOf()
+  enterCall(monitor)
   const seen = [0, 200, 0, 200, 200, 200].map((lateMs) => {
     tick(lateMs)
-    return Math.round(loadOf(gauge).eventLoopDelayMs)
+    return Math.round(loadOf(monitor).eventLoopDelayMs)
   })
   expect(seen).toEqual([0, 100, 50, 125, 163, 181])
 })
 
 test('a loop that does not turn is measured at boundaries, where no tick can come', () => {
-  const { gauge, pass } = gaugeOf()
-  enterCall(gauge)
+  const { monitor, pass } = monitorOf()
+  enterCall(monitor)
   pass(1100)
-  measure(gauge)
-  expect(loadOf(gauge).eventLoopDelayMs).toBe(500)
+  measure(monitor)
+  expect(loadOf(monitor).eventLoopDelayMs).toBe(500)
 })
 
 test('what a source tells goes before what the server measures itself, and it is asked ten times a second at most', () => {
   let asked = 0
-  const { gauge, pass } = gaugeOf(() => ({ eventLoopDelayMs: ++asked, heapShare: 0.25 }))
+  const { monitor, pass } = monitorOf(() => ({ eventLoopDelayMs: ++asked, heapShare: 0.25 }))
   for (let count = 0; count < 100; count++) {
-    measure(gauge)
+    measure(monitor)
     pass(10)
   }
-  expect([asked, loadOf(gauge)]).toEqual([10, { running: 0, eventLoopDelayMs: 10, heapShare: 0.25 }])
+  expect([asked, loadOf(monitor)]).toEqual([10, { running: 0, eventLoopDelayMs: 10, heapShare: 0.25 }])
 })
 
 test('a source that fails is told, and what the server measures itself goes on', () => {
-  const { gauge, failures } = gaugeOf(() => {
+  const { monitor, failures } = monitorOf(() => {
     throw new Error('no histogram')
   })
-  enterCall(gauge)
-  measure(gauge)
-  expect([String(failures[0]), loadOf(gauge)]).toEqual(['Error: no histogram', { ...calm, running: 1 }])
+  enterCall(monitor)
+  measure(monitor)
+  expect([String(failures[0]), loadOf(monitor)]).toEqual(['Error: no histogram', { ...calm, running: 1 }])
 })
 
 test('a server that is overloaded is ready for five seconds more, and again as soon as it is not', () => {
   const load = { eventLoopDelayMs: 0 }
-  const { gauge, tick } = gaugeOf(() => load)
-  enterCall(gauge)
+  const { monitor, tick } = monitorOf(() => load)
+  enterCall(monitor)
   tick()
   load.eventLoopDelayMs = 101
   const over = Array.from({ length: 52 }, () => {
     tick()
-    return serverLoad(gauge).ready
+    return serverLoad(monitor).ready
   })
   expect(over.indexOf(false)).toBe(50)
   load.eventLoopDelayMs = 80
   tick()
-  expect(serverLoad(gauge).ready).toBe(true)
+  expect(serverLoad(monitor).ready).toBe(true)
 })
 
 test('what was measured under load says nothing of a server that has nothing to do', () => {
-  const { gauge, tick } = gaugeOf()
-  enterCall(gauge)
+  const { monitor, tick } = monitorOf()
+  enterCall(monitor)
   for (let count = 0; count < 60; count++) tick(300)
-  expect(serverLoad(gauge).ready).toBe(false)
-  leaveCall(gauge)
+  expect(serverLoad(monitor).ready).toBe(false)
+  leaveCall(monitor)
   tick(300)
-  expect(serverLoad(gauge)).toMatchObject({ ready: true, eventLoopDelayMs: 0 })
+  expect(serverLoad(monitor)).toMatchObject({ ready: true, eventLoopDelayMs: 0 })
 })

@@ -1,0 +1,192 @@
+import type {
+  Call,
+  CloseOptions,
+  Exchange,
+  ExtensionHost,
+  ExtensionInstance,
+  ExtensionMethod,
+  Middleware,
+  ProtocolAdapters,
+  RpcNotification,
+  ServerExtension,
+  Undrain,
+} from '@x/schema'
+import { refuseExtensionName } from './compile-entry.ts'
+import { DefinitionError } from './definition-error.ts'
+
+/** The extensions of one server, started, and the exchange that they and the middleware of `use` make of its core. */
+export interface Composition {
+  readonly exchange: Exchange
+  /** Methods that extensions serve. */
+  readonly methods: ReadonlyMap<string, ExtensionMethod>
+  readonly adapters: ProtocolAdapters
+  /** The members that extensions add to the server. */
+  readonly apis: Readonly<Record<string, object>>
+  /** The reason of the first extension that may be reached from this machine only. */
+  readonly localOnly: string | undefined
+  readonly needsPrincipal: boolean
+  ready(): Promise<boolean>
+  receive(notification: RpcNotification, call: Call): void
+  drain(): Undrain
+  close(options: CloseOptions): Promise<void>
+}
+
+/** The parts of a server that its composition is made of. */
+export interface CompositionParts {
+  readonly core: Exchange
+  readonly use: readonly Middleware[]
+  readonly extensions: readonly ServerExtension[]
+  readonly host: Pick<ExtensionHost, 'info' | 'runtime' | 'report'>
+}
+
+interface Started {
+  readonly extension: ServerExtension
+  readonly instance: ExtensionInstance
+}
+
+const defaultGraceMs = 5000
+
+/** Members of a server that no extension may take. */
+const ownMembers = new Set(
+  (
+    'exchange info load adapters localOnly needsPrincipal ready receive drain close ' +
+    'notifyListChanged notifyResourceUpdated attachHost update then'
+  ).split(' '),
+)
+
+/**
+ * Starts the extensions of a server and composes its exchange: `use` outermost, then the middleware of extensions that need a
+ * principal, then that of the others in their order, then the core. Throws {@link DefinitionError} for a list that cannot be composed.
+ */
+export function compose({ core, use, extensions, host }: CompositionParts): Composition {
+  checkExtensions(extensions)
+  const exchanges = new Map<ServerExtension, Exchange>()
+  let outermost = core
+  const exchange: Exchange = (request, call) => outermost(request, call)
+  const started = extensions.map((extension): Started => {
+    const inner: Exchange = (request, call) => (exchanges.get(extension) ?? core)(request, call)
+    return { extension, instance: extension.start?.({ ...host, inner, exchange }) ?? {} }
+  })
+  const authorizing = started.filter(({ extension }) => extension.needsPrincipal === true)
+  const others = started.filter(({ extension }) => extension.needsPrincipal !== true)
+  for (const { extension } of started) {
+    exchanges.set(extension, wrap(core, others.filter((other) => other.extension !== extension).flatMap(middlewareOf)))
+  }
+  outermost = wrap(core, [...use, ...[...authorizing, ...others].flatMap(middlewareOf)])
+  return {
+    exchange: outermost,
+    methods: methodsOf(started),
+    adapters: adaptersOf(started),
+    apis: apisOf(started),
+    localOnly: extensions.find(({ localOnly }) => localOnly !== undefined)?.localOnly,
+    needsPrincipal: authorizing.length > 0,
+    ...lifecycleOf(started, host),
+  }
+}
+
+function lifecycleOf(started: readonly Started[], { report }: CompositionParts['host']) {
+  const isReady = async ({ instance }: Started): Promise<boolean> => {
+    try {
+      return (await instance.ready?.()) ?? true
+    } catch (error) {
+      report(error)
+      return false
+    }
+  }
+  const close = async ({ instance }: Started, graceMs: number): Promise<void> => {
+    try {
+      await instance.close?.({ graceMs })
+    } catch (error) {
+      // The others close nonetheless.
+      report(error)
+    }
+  }
+  return {
+    ready: async () => (await Promise.all(started.map(isReady))).every(Boolean),
+    receive: (notification: RpcNotification, call: Call) => {
+      for (const { extension, instance } of started) {
+        if (extension.notifications?.includes(notification.method)) instance.receive?.(notification, call)
+      }
+    },
+    drain: (): Undrain => {
+      const undrains = started.map(({ instance }) => instance.drain?.())
+      return () => {
+        for (const undrain of undrains) undrain?.()
+      }
+    },
+    close: async ({ graceMs = defaultGraceMs }: CloseOptions) => {
+      await Promise.all(started.map((each) => close(each, graceMs)))
+    },
+  }
+}
+
+function wrap(core: Exchange, middleware: readonly Middleware[]): Exchange {
+  return middleware.reduceRight((next, each) => each(next), core)
+}
+
+function middlewareOf({ extension, instance }: Started): readonly Middleware[] {
+  return [extension.middleware, instance.middleware].filter((each) => each !== undefined)
+}
+
+function methodsOf(started: readonly Started[]): ReadonlyMap<string, ExtensionMethod> {
+  const methods = new Map<string, ExtensionMethod>()
+  for (const { extension, instance } of started) {
+    for (const [name, method] of Object.entries(instance.methods ?? {})) {
+      if (methods.has(name)) throw taken(extension, `the method ${name}`)
+      methods.set(name, method)
+    }
+  }
+  return methods
+}
+
+function adaptersOf(started: readonly Started[]): ProtocolAdapters {
+  const adapters = {}
+  for (const { extension, instance } of started) {
+    for (const transport of Object.keys(instance.adapters ?? {})) {
+      if (Object.hasOwn(adapters, transport)) throw taken(extension, `the adapter of the transport ${transport}`)
+    }
+    Object.assign(adapters, instance.adapters)
+  }
+  return adapters
+}
+
+function apisOf(started: readonly Started[]): Readonly<Record<string, object>> {
+  const apis: Record<string, object> = {}
+  for (const { extension, instance } of started) {
+    if (instance.api !== undefined) apis[extension.name] = instance.api
+  }
+  return apis
+}
+
+function taken({ name }: ServerExtension, what: string): DefinitionError {
+  return new DefinitionError('duplicate', `extension "${name}"`, { reason: `another extension has ${what} already` })
+}
+
+function checkExtensions(extensions: readonly ServerExtension[]): void {
+  const names = new Set<string>()
+  for (const extension of extensions) {
+    checkExtension(extension)
+    const { name } = extension
+    if (names.has(name)) {
+      const reason = 'the list has two extensions of this name; give one of them another'
+      throw new DefinitionError('duplicate', `extension "${name}"`, { reason })
+    }
+    names.add(name)
+  }
+}
+
+function checkExtension(extension: ServerExtension): void {
+  // A list may come from untyped code, where the usual mistake is the factory in place of its result.
+  const given: unknown = extension
+  const isExtension = typeof given === 'object' && given !== null && 'side' in given && given.side === 'server'
+  if (!isExtension) {
+    const reason = 'it is not a server extension; write the call, such as tasks({ store }), of the entry ./server'
+    throw new DefinitionError('value', 'extensions', { reason })
+  }
+  const { name, identifier } = extension
+  if (ownMembers.has(name)) {
+    const reason = `a server has a member of this name already; the name of an extension must be another`
+    throw new DefinitionError('duplicate', `extension "${name}"`, { reason })
+  }
+  refuseExtensionName(identifier)
+}

@@ -1,0 +1,161 @@
+import {
+  type Call,
+  cancelReason,
+  errorCodes,
+  errorResponse,
+  type Exchange,
+  type ExtensionMethod,
+  isCancelled,
+  isJsonObject,
+  isMcpError,
+  journalKey,
+  type JsonObject,
+  McpError,
+  metaKeys,
+  offAbort,
+  protocolVersion,
+  type RequestMetaObject,
+  type RpcRequest,
+  type RpcResponse,
+  requestMeta,
+} from '@x/schema'
+import { answerError } from './request/answer-error.ts'
+import { isPromiseLike } from './request/awaitable.ts'
+import type { Catalog } from './catalog.ts'
+import { findMethod, type ServedMethod } from './methods.ts'
+import { quote, type Scope, type Settings } from './request/scope.ts'
+
+/** The revisions that are served, newest first. */
+const supported = [protocolVersion]
+
+/** The state that requests read. */
+export interface ServerState {
+  /** Replaced by an update. */
+  catalog: Catalog
+  /** Methods of extensions, which are started once the exchange is there. */
+  methods: ReadonlyMap<string, ExtensionMethod>
+  readonly settings: Settings
+}
+
+/** Makes the exchange behind all middleware: the methods of the protocol and of the extensions. */
+export function exchangeOf(state: ServerState): Exchange {
+  function exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
+    const method = findMethod(request.method)
+    if (method === undefined) return serveOther(request, call)
+    return method.streams === true ? last(method, request, call) : serve(method, request, call)
+  }
+
+  /** A method of an extension, or of nobody. */
+  async function serveOther(request: RpcRequest, call: Call): Promise<RpcResponse> {
+    const method = state.methods.get(request.method)
+    if (method === undefined) return serve(undefined, request, call)
+    try {
+      checkVersion(request)
+      const result = completed(await method(request, call), state.catalog)
+      return { jsonrpc: '2.0', id: request.id, result }
+    } catch (error) {
+      if (isCancelled(call)) throw cancelReason(call)
+      // The codes of an extension are its own to choose.
+      return isMcpError(error) ? errorResponse(request.id, error) : answerError(error, request, state.settings)
+    }
+  }
+
+  async function serve(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
+    let scope: Scope | undefined
+    try {
+      const { handle } = requireServed(method, request.method, state)
+      scope = openScope(request, call, state)
+      const pending = handle(request.params, scope)
+      const result = isPromiseLike(pending) ? await pending : pending
+      return { jsonrpc: '2.0', id: request.id, result }
+    } catch (error) {
+      // An error that a handler throws because it was cancelled is not a failure, and no caller waits for an answer.
+      if (call.signal.aborted) throw call.signal.reason
+      return answerError(error, request, state.settings)
+    } finally {
+      if (scope !== undefined) close(scope)
+    }
+  }
+
+  // There may be thousands of responses that last: they keep neither their requests nor the definitions that they began
+  // with, and no function stands still for them.
+  function last(served: ServedMethod, request: RpcRequest, call: Call): Promise<RpcResponse> {
+    const { id } = request
+    // The row's name: the text of the request would stay with each.
+    const method = served.name
+    const refuse = (error: unknown): RpcResponse => {
+      if (isCancelled(call)) throw cancelReason(call)
+      return answerError(error, { jsonrpc: '2.0', id, method }, state.settings)
+    }
+    return begin(served, request, call).then((result) => ({ jsonrpc: '2.0', id, result }), refuse)
+  }
+
+  function begin(method: ServedMethod, request: RpcRequest, call: Call): Promise<JsonObject> {
+    try {
+      const { handle } = requireServed(method, request.method, state)
+      return Promise.resolve(handle(request.params, openScope(request, call, state)))
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  return exchange
+}
+
+/** Ends a request: nothing may be sent about it any more, and its listeners leave a signal that lives on. */
+function close(scope: Scope): void {
+  scope.open = false
+  for (const follow of scope.followers ?? []) offAbort(scope.call.signal, follow)
+}
+
+function openScope(request: RpcRequest, call: Call, { catalog, settings }: ServerState): Scope {
+  const { id, method, params = {} } = request
+  return {
+    id,
+    method,
+    params,
+    call,
+    meta: checkVersion(request),
+    catalog,
+    settings,
+    journal: call.context.get(journalKey),
+    callId: undefined,
+    open: true,
+    followers: undefined,
+  }
+}
+
+/**
+ * Returns the row of a method that this server serves. Every rejection names the served revisions, because for a client
+ * of an earlier one the message may be all it can show (basic/versioning, compatibility).
+ */
+function requireServed(method: ServedMethod | undefined, name: string, state: ServerState): ServedMethod {
+  const lack = method && lackOf(method, state)
+  if (method !== undefined && lack === undefined) return method
+  const reason = lack === undefined ? '' : `, because the server has no ${lack}`
+  const versions = supported.join(', ')
+  const message = `Method ${quote(name)} is not served here${reason}; the server speaks revision ${versions}`
+  throw new McpError(errorCodes.methodNotFound, message, { data: { supported } })
+}
+
+/** Adds the members that every result has to a result of an extension (basic/index, result responses). */
+function completed(result: JsonObject, { resultMeta }: Catalog): JsonObject {
+  const typed = result['resultType'] === undefined ? { resultType: 'complete', ...result } : result
+  if (resultMeta === undefined) return typed
+  return { ...typed, _meta: isJsonObject(typed['_meta']) ? { ...typed['_meta'], ...resultMeta } : resultMeta }
+}
+
+/** Returns the name of the capability that a method needs and this server lacks. */
+function lackOf({ capability, streams }: ServedMethod, { catalog, settings }: ServerState): string | undefined {
+  if (capability !== undefined && catalog.capabilities[capability] === undefined) return capability
+  return streams === true && !settings.subscriptions.served ? 'subscriptions' : undefined
+}
+
+/** Returns the `_meta` of a request of a served revision (basic/versioning, negotiation). */
+function checkVersion({ params }: RpcRequest): RequestMetaObject {
+  const meta = requestMeta(params)
+  const requested = meta[metaKeys.protocolVersion]
+  if (requested === protocolVersion) return meta
+  const message = `Unsupported protocol version: this server speaks ${supported.join(', ')}`
+  throw new McpError(errorCodes.unsupportedProtocolVersion, message, { data: { supported, requested } })
+}

@@ -1,0 +1,78 @@
+import {
+  errorCodes,
+  type InputResponse,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  McpError,
+  metaNames,
+  principalIdentity,
+} from '@x/schema'
+import { after, type Awaitable } from '../request/awaitable.ts'
+import type { Scope } from '../request/scope.ts'
+import { digestNow, fingerprintOf } from './fingerprint.ts'
+import type { Journal } from './journal.ts'
+
+/** 128 random bits in Base64url. */
+const keyForm = /^[A-Za-z0-9_-]{22}$/
+
+/**
+ * Derives the identity of a call from the idempotency key of its client, and notes it in the request. Whoever sends the same call again has
+ * the same identity; another principal, method, target or argument makes it another one, so nobody reaches a call that is not
+ * theirs. Throws `McpError` for a key of another form. A call without a key has no identity before it is first needed.
+ */
+export function identifyCall(scope: Scope): Awaitable<void> {
+  const key = scope.meta[metaNames.idempotencyKey]
+  if (key === undefined) return undefined
+  if (typeof key !== 'string' || !keyForm.test(key)) {
+    const message = `_meta["${metaNames.idempotencyKey}"] must be 128 random bits as 22 characters of Base64url`
+    throw new McpError(errorCodes.invalidParams, message)
+  }
+  const { _meta, inputResponses: _responses, requestState: _state, ...asked } = scope.params
+  const { method, call } = scope
+  const text = sortedJson(['call', key, principalIdentity(call.principal), method, asked])
+  return after(fingerprintOf(text), (digest) => {
+    scope.callId = uuidOf(digest)
+  })
+}
+
+/**
+ * Names the effects of a call that follow from what it has been answered by now: its own identity while nothing was answered, and
+ * then a digest of it and of the answers. Results of steps do not count: a call that is sent again with the same answers has
+ * the same effects, and one state that is sent with other answers has others.
+ */
+export function effectsId(
+  { callId, past, questions }: Pick<Journal, 'callId' | 'past' | 'questions'>,
+  responses: ReadonlyMap<string, InputResponse> | undefined,
+): Awaitable<string> {
+  const answers = Array.from(questions, ([key, { response }]): [string, JsonObject | undefined] => [key, response])
+  const answered = answers.filter(([, response]) => response !== undefined).sort(byKey)
+  // Interfaces of the protocol are JSON, which the compiler cannot see.
+  const explicit = [...(responses ?? [])].sort(byKey) as unknown as JsonValue[]
+  if (answered.length === 0 && explicit.length === 0 && past === undefined) return callId
+  const text = sortedJson(['answers', callId, past ?? null, answered as unknown as JsonValue[], explicit])
+  return after(fingerprintOf(text), uuidOf)
+}
+
+/** Returns the UUID of a key within these effects; undefined on platforms that cannot tell at once. */
+export function uuidWithin(effects: Awaitable<string>, key: string): string | undefined {
+  const digest = typeof effects === 'string' ? digestNow(`uuid ${effects}/${key}`) : undefined
+  return digest === undefined ? undefined : uuidOf(digest)
+}
+
+function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : Number(a > b)
+}
+
+/** JSON whose members stand in the order of their names, so that equal values have equal texts. */
+function sortedJson(value: JsonValue): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    isJsonObject(member) ? Object.fromEntries(Object.entries(member).sort(byKey)) : member,
+  )
+}
+
+/** A UUID of version 8, whose bits are the maker's own (RFC 9562, section 5.8). */
+function uuidOf(digest: string): string {
+  const variant = ((Number.parseInt(digest.slice(16, 17), 16) & 3) | 8).toString(16)
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20)}`
+}

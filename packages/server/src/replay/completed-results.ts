@@ -1,0 +1,76 @@
+import { isJsonObject, type JsonObject } from '@x/schema'
+import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
+import { after, type Awaitable } from '../request/awaitable.ts'
+import { report, type Scope } from '../request/scope.ts'
+import { effectsId } from './call-identity.ts'
+import type { RunStart } from './run.ts'
+import type { Handler } from './settle.ts'
+
+/** A call that goes on from the state that it came with, or begins. */
+interface Attempt {
+  readonly start?: RunStart | undefined
+  readonly run: () => Awaitable<JsonObject>
+}
+
+/**
+ * Answers a call with the result that it has had before, or runs it and keeps what it results in. That needs a store, an idempotency key, and a
+ * caller whom others can be told apart from. What asks or goes on elsewhere is not kept, and reading is done again.
+ */
+export function answerOnce<T>(
+  { name, hasEffects }: Pick<Handler<T>, 'name' | 'hasEffects'>,
+  scope: Scope,
+  { start, run }: Attempt,
+): Awaitable<JsonObject> {
+  const { settings, call, callId } = scope
+  const { idempotency } = settings
+  const isKept = idempotency !== undefined && callId !== undefined && call.principal !== undefined
+  if (!isKept || hasEffects !== true) return run()
+  const journal = start?.journal
+  const effects = journal === undefined ? callId : effectsId(journal, start?.responses)
+  return after(effects, (id) => answerFrom(idempotency, { name, key: `mcp-result:${id}`, run }, scope))
+}
+
+interface KeyedRun {
+  readonly name: string
+  /** Names the call, its caller and its answers. */
+  readonly key: string
+  readonly run: () => Awaitable<JsonObject>
+}
+
+/** Of two that run at the same time, the result of the first to end is the answer of both. A store that fails costs no call anything. */
+async function answerFrom(options: IdempotencyOptions, keyed: KeyedRun, scope: Scope): Promise<JsonObject> {
+  const { store, ttlMs = 600_000, maxCharacters = 262_144 } = options
+  const read = async (): Promise<JsonObject | undefined> =>
+    readResult(await unlessFailing(() => store.get(keyed.key), scope, keyed))
+  const before = await read()
+  if (before !== undefined) return before
+  const result = await keyed.run()
+  if (result['resultType'] !== undefined && result['resultType'] !== 'complete') return result
+  const text = JSON.stringify(result)
+  if (text.length > maxCharacters) return result
+  const isFirst = await unlessFailing(() => store.add(keyed.key, text, ttlMs), scope, keyed)
+  return isFirst === false ? ((await read()) ?? result) : result
+}
+
+async function unlessFailing<T>(
+  use: () => Promise<T>,
+  { method, settings }: Scope,
+  { name }: KeyedRun,
+): Promise<T | undefined> {
+  try {
+    return await use()
+  } catch (error) {
+    report(error, { method, name }, settings)
+    return undefined
+  }
+}
+
+function readResult(text: string | undefined): JsonObject | undefined {
+  if (text === undefined) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

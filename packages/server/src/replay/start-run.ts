@@ -1,0 +1,37 @@
+import type { JsonObject } from '@x/schema'
+import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import { openContext } from '../request/open-context.ts'
+import type { Scope } from '../request/scope.ts'
+import type { InputRequired } from './input-required.ts'
+import { beginRun, type RunStart } from './run.ts'
+import { enterCall } from '../shedding/load-monitor.ts'
+import { attempt, type Handler, settle } from './settle.ts'
+import { runStrictly } from './strict-replay.ts'
+
+/** Runs a handler for the first time. One that asks nothing is called, and that is all. */
+export function startRun<T>(handler: Handler<T>, scope: Scope, start?: RunStart): Awaitable<JsonObject> {
+  const { loadMonitor, strictReplay } = scope.settings
+  enterCall(loadMonitor)
+  if (strictReplay) return runStrictly(start ?? {}, handler, scope)
+  const run = beginRun(scope, handler.name, start)
+  let returned: Awaitable<T | InputRequired>
+  try {
+    returned = handler.run(openContext(run))
+  } catch (thrown) {
+    return settle(run, { thrown }, handler)
+  }
+  if (!isPromiseLike(returned)) return settle(run, { returned }, handler)
+  return returned.then(
+    (value) => settle(run, { returned: value }, handler),
+    (thrown: unknown) => settle(run, { thrown }, handler),
+  )
+}
+
+/** Runs a handler again from the top, with what is known so far. */
+export async function runFrom<T>(start: RunStart, handler: Handler<T>, scope: Scope): Promise<JsonObject> {
+  const { loadMonitor, strictReplay } = scope.settings
+  enterCall(loadMonitor)
+  if (strictReplay) return runStrictly(start, handler, scope)
+  const run = beginRun(scope, handler.name, start)
+  return settle(run, await attempt(handler, run), handler)
+}

@@ -1,0 +1,238 @@
+import { isJsonObject, metaNames } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { openHand, overloaded, serveUnder } from '../testing/load.ts'
+import { glass, play, type Round, type Run, send, type Served } from '../testing/rounds.ts'
+
+/** Records so many steps. */
+function counting(steps: number): Run {
+  return async (ctx) => {
+    for (let index = 0; index < steps; index++) await ctx.step(`step/${index}`, () => index)
+    return 'done'
+  }
+}
+
+const began = Date.now()
+
+/** One instance of a fleet: with a load of its own, on a clock that all share. */
+function instance(clock: { time: number }, load = overloaded, settings: Parameters<typeof serveUnder>[2] = {}) {
+  const hand = openHand(load)
+  const now = () => clock.time
+  const wallClock = () => began + clock.time
+  const served = serveUnder(hand, counting(3), {
+    strictReplay: false,
+    runtime: { monotonicNow: now, now: wallClock },
+    ...settings,
+  })
+  return { ...served, hand }
+}
+
+const isHandedOff = ({ state }: Round): boolean => state !== undefined
+
+/** Hands a call off at an instance of this load, and gives its state. */
+async function comingFrom(clock: { time: number }, load = overloaded): Promise<string | undefined> {
+  return (await send(instance(clock, load))).state
+}
+
+describe('an overloaded instance compares itself with the others', () => {
+  const cases: [string, number, boolean][] = [
+    ['keeps a call that comes from one that is as busy', 1000, false],
+    ['keeps a call that comes from one that is a little less busy', 700, false],
+    ['hands a call off that comes from one that is clearly less busy', 100, true],
+  ]
+  test.each(cases)('it %s', async (_, eventLoopDelayMs, isExpected) => {
+    const clock = { time: 0 }
+    const state = await comingFrom(clock, { eventLoopDelayMs })
+    expect(state).toBeDefined()
+    expect(isHandedOff(await send(instance(clock), { state }))).toBe(isExpected)
+  })
+
+  test('between two that are equally busy no call goes back within five seconds', async () => {
+    const clock = { time: 0 }
+    const here = instance(clock, overloaded, { shedding: { budget: 10 } })
+    const state = await comingFrom(clock)
+    for (; clock.time <= 5000; clock.time += 250) expect(isHandedOff(await send(here, { state }))).toBe(false)
+  })
+
+  test('what it has heard holds for calls that never moved, too', async () => {
+    const clock = { time: 0 }
+    const here = instance(clock)
+    for (let count = 0; count < 5; count++) await send(here, { state: await comingFrom(clock) })
+    expect(isHandedOff(await send(here))).toBe(false)
+  })
+
+  test('when nothing more is heard of the others, it hands off again within 15 seconds', async () => {
+    const clock = { time: 0 }
+    const here = instance(clock)
+    for (let count = 0; count < 5; count++) await send(here, { state: await comingFrom(clock) })
+    clock.time += 1000
+    expect(isHandedOff(await send(here))).toBe(false)
+    clock.time += 14_000
+    expect(isHandedOff(await send(here))).toBe(true)
+  })
+
+  test('an old state that is sent again tells nothing', async () => {
+    const clock = { time: 0 }
+    const states = await Promise.all(Array.from({ length: 10 }, () => comingFrom(clock)))
+    clock.time += 20_001
+    const here = instance(clock)
+    for (const state of states) await send(here, { state })
+    clock.time += 250
+    expect(isHandedOff(await send(here))).toBe(true)
+  })
+
+  test('a call of which it is told that it comes from the future is taken for new', async () => {
+    const ahead = { time: 3_600_000 }
+    const clock = { time: 0 }
+    const state = await comingFrom(ahead)
+    expect(isHandedOff(await send(instance(clock), { state }))).toBe(false)
+  })
+})
+
+describe('where the balancer brings every call back', () => {
+  /** Lets calls come back until they stay, and gives when they were handed off. */
+  async function handOffs(served: Served, clock: { time: number }, forMs: number): Promise<number[]> {
+    const times: number[] = []
+    for (const end = clock.time + forMs; clock.time < end; clock.time += 250) {
+      const { state } = await send(served)
+      if (state === undefined) continue
+      times.push(clock.time)
+      await send(served, { state })
+    }
+    return times
+  }
+
+  test('a lone instance hands off four calls, and then one in ten seconds', async () => {
+    const clock = { time: 0 }
+    const times = await handOffs(instance(clock, overloaded, { shedding: { budget: 1 } }), clock, 30_000)
+    expect(times.slice(0, 4)).toEqual([0, 250, 500, 750])
+    expect(times.slice(4)).toEqual([10_750, 20_750])
+  })
+
+  test('a client that sends one state a thousand times does not make it believe that', async () => {
+    const clock = { time: 0 }
+    const here = instance(clock, overloaded, { shedding: { budget: 1 } })
+    const { state } = await send(here)
+    for (let count = 0; count < 1000; count++) await send(here, { state })
+    for (let count = 0; count < 5; count++) {
+      clock.time += 250
+      expect(isHandedOff(await send(here))).toBe(true)
+    }
+  })
+
+  test('it hands off as before once calls go elsewhere again', async () => {
+    const clock = { time: 0 }
+    const here = instance(clock, overloaded, { shedding: { budget: 1 } })
+    await handOffs(here, clock, 5000)
+    let last = clock.time
+    for (let count = 0; count < 160; count++) {
+      clock.time += 250
+      if (isHandedOff(await send(here))) last = clock.time
+    }
+    expect(clock.time - last).toBe(0)
+  })
+})
+
+test('the state says in 40 bytes whose load made the call move', async () => {
+  const { codec, sealed } = glass()
+  const load = { eventLoopDelayMs: 1e9 }
+  await send(serveUnder(openHand(load), counting(2), { strictReplay: false, state: codec }))
+  const [text = ''] = sealed
+  const tag: unknown = JSON.parse(text).from
+  expect(tag).toEqual([expect.stringMatching(/^[\w-]{8}$/), 9999, expect.any(Number)])
+  expect(`"from":${JSON.stringify(tag)},`.length).toBeLessThanOrEqual(41)
+})
+
+test('two servers of one process have different names', async () => {
+  const { codec, sealed } = glass()
+  for (let count = 0; count < 2; count++) await send(serveUnder(openHand(overloaded), counting(2), { state: codec }))
+  const [first, second] = sealed.map((text) => JSON.parse(text).from[0])
+  expect(first).not.toBe(second)
+})
+
+describe('an instance that stops', () => {
+  test('hands a call without budget off as well, which would be lost with it', async () => {
+    const clock = { time: 0 }
+    const here = instance(clock, overloaded, { shedding: { budget: 0, minWorkMs: 0 } })
+    here.server.drain()
+    expect(isHandedOff(await send(here))).toBe(true)
+  })
+
+  test('takes nothing of the budget for load', async () => {
+    const clock = { time: 0 }
+    const stopping = instance(clock, { eventLoopDelayMs: 0 })
+    stopping.server.drain()
+    const first = await send(stopping)
+    const { state } = await send(instance(clock, overloaded, { shedding: { budget: 1 } }), { state: first.state })
+    expect(state).toBeDefined()
+  })
+
+  test('hands off whatever it believes of the others, and as many calls as run', async () => {
+    const clock = { time: 0 }
+    const here = instance(clock)
+    for (let count = 0; count < 5; count++) await send(here, { state: await comingFrom(clock) })
+    here.server.drain()
+    const rounds = await Promise.all(Array.from({ length: 20 }, () => send(here)))
+    expect(rounds.every(isHandedOff)).toBe(true)
+  })
+
+  test('says nothing of its load, which is not what made the call move', async () => {
+    const { codec, sealed } = glass()
+    const here = instance({ time: 0 }, overloaded, { state: codec })
+    here.server.drain()
+    await send(here)
+    expect(JSON.parse(sealed[0] ?? '')).toMatchObject({ stops: 1 })
+    expect(sealed[0]).not.toContain('"from"')
+  })
+})
+
+describe('readiness', () => {
+  test('lasts while an instance is over the limit of shedding and below its own', async () => {
+    const clock = { time: 0 }
+    const here = instance(clock, { eventLoopDelayMs: 99 })
+    for (; clock.time < 30_000; clock.time += 1000) {
+      await send(here)
+      expect(here.server.load.ready).toBe(true)
+    }
+    expect(here.server.load.counters.sheds.load).toBeGreaterThan(0)
+  })
+
+  test.each([
+    ['four times the limit of shedding', {}, 101],
+    ['a limit of its own', { readyLimit: { eventLoopDelayMs: 50 } }, 51],
+  ])('ends after five seconds over %s', async (_, shedding, eventLoopDelayMs) => {
+    const clock = { time: 0 }
+    const here = instance(clock, { eventLoopDelayMs }, { shedding })
+    const ready: boolean[] = []
+    for (; clock.time <= 5000; clock.time += 1000) ready.push(here.server.load.ready)
+    expect(ready).toEqual([true, true, true, true, true, false])
+  })
+})
+
+test('a result that hands a call off says how long to wait where the author wants that', async () => {
+  const shedding = { handOffPauseMs: 7 }
+  const { response } = await send(serveUnder(openHand(overloaded), counting(2), { shedding }))
+  const result = 'result' in response ? response.result : {}
+  expect(isJsonObject(result['_meta']) && result['_meta'][metaNames.retryAfterMs]).toBe(7)
+})
+
+test('a call that is handed off for load everywhere runs to its end, with every step done once', async () => {
+  const clock = { time: 0 }
+  const ran: number[] = []
+  const run: Run = async (ctx) => {
+    for (let index = 0; index < 30; index++) {
+      await ctx.step(`step/${index}`, () => {
+        clock.time += 300
+        ran.push(index)
+      })
+    }
+    return 'done'
+  }
+  const now = () => clock.time
+  const fleet = [0, 1, 2].map(() =>
+    serveUnder(openHand(overloaded), run, { strictReplay: false, runtime: { monotonicNow: now } }),
+  )
+  const [first, ...more] = fleet
+  if (first === undefined) throw new Error('there are three')
+  expect((await play([first, ...more])).text).toBe('done')
+  expect(ran).toEqual(Array.from({ length: 30 }, (_, index) => index))
+})

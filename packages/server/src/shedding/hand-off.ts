@@ -1,0 +1,90 @@
+import { type HandOffTag, hearOf, isWorthHandingOff, type Moment, noteHandOff } from './fleet-view.ts'
+import { compareWithLimits, type LoadMonitor, loadOf, measure } from './load-monitor.ts'
+import { isOverloaded, relativeLoad } from './overload.ts'
+import type { SheddingCall, SheddingOptions, ShedReason } from './shedding-options.ts'
+
+/** The questions that a call may ask without losing budget: with them it stays within clients' ten rounds. */
+const freeRounds = 3
+
+/** As many hand-offs of instances that stop cost nothing of it either. */
+const freeStops = 2
+
+/** A call at a boundary, from where another instance could go on. */
+export interface CallAtBoundary extends SheddingCall {
+  /** The stops announced when the call came. */
+  readonly drains: number
+  /** Hand-offs of the call because an instance was stopping. */
+  readonly stops: number
+  /** The load of the instance that it came from. */
+  readonly handOff: HandOffTag | undefined
+}
+
+/**
+ * Decides whether a call leaves this instance now, and why; gives the error of a policy that throws, and then it stays.
+ */
+export function handOffReason(
+  monitor: LoadMonitor,
+  { drains, stops, handOff, ...call }: CallAtBoundary,
+): ShedReason | { readonly error: unknown } | undefined {
+  const { rules, draining } = monitor
+  if (draining > 0 && monitor.drains > drains) return 'stopping'
+  measure(monitor)
+  if (call.workedMs < rules.minWorkMs) return undefined
+  // Before the budget: a call that stayed would be lost with the instance.
+  if (draining > 0) return 'stopping'
+  const used = Math.max(0, call.rounds - freeRounds) + Math.max(0, stops - freeStops)
+  if (call.sheds >= rules.budget - used) return undefined
+  if (rules.policy !== undefined) return asksPolicy(monitor, rules.policy, call)
+  return handsOffForLoad(monitor, handOff) ? 'load' : undefined
+}
+
+function asksPolicy(
+  monitor: LoadMonitor,
+  policy: NonNullable<SheddingOptions['policy']>,
+  call: SheddingCall,
+): ReturnType<typeof handOffReason> {
+  try {
+    return policy(loadOf(monitor), call) === true ? 'policy' : undefined
+  } catch (error) {
+    return { error }
+  }
+}
+
+/**
+ * Returns true when the instance is over a soft limit, has not handed off as many calls as it may between two
+ * measurements, and is clearly worse off than the others and than the instance that the call came from. The call then
+ * has used one of the allowance.
+ */
+function handsOffForLoad(monitor: LoadMonitor, tag: HandOffTag | undefined): boolean {
+  compareWithLimits(monitor)
+  if (!isOverloaded(monitor.overload) || monitor.allowance < 1) return false
+  if (!isWorthHandingOff(monitor.fleet, { load: loadNow(monitor), tag }, momentOf(monitor))) return false
+  monitor.allowance--
+  return true
+}
+
+/** A call that arrives with its state. */
+export interface ArrivingCall {
+  readonly callId: string
+  /** Hand-offs of the call for load. */
+  readonly sheds: number
+  readonly handOff: HandOffTag | undefined
+}
+
+/** Learns from the tag of a call that was handed off, when it arrives. */
+export function hearOfHandOff(monitor: LoadMonitor, { callId, sheds, handOff: tag }: ArrivingCall): void {
+  if (tag !== undefined) hearOf(monitor.fleet, { tag, callId: `${callId}/${sheds}` }, momentOf(monitor))
+}
+
+/** Notes that a call is handed off, and returns the tag for its state. */
+export function tagHandOff(monitor: LoadMonitor): HandOffTag {
+  return noteHandOff(monitor.fleet, loadNow(monitor), momentOf(monitor))
+}
+
+function momentOf({ source }: LoadMonitor): Moment {
+  return { now: source.now(), wall: source.wallClock() }
+}
+
+function loadNow(monitor: LoadMonitor): number {
+  return relativeLoad(loadOf(monitor), monitor.rules.limits)
+}

@@ -1,0 +1,35 @@
+import type { ServerDefinition } from '../server-definition.ts'
+import type { Settings } from '../request/scope.ts'
+import { createLoadMonitor, type LoadMonitor } from './load-monitor.ts'
+import { quietTimer } from './quiet-timer.ts'
+import { rulesOf } from './rules.ts'
+
+/** Makes the load monitor of a server, on the platform's timers. Throws a DefinitionError for options that make no sense. */
+export function openLoadMonitor(
+  { shedding, state }: ServerDefinition,
+  { now, wallClock, warn }: Pick<Settings, 'now' | 'wallClock' | 'warn'>,
+): LoadMonitor {
+  const onFailure = (error: unknown): void => {
+    warn({
+      code: 'load',
+      message: `shedding.load failed, so only what the server measures itself is known: ${String(error)}`,
+    })
+  }
+  const measure = typeof shedding === 'object' ? shedding.load : undefined
+  return createLoadMonitor(rulesOf(shedding, state), {
+    now,
+    wallClock,
+    later: quietTimer,
+    measure,
+    onFailure,
+    randomId,
+  })
+}
+
+/** 48 random bits, in eight letters: a fleet has thousands of instances at most, and each tag travels with a call. */
+function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(6))
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+}

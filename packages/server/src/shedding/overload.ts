@@ -1,0 +1,41 @@
+import type { LoadLimits } from './rules.ts'
+import type { Load } from './shedding-options.ts'
+
+/** The measured values that are over their limits. */
+export interface Overload {
+  readonly running: boolean
+  readonly eventLoopDelay: boolean
+  readonly heap: boolean
+}
+
+/** The overload of a server at rest. */
+export const noOverload: Overload = { running: false, eventLoopDelay: false, heap: false }
+
+/** The share of a limit below which a value counts as being within it again. */
+const recovered = 0.8
+
+/**
+ * Compares a load with limits. A value that was over its limit stays over it until it is well below, so that it does
+ * not flap.
+ */
+export function overloadOf(load: Load, limits: LoadLimits, before: Overload): Overload {
+  return {
+    running: isOver(load.running, limits.running, before.running),
+    eventLoopDelay: isOver(load.eventLoopDelayMs, limits.eventLoopDelayMs, before.eventLoopDelay),
+    heap: load.heapShare !== undefined && isOver(load.heapShare, limits.heapShare, before.heap),
+  }
+}
+
+/** Returns true when any value is over its limit. */
+export function isOverloaded({ running, eventLoopDelay, heap }: Overload): boolean {
+  return running || eventLoopDelay || heap
+}
+
+/** Returns the load as one number: 1 is the nearest limit, 2 is twice as much. */
+export function relativeLoad({ running, eventLoopDelayMs, heapShare = 0 }: Load, limits: LoadLimits): number {
+  return Math.max(running / limits.running, eventLoopDelayMs / limits.eventLoopDelayMs, heapShare / limits.heapShare)
+}
+
+function isOver(value: number, limit: number, before: boolean): boolean {
+  return value > (before ? limit * recovered : limit)
+}

@@ -1,0 +1,116 @@
+import { createCall, metaKeys, parseRequestOrNotification, protocolVersion, type RpcRequest } from '@x/schema'
+import { createServer, tool } from '@x/server'
+import { z } from 'zod'
+
+// Prints what rejecting costs as a multiple of what accepting a valid input of the same bytes costs, and what twice the input
+// costs as a multiple of the input. Measured from the text of a request to the result.
+
+const names = Array.from({ length: 10 }, (_, at) => `f${at}`)
+const row = z.object(Object.fromEntries(names.map((name) => [name, z.string()])))
+const other = z.object({ kind: z.literal('other'), size: z.number() })
+const json = {
+  type: 'object',
+  properties: {
+    rows: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+        required: names,
+      },
+    },
+  },
+}
+const run = (): string => 'accepted'
+const server = createServer({
+  name: 'cost',
+  version: '1.0.0',
+  state: false,
+  tools: [
+    tool('array', { description: 'd', input: z.object({ rows: z.array(row) }), run }),
+    tool('union', { description: 'd', input: z.object({ rows: z.array(z.union([row, other])) }), run }),
+    tool('record', { description: 'd', input: z.object({ rows: z.record(z.string(), row) }), run }),
+    tool('text', { description: 'd', input: z.object({ rows: z.array(z.string().regex(/^a+$/)) }), run }),
+    tool('json', { description: 'd', input: json, run }),
+  ],
+})
+
+const _meta = JSON.stringify({ [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} })
+const list = (items: readonly string[]): string => `[${items.join(',')}]`
+const record = (items: readonly string[]): string => `{${items.map((item, at) => `"k${at}":${item}`).join(',')}}`
+const request = (name: string, rows: string): string =>
+  `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":{"rows":${rows}},"_meta":${_meta}}}`
+
+const call = createCall({ signal: new AbortController().signal })
+
+async function answer(text: string): Promise<string> {
+  // The texts are requests.
+  return JSON.stringify(await server.exchange(parseRequestOrNotification(text) as RpcRequest, call))
+}
+
+interface Cost {
+  readonly cpu: number
+  /** Bytes that were allocated, which is as much as they can be at once. */
+  readonly heap: number
+}
+
+/** The median of nine. */
+async function costOf(text: string, accepted: boolean): Promise<Cost> {
+  const costs: Cost[] = []
+  for (let run = 0; run < 12; run++) {
+    globalThis.gc?.()
+    const heap = process.memoryUsage().heapUsed
+    const cpu = process.cpuUsage()
+    const said = await answer(text)
+    const { user, system } = process.cpuUsage(cpu)
+    const used = process.memoryUsage().heapUsed - heap
+    if (said.includes('accepted') !== accepted) throw new Error(`Not as expected: ${said.slice(0, 300)}`)
+    // The first ones compile.
+    if (run >= 3) costs.push({ cpu: user + system, heap: used })
+  }
+  return { cpu: median(costs.map(({ cpu }) => cpu)), heap: median(costs.map(({ heap }) => heap)) }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, two) => one - two)[values.length >> 1] ?? 0
+}
+
+const whole = JSON.stringify(Object.fromEntries(names.map((name) => [name, 'abc'])))
+const long = JSON.stringify(Object.fromEntries(names.map((name) => [name, 'a'.repeat(40)])))
+const times = (text: string, count: number): string[] => Array<string>(count).fill(text)
+/** As many as have the bytes of a text. */
+const upTo = (item: string, { length }: string): string[] => times(item, Math.floor(length / (item.length + 1)))
+
+interface Attack {
+  readonly tool: string
+  readonly write: (items: readonly string[]) => string
+  readonly wrong: string
+  readonly right: string
+}
+
+const attacks: readonly Attack[] = [
+  { tool: 'array', write: list, wrong: '{}', right: whole },
+  { tool: 'union', write: list, wrong: '{}', right: whole },
+  { tool: 'record', write: record, wrong: '{}', right: whole },
+  { tool: 'text', write: list, wrong: '"b"', right: '"a"' },
+  { tool: 'json', write: list, wrong: '{}', right: whole },
+]
+
+const ratios: Record<string, number> = {}
+for (const { tool: name, write, wrong, right } of attacks) {
+  const rejected = write(times(wrong, 8_000))
+  const once = await costOf(request(name, write(times(wrong, 4_000))), false)
+  const twice = await costOf(request(name, rejected), false)
+  const valid = await costOf(request(name, write(upTo(right, rejected))), true)
+  ratios[`${name}: rejected to valid, CPU`] = twice.cpu / valid.cpu
+  ratios[`${name}: rejected to valid, memory`] = twice.heap / valid.heap
+  ratios[`${name}: 2n to n, CPU`] = twice.cpu / once.cpu
+  ratios[`${name}: 2n to n, memory`] = twice.heap / once.heap
+}
+// Past the bound of elements: 297 KB of nothing but missing members.
+const bomb = list(times('{}', 99_000))
+const rejected = await costOf(request('array', bomb), false)
+const valid = await costOf(request('array', list(upTo(long, bomb))), true)
+ratios['99,000 rows: rejected to valid, CPU'] = rejected.cpu / valid.cpu
+ratios['99,000 rows: rejected to valid, memory'] = rejected.heap / valid.heap
+process.stdout.write(JSON.stringify(ratios))
