@@ -1,8 +1,17 @@
-import { type JsonObject, metaKeys } from '@x/schema'
+import { callHeadersKey, type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { otherResultOf } from './client-error.ts'
+import type { ClientExtension, ClientExtensionHost } from './client-extension.ts'
 import { createClient } from './create-client.ts'
 import { bareTool, host, never, said, scripted, toolsPage } from './testing/scripted-exchange.ts'
+
+/** Shows what an extension has of its client. */
+const exposing: ClientExtension<'parts', ClientExtensionHost> = {
+  side: 'client',
+  name: 'parts',
+  identifier: 'com.example/parts',
+  start: (parts) => ({ api: parts }),
+}
 
 const form = {
   method: 'elicitation/create',
@@ -37,7 +46,7 @@ describe('A call of an extension', () => {
   ])('repeats in a header what it is about, %s', async (_title, taskId, header) => {
     const exchange = scripted(() => ({ ok: true }))
     await createClient(exchange, host).request('tasks/get', { taskId }, { named: 'taskId' })
-    expect(exchange.received[0]?.call.headers?.().get('Mcp-Name')).toBe(header)
+    expect(exchange.received[0]?.call.context.get(callHeadersKey)?.get('Mcp-Name')).toBe(header)
   })
 
   test('has no such header without a name, and fails before it is sent with one that no header can carry', async () => {
@@ -49,7 +58,10 @@ describe('A call of an extension', () => {
     await expect(client.request('tasks/get', { taskId: '\uD800' }, named)).rejects.toMatchObject({
       code: 'invalid_arguments',
     })
-    expect(exchange.received.map(({ call }) => call.headers?.().get('Mcp-Name'))).toEqual([undefined, 'x'])
+    expect(exchange.received.map(({ call }) => call.context.get(callHeadersKey)?.get('Mcp-Name'))).toEqual([
+      undefined,
+      'x',
+    ])
   })
 
   test('takes the notifications of a response that lasts', async () => {
@@ -92,7 +104,7 @@ describe('A result of a type that the client does not know', () => {
 describe('Input that is asked another way', () => {
   const client = createClient(
     scripted(() => said('hi')),
-    { ...host, elicit: accept, rounds: { limit: 2 } },
+    { ...host, extensions: [exposing], elicit: accept, rounds: { limit: 2 } },
   )
   const asked = { name: 'greet', inputRequests: { who: form }, round: 1 }
 
@@ -119,7 +131,7 @@ describe('Input that is asked another way', () => {
 describe('Answers that are at hand', () => {
   const client = createClient(
     scripted(() => said('hi')),
-    { ...host, capabilities: { elicitation: {} } },
+    { ...host, extensions: [exposing], capabilities: { elicitation: {} } },
   )
   const asked = { name: 'greet', inputRequests: { who: form }, round: 1 }
 
@@ -141,12 +153,12 @@ describe('A result that came another way', () => {
   const outputSchema = { type: 'object', properties: { n: { type: 'number' } } }
   const client = createClient(
     scripted(() => toolsPage([bareTool('count', { outputSchema })])),
-    { ...host, validateOutput: () => () => [{ path: '/n', message: 'no number' }] },
+    { ...host, extensions: [exposing], validateOutput: () => () => [{ path: '/n', message: 'no number' }] },
   )
 
   test('is given with its type, also where older servers leave that out', async () => {
     const { content } = said('hi')
-    expect(await client.parts.settleTool('greet', { content })).toEqual(said('hi'))
+    expect(await client.parts.checkToolResult('greet', { content })).toEqual(said('hi'))
   })
 
   test.each<[string, JsonObject, string]>([
@@ -155,6 +167,6 @@ describe('A result that came another way', () => {
     ['is a task', { resultType: 'task' }, 'invalid_result'],
     ['does not match the output schema', { content: [], structuredContent: { n: 'x' } }, 'invalid_output'],
   ])('is refused when it %s', async (_title, result, code) => {
-    await expect(client.parts.settleTool('count', result)).rejects.toMatchObject({ code, target: 'count' })
+    await expect(client.parts.checkToolResult('count', result)).rejects.toMatchObject({ code, target: 'count' })
   })
 })

@@ -1,61 +1,62 @@
 import type { CallToolResult, InputRequests, InputResponses, JsonObject } from '@x/schema'
 import type { CallOptions } from './call-options.ts'
-import { type CallPlace, ClientError } from './client-error.ts'
-import type { ClientOptions } from './options.ts'
-import { placeOf, type Seen } from './request/request.ts'
-import { settleResult } from './request/settle-result.ts'
-import { admitRound } from './rounds/admit-round.ts'
+import { type CallErrorContext, ClientError } from './client-error.ts'
+import type { CoreClientOptions } from './options.ts'
+import { errorContextOf, type ClientState } from './request/request.ts'
+import { parseResult } from './request/parse-result.ts'
+import { checkRound } from './rounds/check-round.ts'
 import { answerRequests, checkAnswers, type InputAnswers } from './rounds/answer-requests.ts'
-import { type Asked, isAsked, parseAsked } from './rounds/asked.ts'
+import { type InputRequired, isInputRequired, parseInputRequired } from './rounds/input-required.ts'
 import { handlersOf } from './rounds/input-handlers.ts'
-import { clockOf, type RoundsContext } from './rounds/round-trip.ts'
-import type { ToolTrips } from './tools/call-tool.ts'
+import { clockOf, type RoundsContext } from './rounds/asking-call.ts'
+import type { ToolCalls } from './tools/call-tool.ts'
 
-/** What a server asks on behalf of a tool's call, and not in the response to it. */
-export interface AskedElsewhere {
+/** Input requests of a server for a tool's call that did not come in the response to it. */
+export interface ExternalInputRequests {
   /** The tool. */
   readonly name: string
   /** The requests by their keys. They are checked here, whatever their type says. */
   readonly inputRequests: InputRequests | JsonObject
-  /** How often the call has been asked, this time included; `rounds.limit` bounds it. */
+  /** The number of times that the call has been asked, this time included; `rounds.limit` bounds it. */
   readonly round: number
 }
 
-/** Steps of a client's calls, for extensions in which a call goes on by other ways. */
+/** Steps of a client's calls, for extensions that complete a call in other ways. */
 export interface ClientParts {
-  /** Where the client's exchange leads, as far as it says so. */
+  /** The address of the connection, where it has one. */
   readonly url: string | undefined
   /**
-   * Answers what a server asks as in the rounds of a call: nothing that was not declared, by the handlers of the call or the client,
-   * and only with answers that were asked for (basic/patterns/mrtr). Rejects with `ClientError`.
+   * Answers input requests as in the rounds of a call, with the handlers of the call or the client. Rejects requests
+   * that were not declared and answers that were not asked for with `ClientError` (basic/patterns/mrtr).
    */
-  answerInput(asked: AskedElsewhere, options?: CallOptions): Promise<InputResponses>
-  /** Checks answers to what a server asks, one for each request, as `client.manual` does. Throws `ClientError`. */
-  checkAnswers(asked: AskedElsewhere, answers: InputAnswers, options?: CallOptions): InputResponses
-  /** Checks what came as the result of a tool, as `callTool` does. Rejects with `ClientError`. */
-  settleTool(name: string, result: JsonObject, options?: CallOptions): Promise<CallToolResult>
+  answerInput(asked: ExternalInputRequests, options?: CallOptions): Promise<InputResponses>
+  /** Checks one answer for each input request, as `client.manual` does. Throws `ClientError`. */
+  checkAnswers(asked: ExternalInputRequests, answers: InputAnswers, options?: CallOptions): InputResponses
+  /** Checks a result of a tool that arrived in another way, as `callTool` does. Rejects with `ClientError`. */
+  checkToolResult(name: string, result: JsonObject, options?: CallOptions): Promise<CallToolResult>
 }
 
 interface PartsContext {
-  readonly tools: ToolTrips
-  readonly options: ClientOptions
-  readonly seen: Seen
+  readonly tools: ToolCalls
+  readonly options: CoreClientOptions
+  readonly seen: ClientState
 }
 
 interface Admitted {
-  readonly asked: Asked
-  readonly place: CallPlace
+  readonly asked: InputRequired
+  readonly place: CallErrorContext
 }
 
 /** Makes the {@link ClientParts} of a client. */
 export function createParts({ tools, options, seen }: PartsContext): ClientParts {
-  const rounds: RoundsContext = { options, placeOf: (call) => placeOf(call, seen) }
-  const admit = ({ name, inputRequests, round }: AskedElsewhere, how: CallOptions): Admitted => {
+  const rounds: RoundsContext = { options, placeOf: (call) => errorContextOf(call, seen) }
+  const admit = ({ name, inputRequests, round }: ExternalInputRequests, how: CallOptions): Admitted => {
     const call = { method: 'tools/call', params: { name }, how } as const
     const place = rounds.placeOf(call)
-    const asked = parseAsked({ inputRequests })
-    if ('issue' in asked) throw new ClientError('invalid_result', `what it asks is not valid at ${asked.issue}`, place)
-    admitRound(call, { asked, times: round }, rounds)
+    const asked = parseInputRequired({ inputRequests })
+    if ('issue' in asked)
+      throw new ClientError('invalid_result', `the input request is not valid at ${asked.issue}`, place)
+    checkRound(call, { asked, times: round }, rounds)
     return { asked, place }
   }
   return {
@@ -71,14 +72,14 @@ export function createParts({ tools, options, seen }: PartsContext): ClientParts
       const { asked, place } = admit(elsewhere, how)
       return checkAnswers(asked, answers, place) ?? {}
     },
-    settleTool: async (name, result, how = {}) => {
+    checkToolResult: async (name, result, how = {}) => {
       const preparation = tools.prepare(name, how)
       if (preparation) await preparation
       const call = { method: 'tools/call', params: { name } } as const
       const place = rounds.placeOf(call)
-      const settled = settleResult(call.method, { jsonrpc: '2.0', id: 0, result }, () => place)
-      if (isAsked(settled)) throw new ClientError('invalid_result', 'a result that is final asks for input', place)
-      tools.trip(call.params, how).check?.(settled)
+      const settled = parseResult(call.method, { jsonrpc: '2.0', id: 0, result }, () => place)
+      if (isInputRequired(settled)) throw new ClientError('invalid_result', 'a final result asks for input', place)
+      tools.create(call.params, how).check?.(settled)
       return settled
     },
   }

@@ -1,8 +1,8 @@
 import type { Icon, Icons } from '@x/schema'
 
 /**
- * The item without icons that must not be fetched: a source is an https: address or data: of an image, whatever a server
- * says (basic/index, icons). Where it points and what it holds is still not to be trusted.
+ * Returns the item without icons that must not be fetched: a source is an https: address, or data: of an image
+ * (basic/index, icons). The icons that remain are still untrusted.
  */
 export function withSafeIcons<Item extends Icons>(item: Item): Item {
   const { icons } = item
@@ -11,6 +11,7 @@ export function withSafeIcons<Item extends Icons>(item: Item): Item {
 }
 
 function isSafe({ src }: Icon): boolean {
-  // The scheme ends at the first colon; a browser would skip white space and control characters before it, this does not.
+  // The scheme ends at the first colon. A browser would skip white space and control characters before it; this check
+  // does not.
   return /^https:\/\//i.test(src) || /^data:image\//i.test(src)
 }

@@ -6,29 +6,36 @@ export {
   type CacheStoreOptions,
   createCacheStore,
 } from './caching/cache-store.ts'
-export type { CallTool } from './tools/call-tool.ts'
+export type { CallTool, ToolCall, ToolOutcome } from './tools/call-tool.ts'
 export {
-  type CallPlace,
+  type CallErrorContext,
   ClientError,
   type ClientErrorCode,
   isClientError,
   isResourceNotFound,
-  otherResultOf,
 } from './client-error.ts'
-export type { AskedElsewhere, ClientParts } from './client-parts.ts'
+export type {
+  ClientApis,
+  ClientExtension,
+  ClientExtensionHost,
+  ClientExtensionInstance,
+  ClientOptions,
+} from './client-extension.ts'
+export type { ExternalInputRequests, ClientParts } from './client-parts.ts'
 export type { Clock } from '@x/schema'
-export { type Client, type CompletionOptions, createClient } from './create-client.ts'
+export type { Client, CompletionOptions } from './client.ts'
+export { createClient } from './create-client.ts'
 export type { ExtensionCallOptions, ExtensionRequest } from './request/request.ts'
 export type { CallOptions, LogMessage, Progress, ReadOptions } from './call-options.ts'
-export type { ClientOptions, ClientWarning } from './options.ts'
+export type { ClientWarning, CoreClientOptions } from './options.ts'
 export type { AskingCalls } from './rounds/asking-calls.ts'
-export type { AskingMethod, AskingResults } from './rounds/asked.ts'
+export type { AskingMethod, AskingResults } from './rounds/input-required.ts'
 export type { InputAnswers } from './rounds/answer-requests.ts'
 export type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from './rounds/input-handlers.ts'
 export type { AskedRound, Manual, Round } from './rounds/manual.ts'
 export type { PendingCall } from './rounds/pending-call.ts'
 export type { PauseBounds, RoundOptions, RoundView } from './rounds/round-options.ts'
-export { isHopeless, retryAfterOf } from './subscriptions/hopeless.ts'
+export { isPermanent, retryAfterOf } from './subscriptions/permanent-failure.ts'
 export type { KeepFresh, KeepFreshOptions } from './subscriptions/keep-fresh.ts'
 export type {
   ListChange,

@@ -44,9 +44,10 @@ describe('A list', () => {
   test.each<[string, (cursor: string) => string, RegExp]>([
     ['gives the same cursor twice', (cursor) => (cursor === 'x' ? 'y' : 'x'), /same cursor twice/],
     ['never ends', (cursor) => `${cursor}1`, /more than 10 pages/],
+    ['has pages without end that are large', (cursor) => `${cursor}${'x'.repeat(500)}`, /more than 2000 characters/],
   ])('that %s is an error', async (_title, next, message) => {
     const exchange = scripted(({ params }) => toolsPage([], { nextCursor: next(String(params.cursor ?? '')) }))
-    const client = createClient(exchange, { ...host, maxPages: 10 })
+    const client = createClient(exchange, { ...host, maxPages: 10, maxListSize: 2000 })
     const failure = client.listTools()
     await expect(failure).rejects.toMatchObject({ code: 'endless_list', method: 'tools/list' })
     await expect(failure).rejects.toThrow(message)

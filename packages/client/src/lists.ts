@@ -2,16 +2,16 @@ import { errorCodes } from '@x/schema'
 import { ClientError, isClientError } from './client-error.ts'
 import type { CompleteResults } from './request/complete-results.ts'
 import type { ReadOptions } from './call-options.ts'
-import { placeOf, type Seen, type SendRequest } from './request/request.ts'
+import { errorContextOf, type ClientState, type SendRequest } from './request/request.ts'
 
 /** A method that answers in pages. */
 export type ListMethod = 'tools/list' | 'prompts/list' | 'resources/list' | 'resources/templates/list'
 
-/** How one kind of list is read. */
+/** One kind of list. */
 export interface ListKind<M extends ListMethod, Item> {
   readonly method: M
   readonly itemsOf: (page: CompleteResults[M]) => readonly Item[]
-  /** What tells one item from another, for a list that has to be started again. */
+  /** Returns the key of an item, to skip the items already seen when a list is started again. */
   readonly keyOf: (item: Item) => string
 }
 
@@ -21,16 +21,18 @@ export interface List<Item> {
   whole(options?: ReadOptions): Promise<Item[]>
 }
 
-/** What lists need of their client. */
+/** The parts of the client that lists use. */
 export interface ListContext {
   readonly send: SendRequest
-  readonly seen: Seen
+  readonly seen: ClientState
   readonly maxPages: number
-  /** Forgets the pages of a method. */
+  /** Characters of JSON that all pages of one list may have together. */
+  readonly maxListSize: number
+  /** Removes the cached pages of a method. */
   readonly forget: (method: string) => void
 }
 
-/** Reads a list in its pages (server/utilities/pagination). */
+/** Creates a list that is read page by page (server/utilities/pagination). */
 export function createList<M extends ListMethod, Item>(kind: ListKind<M, Item>, context: ListContext): List<Item> {
   return {
     each: async function* (options = {}) {
@@ -66,21 +68,22 @@ interface ListPage<M extends ListMethod> {
 async function* pages<M extends ListMethod>(
   method: M,
   options: ReadOptions,
-  { send, seen, maxPages, forget }: ListContext,
+  { send, seen, maxPages, maxListSize, forget }: ListContext,
 ): AsyncGenerator<ListPage<M>, void, undefined> {
   const endless = (why: string): ClientError =>
-    new ClientError('endless_list', why, placeOf({ method, params: {} }, seen))
+    new ClientError('endless_list', why, errorContextOf({ method, params: {} }, seen))
   const cursors = new Set<string>()
   let how = options
   let cursor: string | undefined
   let isAgain = false
+  let size = 0
   for (let count = 0; count < maxPages; count += 1) {
     let page: CompleteResults[M]
     try {
       page = await send({ method, params: cursor === undefined ? {} : { cursor } }, how)
     } catch (error) {
       if (isAgain || cursor === undefined || !isInvalidParams(error)) throw error
-      // server/utilities/caching, interaction with pagination: an invalid cursor makes every page worthless.
+      // server/utilities/caching, interaction with pagination: an invalid cursor makes every page stale.
       forget(method)
       how = { ...options, refresh: true }
       cursor = undefined
@@ -88,6 +91,10 @@ async function* pages<M extends ListMethod>(
       isAgain = true
       continue
     }
+    // A server may answer large pages without end, and their content stays in the cache and in the whole list. The
+    // transport bounds the first page, which is all that most lists have.
+    if (count > 0) size += JSON.stringify(page).length
+    checkSize(size, maxListSize, endless)
     yield { page, isAgain }
     // An empty string is a cursor like any other; only its absence ends the list.
     cursor = page.nextCursor
@@ -96,6 +103,11 @@ async function* pages<M extends ListMethod>(
     cursors.add(cursor)
   }
   throw endless(`the list has more than ${maxPages} pages; allow more with maxPages`)
+}
+
+function checkSize(size: number, maxListSize: number, endless: (why: string) => ClientError): void {
+  if (size <= maxListSize) return
+  throw endless(`its pages have more than ${maxListSize} characters; allow more with maxListSize`)
 }
 
 function isInvalidParams(error: unknown): boolean {

@@ -4,7 +4,7 @@ import { createList, type List, type ListContext } from './lists.ts'
 import type { AskForLists } from './subscriptions/fresh-lists.ts'
 import type { ToolIndex } from './tools/tool-index.ts'
 
-/** What servers offer, in lists. */
+/** The lists of a server's offers. */
 export interface Lists {
   readonly tools: List<Tool>
   readonly prompts: List<Prompt>
@@ -12,10 +12,10 @@ export interface Lists {
   readonly templates: List<ResourceTemplate>
 }
 
-/** The lists of one client; tools pass through its index. */
+/** Creates the lists of one client; tools pass through its index. */
 export function listsOf(context: ListContext, index: ToolIndex): Lists {
   return {
-    tools: createList({ method: 'tools/list', itemsOf: index.admit, keyOf: ({ name }) => name }, context),
+    tools: createList({ method: 'tools/list', itemsOf: index.addPage, keyOf: ({ name }) => name }, context),
     prompts: createList(
       { method: 'prompts/list', itemsOf: (page) => page.prompts.map(withSafeIcons), keyOf: ({ name }) => name },
       context,
@@ -35,7 +35,7 @@ export function listsOf(context: ListContext, index: ToolIndex): Lists {
   }
 }
 
-/** The functions that read lists whole, by method. */
+/** Returns the functions that read whole lists, by method. */
 export function askForLists({ tools, prompts, resources, templates }: Lists): AskForLists {
   return {
     'tools/list': tools.whole,

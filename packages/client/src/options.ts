@@ -1,58 +1,69 @@
-import type { ClientCapabilities, Clock, Icon, Implementation, JsonSchemaCompiler } from '@x/schema'
+import type { ClientCapabilities, Clock, Icon, Implementation, JsonSchemaCompiler, Middleware } from '@x/schema'
 import type { CacheOptions } from './caching/cache-store.ts'
 import type { InputHandlers } from './rounds/input-handlers.ts'
 import type { RoundOptions } from './rounds/round-options.ts'
 
-/** Something about a tool that its user should know. */
+/** A problem of a tool that its user should know. */
 export interface ClientWarning {
-  /** `tool_refused`: left out of the lists. `schema_refused`: its output cannot be checked. */
+  /** `tool_refused`: the tool is left out of the lists. `schema_refused`: its output cannot be checked. */
   readonly code: 'tool_refused' | 'schema_refused'
   readonly tool: string
   readonly reason: string
 }
 
-/** What `createClient` takes. */
-export interface ClientOptions extends InputHandlers {
-  /** The program that calls, as servers see it. */
+/** The options of a client, without its extensions. */
+export interface CoreClientOptions extends InputHandlers {
+  /** Middleware around every request, the first outermost: timing, logging, tracing. */
+  readonly use?: readonly Middleware[] | undefined
+  /** The name of the program, as servers see it. */
   readonly name: string
   readonly version: string
   readonly title?: string | undefined
   readonly description?: string | undefined
   readonly websiteUrl?: string | undefined
   readonly icons?: readonly Icon[] | undefined
-  /** `false`: do not say to servers who calls. */
+  /** `false` omits the client's name and version from requests. */
   readonly sendClientInfo?: boolean | undefined
   /**
-   * What this client can do; sent with every request, with what follows from the handlers. What is named here without a
-   * handler is answered through `client.manual` alone.
+   * Capabilities sent with every request, beside those that follow from the handlers. A capability declared here
+   * without a handler is answered through `client.manual` alone.
    */
   readonly capabilities?: ClientCapabilities | undefined
-  /** How calls go on when servers ask for input. */
+  /** Options of the rounds in which servers ask for input. */
   readonly rounds?: RoundOptions | undefined
-  /** The revisions to speak, the preferred first. Default: this package's one. */
+  /** The protocol revisions to speak, the preferred one first. Default: the revision of this package. */
   readonly versions?: readonly [string, ...string[]] | undefined
-  /** `false`: ask the server every time. Default: a cache of this client's own, which must then serve one principal. */
+  /**
+   * `false` requests every result from the server. Default: a cache of this client's own, which must then serve one
+   * principal.
+   */
   readonly cache?: false | CacheOptions | undefined
-  /** How long a call waits for its response or the next progress, in milliseconds. Default 60 seconds. */
+  /** Milliseconds that a call waits for its response or the next progress. Default 60,000. */
   readonly timeoutMs?: number | undefined
-  /** How long a call waits whatever progress is made, in milliseconds. Default ten times its `timeoutMs`. */
+  /** Milliseconds that a call waits, whatever its progress. Default ten times its `timeoutMs`. */
   readonly maxTotalMs?: number | undefined
   /**
-   * How often a call is sent again whose server says that it has not begun it, since it is overloaded or stops. Default 3; 0 for never. Waiting
-   * for it takes no longer than `timeoutMs`.
+   * Times that a call is sent again when the server has not started it, because it is overloaded or stops, or when its
+   * answer was lost and sending again is safe. Default 3; 0 for never. Waits for a server take at most `timeoutMs`.
    */
   readonly retries?: number | undefined
-  /** How many pages a list may have. Default 1000. */
+  /** Pages that a list may have. Default 1000. */
   readonly maxPages?: number | undefined
-  /** Told of tools that were left out or cannot be checked. */
+  /** Characters of JSON that the pages of one list may have together. Default 16,777,216. */
+  readonly maxListSize?: number | undefined
+  /** Receives tools that were left out or cannot be checked. */
   readonly onWarning?: ((warning: ClientWarning) => void) | undefined
-  /** Checks structured results against the tool's output schema; a tool not listed before is looked up once. */
+  /**
+   * Checks structured results against the tool's output schema; a tool that was not listed before is looked up once.
+   * Both come from the server: `compileJsonSchema` bounds the time that they take, regular expressions included, and
+   * another compiler has to do so itself.
+   */
   readonly validateOutput?: JsonSchemaCompiler | undefined
   readonly clock?: Clock | undefined
 }
 
-/** The client's software as requests carry it. */
-export function clientInfoOf(options: ClientOptions): Implementation {
+/** Returns the client's name and version as requests carry them. */
+export function clientInfoOf(options: CoreClientOptions): Implementation {
   const { name, version, title, description, websiteUrl, icons } = options
   return {
     name,

@@ -1,13 +1,16 @@
 import type { JsonObject } from '@x/schema'
 
-/** A result and how long it is fresh. */
+/** A result and the time until which it is fresh. */
 export interface CacheEntry {
   readonly result: JsonObject
   /** On the client's clock, in milliseconds. */
   readonly freshUntil: number
 }
 
-/** Where results are kept, in this process. Keys say whose a result is, so one store can serve several principals. */
+/**
+ * Stores results in this process. A key names the principal of a result, so that one store can serve several
+ * principals.
+ */
 export interface CacheStore {
   get(key: string): CacheEntry | undefined
   set(key: string, entry: CacheEntry): void
@@ -15,7 +18,7 @@ export interface CacheStore {
   keys(): Iterable<string>
 }
 
-/** How much a store holds. */
+/** The bounds of a store. */
 export interface CacheStoreOptions {
   /** Default 500. */
   readonly maxEntries?: number | undefined
@@ -23,16 +26,16 @@ export interface CacheStoreOptions {
   readonly maxLength?: number | undefined
 }
 
-/** How results are kept. */
+/** Options of the cache. */
 export interface CacheOptions extends CacheStoreOptions {
   /**
-   * A store that several clients share. `partition` names the server and the principal that this client calls for: results
-   * never cross from one partition to another, public ones included.
+   * A store that several clients share. `partition` names the server and the principal of this client. Results never
+   * cross from one partition to another, public ones included.
    */
   readonly shared?: { readonly store: CacheStore; readonly partition: string } | undefined
 }
 
-/** A store in memory that forgets what was used least lately. */
+/** Creates a store in memory that evicts the least recently used results. */
 export function createCacheStore({ maxEntries = 500, maxLength = 16_000_000 }: CacheStoreOptions = {}): CacheStore {
   const entries = new Map<string, { readonly entry: CacheEntry; readonly length: number }>()
   let total = 0
@@ -44,7 +47,7 @@ export function createCacheStore({ maxEntries = 500, maxLength = 16_000_000 }: C
     get: (key) => {
       const found = entries.get(key)
       if (!found) return undefined
-      // A Map keeps the order of insertion: what is used moves to the end.
+      // A Map keeps the order of insertion: a result that is used moves to the end.
       entries.delete(key)
       entries.set(key, found)
       return found.entry

@@ -2,53 +2,53 @@ import { type Clock, type JsonObject, methodRow, platformClock, type RpcNotifica
 import { type CacheOptions, createCacheStore } from './cache-store.ts'
 import type { ClientMethod, CompleteResults } from '../request/complete-results.ts'
 import type { ReadOptions } from '../call-options.ts'
-import { type KeptResults, keptResults, nothingKept } from './kept-results.ts'
+import { type CachePartition, openPartition, emptyPartition } from './cache-partition.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
-import { type Asked, isAsked } from '../rounds/asked.ts'
+import { type InputRequired, isInputRequired } from '../rounds/input-required.ts'
 import { staleByNotification } from '../subscriptions/changes.ts'
 
-/** What a client has kept of earlier results, and how often it helped. */
+/** The cache of a client, with counts of its use. */
 export interface ClientCache {
-  /** How many results came from the cache. */
+  /** Results that came from the cache. */
   readonly hits: number
-  /** How many results that may be cached were asked of the server. */
+  /** Cacheable results that were requested from the server. */
   readonly misses: number
   /**
-   * Forgets what a notification of a change makes stale (server/utilities/caching, interaction with notifications). The
-   * client's own subscriptions do so by themselves.
+   * Removes the results that a change notification makes stale (server/utilities/caching, interaction with
+   * notifications). The client's own subscriptions do this by themselves.
    */
   changed(notification: RpcNotification): void
-  /** Forgets every result, or every result of a method. */
+  /** Removes every result, or every result of one method. */
   clear(method?: string): void
 }
 
-/** A cache before requests: what is fresh is not asked again. */
+/** A cache in front of requests: a fresh result is not requested again. */
 export interface Caching {
   readonly send: SendOnce
   readonly cache: ClientCache
-  readonly kept: KeptResults
+  readonly kept: CachePartition
 }
 
-/** Puts a cache before requests; `false` leaves them as they are (server/utilities/caching). */
+/** Puts a cache in front of requests; `false` leaves them as they are (server/utilities/caching). */
 export function withCache(send: SendOnce, options: false | CacheOptions, clock: Clock = platformClock): Caching {
   const counts = { hits: 0, misses: 0 }
-  const kept = options === false ? nothingKept : keptOf(options)
+  const kept = options === false ? emptyPartition : keptOf(options)
   const fromCache = async <M extends ClientMethod>(
     call: ClientRequest<M>,
     how: ReadOptions,
-  ): Promise<CompleteResults[M] | Asked> => {
+  ): Promise<CompleteResults[M] | InputRequired> => {
     how.signal?.throwIfAborted()
     const found = how.refresh ? undefined : kept.find(call)
     if (found && clock.now() < found.freshUntil) {
       counts.hits += 1
-      // Kept under a key that starts with this method, after its validator had accepted it.
+      // Stored under a key that starts with this method, after its check had accepted it.
       return found.result as unknown as CompleteResults[M]
     }
     counts.misses += 1
     const underWay = kept.begin(call)
     try {
       const result = await send(call, how)
-      if (isAsked(result)) return result
+      if (isInputRequired(result)) return result
       // Freshness counts from the arrival of the response.
       const freshUntil = clock.now() + ('ttlMs' in result ? result.ttlMs : 0)
       if (freshUntil > clock.now()) underWay.keep({ result: result as unknown as JsonObject, freshUntil })
@@ -76,12 +76,13 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
   return { send: options === false ? send : cached, cache, kept }
 }
 
-function keptOf(options: CacheOptions): KeptResults {
+function keptOf(options: CacheOptions): CachePartition {
   const { store, partition } = options.shared ?? { store: createCacheStore(options), partition: '' }
-  return keptResults(store, partition)
+  return openPartition(store, partition)
 }
 
-// Input that a retry carries is no part of the key, so its result must not be kept (server/utilities/caching, cache key).
+// The input that a retry carries is not part of the key, so its result must not be stored (server/utilities/caching,
+// cache key).
 function isCacheable(method: string, params: JsonObject): boolean {
   return methodRow(method)?.cached === true && !('inputResponses' in params) && !('requestState' in params)
 }

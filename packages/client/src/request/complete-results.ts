@@ -9,10 +9,10 @@ import {
   type ListToolsResult,
   type SubscriptionsListenResult,
 } from '@x/schema'
-import type { AskingResults } from '../rounds/asked.ts'
-import { wordFailure } from '../word-failure.ts'
+import type { AskingResults } from '../rounds/input-required.ts'
+import { describeFailure } from '../describe-failure.ts'
 
-/** What each method that this client calls answers when it is complete. */
+/** The complete result of each method that this client calls. */
 export interface CompleteResults extends AskingResults {
   'server/discover': DiscoverResult
   'tools/list': ListToolsResult
@@ -26,13 +26,13 @@ export interface CompleteResults extends AskingResults {
 /** A method that this client calls. */
 export type ClientMethod = keyof CompleteResults
 
-/** Either the result with its type, or where and why it is not one. */
+/** Either the result with its type, or the path and reason of the failure. */
 export type Checked<M extends ClientMethod> = { readonly result: CompleteResults[M] } | { readonly issue: string }
 
 /** Checks a complete result against the specification's type; unknown fields stay. */
-export function readResult<M extends ClientMethod>(method: M, result: JsonObject): Checked<M> {
+export function checkComplete<M extends ClientMethod>(method: M, result: JsonObject): Checked<M> {
   const failure = checkResult(method, result)
-  // The check of this very method has accepted the value; the original is kept, because its text may be shared.
+  // The check of this very method has accepted the value; the original is returned, because its text may be shared.
   if (failure === undefined) return { result: result as unknown as CompleteResults[M] }
-  return { issue: wordFailure(failure, 'result') }
+  return { issue: describeFailure(failure, 'result') }
 }

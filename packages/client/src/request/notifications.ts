@@ -6,8 +6,11 @@ const levels: ReadonlySet<unknown> = new Set<LoggingLevel>([
   ...(['error', 'critical', 'alert', 'emergency'] as const),
 ])
 
-/** Hands a notification to the caller whose request it belongs to; says whether it was progress. Malformed ones are ignored. */
-export function heard(message: RpcNotification, request: RpcRequest, options: CallOptions): boolean {
+/**
+ * Passes a notification to the caller whose request it belongs to; returns whether it was progress. Malformed ones are
+ * ignored.
+ */
+export function dispatchNotification(message: RpcNotification, request: RpcRequest, options: CallOptions): boolean {
   const { method, params } = message
   if (params === undefined) return false
   if (method === 'notifications/progress') {

@@ -179,10 +179,8 @@ describe('An error', () => {
 
   test('of the peer says which call, which server and which code [BAS-023]', async () => {
     let answer: JsonObject | { error: { code: number; message: string } } = { ...said('hi'), _meta: info }
-    const exchange = Object.assign(
-      scripted(() => answer),
-      { url: 'https://example.com/mcp' },
-    )
+    const exchange = { exchange: scripted(() => answer), url: 'https://example.com/mcp' }
+
     const client = createClient(exchange, host)
     await client.callTool('greet')
     answer = { error: { code: -32602, message: 'Unknown tool' } }

@@ -4,73 +4,89 @@ import {
   type Implementation,
   type JsonObject,
   metaKeys,
+  metaNames,
   methodRow,
-  type MirroredHeaders,
+  type HeaderParams,
   platformClock,
   type RequestId,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { type CallPlace, ClientError } from '../client-error.ts'
+import { type CallErrorContext, ClientError } from '../client-error.ts'
 import type { ClientMethod, CompleteResults } from './complete-results.ts'
 import type { CallOptions } from '../call-options.ts'
-import { type ClientOptions, clientInfoOf } from '../options.ts'
-import { type Asked, isAsked } from '../rounds/asked.ts'
+import { type CoreClientOptions, clientInfoOf } from '../options.ts'
+import { type InputRequired, isInputRequired } from '../rounds/input-required.ts'
 import { declaredBy, hasHandlers } from '../rounds/input-handlers.ts'
-import { beginAgain, type BeginRules } from './begin-again.ts'
+import { resendUnstarted, type ResendLimits } from './resend-unstarted.ts'
 import { runCall } from './run-call.ts'
-import { peerError, serverInfoOf, settleResult } from './settle-result.ts'
+import { peerError, serverInfoOf, parseResult } from './parse-result.ts'
+import { sendAgain, type SendAgainRules } from './send-again.ts'
 import { createVersionChoice, supportedVersions, type VersionChoice } from './versions.ts'
 
-/** How long a call waits for its response or the next progress where nothing else is said, in milliseconds. */
+/** The default of `timeoutMs`, in milliseconds. */
 export const defaultTimeoutMs = 60_000
 
 /** One call, before it has an id and its `_meta`. */
 export interface ClientRequest<M extends string> {
   readonly method: M
   readonly params: JsonObject
-  readonly mirrored?: MirroredHeaders | undefined
-  /** The field of the params that names what the call is about, where the method is an extension's. */
+  readonly headerParams?: HeaderParams | undefined
+  /** True when the request may be sent again after its answer was lost; methods that only read always may. */
+  readonly isRepeatable?: (() => boolean) | undefined
+  /** The member of the params that names the target, for a method of an extension. */
   readonly named?: string | undefined
-  /** Takes the notifications of a response that lasts, with the id of its request; true once it is open. */
+  /**
+   * Takes the notifications of a response that lasts, with the id of its request; returns true once the stream is open.
+   */
   readonly hear?: ((message: RpcNotification, id: RequestId) => boolean) | undefined
 }
 
-/** Sends one request of any method and gives its response; rejects as {@link SendOnce} does, but for an error of the peer's. */
-export type Respond = (request: ClientRequest<string>, options: CallOptions) => Promise<RpcResponse>
+/**
+ * Sends one request of any method and returns its response. Rejects as {@link SendOnce} does, except for the peer's
+ * errors.
+ */
+export type SendRaw = (request: ClientRequest<string>, options: CallOptions) => Promise<RpcResponse>
 
-/** Sends one request and gives what came of it; rejects with {@link ClientError}, or `signal.reason` when cancelled. */
+/** Sends one request and returns its outcome; rejects with {@link ClientError}, or `signal.reason` when cancelled. */
 export type SendOnce = <M extends ClientMethod>(
   request: ClientRequest<M>,
   options: CallOptions & { readonly refresh?: boolean | undefined },
-) => Promise<CompleteResults[M] | Asked>
+) => Promise<CompleteResults[M] | InputRequired>
 
-/** Sends one call of a method that asks for no input, and gives its complete result. */
+/** Sends one call of a method that asks for no input, and returns its complete result. */
 export type SendRequest = <M extends ClientMethod>(
   request: ClientRequest<M>,
   options: CallOptions & { readonly refresh?: boolean | undefined },
 ) => Promise<CompleteResults[M]>
 
-/** What the calls of one client leave behind, for people to read: no request relies on it. */
-export interface Seen {
+/** Facts that the calls of one client have learned about the server; no request relies on them. */
+export interface ClientState {
   readonly versions: VersionChoice
   readonly url: string | undefined
   server: Pick<Implementation, 'name' | 'version'> | undefined
 }
 
-/** What a new client has seen. */
-export function nothingSeen(options: ClientOptions, url: string | undefined): Seen {
+/** Creates the state of a new client. */
+export function createClientState(options: CoreClientOptions, url: string | undefined): ClientState {
   return { versions: createVersionChoice(options.versions), url, server: undefined }
 }
 
+/** The exchanges that a client's requests go through. */
+export interface RequestPath {
+  readonly exchange: Exchange
+  /** The exchange behind all middleware, in which no two requests may have the same id. */
+  readonly pipe: Exchange
+}
+
 /**
- * The way of one request: its `_meta`, its exchange, and once more in another revision where the server names one
- * (basic/versioning, protocol version negotiation).
+ * Creates the function that sends one request: with its `_meta`, and once more in another revision where the server
+ * names one (basic/versioning, protocol version negotiation).
  */
-export function createRespond(exchange: Exchange, options: ClientOptions, seen: Seen): Respond {
+export function createSendRaw({ exchange, pipe }: RequestPath, options: CoreClientOptions, seen: ClientState): SendRaw {
   const metaOf = createMeta(options)
-  const nextId = idsOf(exchange)
+  const nextId = idsOf(pipe)
 
   const send = (call: ClientRequest<string>, how: CallOptions, place: Place): Promise<RpcResponse> => {
     const id = nextId()
@@ -79,22 +95,34 @@ export function createRespond(exchange: Exchange, options: ClientOptions, seen: 
     const timeoutMs = timeoutOf(options, how)
     const maxTotalMs = how.maxTotalMs ?? options.maxTotalMs ?? timeoutMs * 10
     const { clock = platformClock } = options
-    const { mirrored, hear: hearAny } = call
-    const repeated = repeatedBy(call, place)
+    const { headerParams, hear: hearAny } = call
+    const repeated = mcpNameHeader(call, place)
     const hear = hearAny && ((message: RpcNotification): boolean => hearAny(message, id))
-    return runCall(exchange, { request, mirrored, repeated, options: how, hear, timeoutMs, maxTotalMs, clock, place })
+    return runCall(exchange, {
+      request,
+      headerParams,
+      repeated,
+      options: how,
+      hear,
+      timeoutMs,
+      maxTotalMs,
+      clock,
+      place,
+    })
   }
 
   return async (call, how) => {
-    const place = (): CallPlace => placeOf(call, seen)
-    let response = await send(call, how, place)
-    // A response that lasts is opened again by whoever reads it.
+    const place = (): CallErrorContext => errorContextOf(call, seen)
+    const once = (): Promise<RpcResponse> => send(call, how, place)
+    const again = againRules(call, options, how)
+    let response = again === undefined ? await once() : await sendAgain(once, again)
+    // The reader of a response that lasts opens it again itself.
     if ('error' in response && call.hear === undefined)
-      response = await beginAgain(response, () => send(call, how, place), beginRules(options, how))
+      response = await resendUnstarted(response, () => send(call, how, place), resendLimits(options, how))
     const supported = supportedVersions(response)
     if (supported) {
-      if (!seen.versions.prefer(supported)) throw unsupported(response, supported, place())
-      // Also where the server names the revision that it has just refused: another instance of it may have answered.
+      if (!seen.versions.prefer(supported)) throw unsupportedVersionError(response, supported, place())
+      // Also if the server names the revision that it has just rejected: another instance of it may have answered.
       response = await send(call, how, place)
     }
     seen.server = serverInfoOf(response) ?? seen.server
@@ -102,22 +130,38 @@ export function createRespond(exchange: Exchange, options: ClientOptions, seen: 
   }
 }
 
-function beginRules(options: ClientOptions, how: CallOptions): BeginRules {
+/** Returns the rules for sending a call again; undefined where it must not be, or where its reader does it. */
+function againRules(
+  call: ClientRequest<string>,
+  options: CoreClientOptions,
+  how: CallOptions,
+): SendAgainRules | undefined {
+  const row = methodRow(call.method)
+  const reads = row !== undefined && row.effects === undefined
+  const isRepeatable = reads ? () => true : call.isRepeatable
+  if (isRepeatable === undefined || call.hear !== undefined || row?.streams === true) return undefined
+  const { clock = platformClock } = options
+  return { isRepeatable, retries: how.retries ?? options.retries ?? 3, clock, signal: how.signal }
+}
+
+function resendLimits(options: CoreClientOptions, how: CallOptions): ResendLimits {
   const { clock = platformClock } = options
   return { retries: how.retries ?? options.retries ?? 3, withinMs: timeoutOf(options, how), clock, signal: how.signal }
 }
 
-function timeoutOf(options: ClientOptions, how: CallOptions): number {
+function timeoutOf(options: CoreClientOptions, how: CallOptions): number {
   return how.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs
 }
 
-/** The params with their `_meta`, which is nobody else's to write. V8 adds a property behind a spread ten times slower than before it. */
+/**
+ * Returns the params with the client's own `_meta`. V8 adds a property behind a spread ten times slower than before it.
+ */
 function withMeta(params: JsonObject, _meta: JsonObject): JsonObject {
   return '_meta' in params ? { ...params, _meta } : { _meta, ...params }
 }
 
-/** What `Mcp-Name` repeats where no row of the method says so, as the header has it. */
-function repeatedBy({ params, named }: ClientRequest<string>, place: Place): string | undefined {
+/** Returns the encoded value of `Mcp-Name` for a method whose row names no member. */
+function mcpNameHeader({ params, named }: ClientRequest<string>, place: Place): string | undefined {
   const name = named === undefined ? undefined : params[named]
   if (typeof name !== 'string') return undefined
   try {
@@ -127,31 +171,34 @@ function repeatedBy({ params, named }: ClientRequest<string>, place: Place): str
   }
 }
 
-/** The calls of the methods that this client knows: their results are checked. */
-export function createRequest(respond: Respond, seen: Seen): SendOnce {
-  return async (call, how) => settleResult(call.method, await respond(call, how), () => placeOf(call, seen))
+/** Creates the calls of the methods that this client knows, whose results are checked. */
+export function createSendOnce(respond: SendRaw, seen: ClientState): SendOnce {
+  return async (call, how) => parseResult(call.method, await respond(call, how), () => errorContextOf(call, seen))
 }
 
-/** The calls of all other methods: their results are given as they came. */
-export function createExtensionRequest(respond: Respond, seen: Seen): ExtensionRequest {
+/** Creates the calls of all other methods, whose results are returned unchecked. */
+export function createExtensionRequest(respond: SendRaw, seen: ClientState): ExtensionRequest {
   return async (method, params = {}, how = {}) => {
-    const call = { method, params, named: how.named, hear: how.onNotification }
+    const { repeatable, named, onNotification: hear } = how
+    const call = { method, params, named, hear, isRepeatable: repeatable === true ? () => true : undefined }
     const response = await respond(call, how)
-    if ('error' in response) throw peerError(response, placeOf(call, seen))
+    if ('error' in response) throw peerError(response, errorContextOf(call, seen))
     return response.result
   }
 }
 
-/** What a call of an extension's method takes besides. */
+/** Options of a call of an extension's method. */
 export interface ExtensionCallOptions extends CallOptions {
   /**
-   * The field of the params that names what the call is about: errors name it, and over HTTP `Mcp-Name` repeats it
+   * The member of the params that names the target: errors name it, and over HTTP `Mcp-Name` repeats it
    * (basic/transports/streamable-http).
    */
   readonly named?: string | undefined
+  /** True when nothing is done twice although the server has the request twice: it is then sent again when its answer was lost. */
+  readonly repeatable?: boolean | undefined
   /**
-   * Takes the notifications of a response that lasts, with the id of its request. From when it has given true, no limit of time
-   * holds. Progress and logs are then not told. What it throws fails the call.
+   * Takes the notifications of a response that lasts, with the id of its request. Once it has returned true, no time
+   * limit applies. Progress and logs are then not reported. An error that it throws fails the call.
    */
   readonly onNotification?: ((message: RpcNotification, id: RequestId) => boolean) | undefined
 }
@@ -163,36 +210,40 @@ export type ExtensionRequest = (
   options?: ExtensionCallOptions,
 ) => Promise<JsonObject>
 
-/** The calls whose results are always complete, because their methods must not ask (basic/patterns/mrtr). */
-export function alwaysComplete(once: SendOnce, seen: Seen): SendRequest {
+/** Wraps the calls of methods that must not ask for input, so that their results are complete (basic/patterns/mrtr). */
+export function alwaysComplete(once: SendOnce, seen: ClientState): SendRequest {
   return async (call, how) => {
     const settled = await once(call, how)
-    if (!isAsked(settled)) return settled
-    throw new ClientError('input_required', 'this call cannot be asked for input', placeOf(call, seen))
+    if (!isInputRequired(settled)) return settled
+    throw new ClientError('input_required', 'this call cannot be asked for input', errorContextOf(call, seen))
   }
 }
 
-type Place = () => CallPlace
+type Place = () => CallErrorContext
 
-/** Where a call goes, for its errors. */
-export function placeOf(
+/** Returns the context of a call for its errors. */
+export function errorContextOf(
   { method, params, named }: Pick<ClientRequest<string>, 'method' | 'params' | 'named'>,
-  seen: Seen,
-): CallPlace {
+  seen: ClientState,
+): CallErrorContext {
   const target = params[methodRow(method)?.named ?? named ?? '']
   const parts = [seen.server && `${seen.server.name} ${seen.server.version}`, seen.url && `(${seen.url})`]
   const server = parts.filter(Boolean).join(' ') || undefined
   return { method, target: typeof target === 'string' ? target : undefined, server }
 }
 
-function unsupported(response: RpcResponse, supported: readonly unknown[], place: CallPlace): ClientError {
+function unsupportedVersionError(
+  response: RpcResponse,
+  supported: readonly unknown[],
+  place: CallErrorContext,
+): ClientError {
   const rpc = 'error' in response ? response.error : undefined
   const theirs = JSON.stringify(supported).slice(0, 200)
   const why = `the server speaks none of this client's revisions of the protocol; it names ${theirs}`
   return new ClientError('unsupported_version', why, { ...place, rpc })
 }
 
-// Two clients of one exchange may share a pipe, on which their open requests must not have the same id.
+// Two clients may share one connection, on which their open requests must not have the same id.
 const lastIds = new WeakMap<Exchange, { last: number }>()
 
 function idsOf(exchange: Exchange): () => number {
@@ -206,7 +257,7 @@ function idsOf(exchange: Exchange): () => number {
 
 type MetaOf = (id: number, version: string, call: { readonly how: CallOptions; readonly asks: boolean }) => JsonObject
 
-function createMeta(options: ClientOptions): MetaOf {
+function createMeta(options: CoreClientOptions): MetaOf {
   const said: JsonObject = {
     [metaKeys.clientCapabilities]: declaredBy(options, {}),
     ...(options.sendClientInfo !== false && { [metaKeys.clientInfo]: clientInfoOf(options) }),
@@ -218,6 +269,7 @@ function createMeta(options: ClientOptions): MetaOf {
       [metaKeys.protocolVersion]: version,
       ...said,
       ...((how.capabilities ?? hasHandlers(how)) && { [metaKeys.clientCapabilities]: declaredBy(options, how) }),
+      ...(asks && how.idempotencyKey !== undefined && { [metaNames.idempotencyKey]: how.idempotencyKey }),
       ...(logLevel !== undefined && { [metaKeys.logLevel]: logLevel }),
       // Also without a listener: progress gives a long call more time. Methods that run no code of authors report none.
       ...((asks || how.onProgress) && { [metaKeys.progressToken]: id }),

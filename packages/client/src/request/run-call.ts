@@ -1,41 +1,46 @@
 import {
   type Call,
+  type CallContext,
   cancel as cancelCall,
   cancelledBy,
   type Clock,
+  createCall,
   createCancellation,
+  emptyContext,
   type Exchange,
+  type HeaderParams,
+  headerParamsKey,
   methodRow,
-  type MirroredHeaders,
   offAbort,
   onAbort,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
+  withContext,
   withHeader,
 } from '@x/schema'
-import { type CallPlace, ClientError } from '../client-error.ts'
-import { heard } from './notifications.ts'
+import { type CallErrorContext, ClientError } from '../client-error.ts'
+import { dispatchNotification } from './notifications.ts'
 import type { CallOptions } from '../call-options.ts'
 
-/** One request on its way. */
+/** One request that is being sent. */
 export interface RunningCall {
   readonly request: RpcRequest
-  readonly mirrored: MirroredHeaders | undefined
-  /** What `Mcp-Name` repeats of the params of an extension's method, encoded. */
+  readonly headerParams: HeaderParams | undefined
+  /** The encoded value of `Mcp-Name`, for an extension's method. */
   readonly repeated: string | undefined
   readonly options: CallOptions
-  /** Takes what comes on a response that lasts; true once it is open, from when on no limit of time holds. */
+  /** Takes the messages of a response that lasts; returns true once it is open, from when on no time limit applies. */
   readonly hear?: ((message: RpcNotification) => boolean) | undefined
   readonly timeoutMs: number
   readonly maxTotalMs: number
   readonly clock: Clock
-  readonly place: () => CallPlace
+  readonly place: () => CallErrorContext
 }
 
 /**
- * Sends a request once and waits for its response, the caller's signal or the end of its time, whichever is first.
- * What comes later is ignored. One timer looks how far the limits have moved when it fires, so progress costs nothing.
+ * Sends a request once and waits for its response, the caller's signal or the time limit, whichever is first. Later
+ * messages are ignored. One timer checks the limits when it fires, so that progress costs nothing.
  */
 export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcResponse> {
   const { request, options, timeoutMs, maxTotalMs, clock } = running
@@ -70,7 +75,7 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
       if (isOver) return
       try {
         if (running.hear?.(message)) clock.clearTimeout(timer)
-        else if (heard(message, request, options)) last = clock.now()
+        else if (dispatchNotification(message, request, options)) last = clock.now()
       } catch (error) {
         stop(error)
       }
@@ -83,8 +88,7 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
     }
     if (options.signal) onAbort(options.signal, cancel)
     arm()
-    const plain: Call = cancelledBy({ mirrored: running.mirrored, notify }, cancellation)
-    const call = running.repeated === undefined ? plain : withHeader(plain, 'Mcp-Name', running.repeated)
+    const call: Call = cancelledBy({ context: contextOf(running), notify }, cancellation)
     const answered = (response: RpcResponse): void => {
       if (isOver) return
       end()
@@ -96,6 +100,14 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
       failed(error)
     }
   })
+}
+
+function contextOf({ headerParams, repeated }: RunningCall): CallContext {
+  if (headerParams === undefined && repeated === undefined) return emptyContext
+  let call = createCall()
+  if (headerParams !== undefined) call = withContext(call, headerParamsKey, headerParams)
+  if (repeated !== undefined) call = withHeader(call, 'Mcp-Name', repeated)
+  return call.context
 }
 
 // The platforms' timers hold 31 bits.

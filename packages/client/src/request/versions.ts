@@ -1,13 +1,13 @@
 import { errorCodes, isJsonObject, protocolVersion, type RpcResponse } from '@x/schema'
 
-/** The revision that one client writes its requests in. */
+/** The protocol revision of one client's requests. */
 export interface VersionChoice {
   current(): string
-  /** Takes the first of ours that the server has; keeps what it has when there is none. */
+  /** Chooses the first revision that both sides have; keeps the current one when there is none. */
   prefer(supported: readonly unknown[]): boolean
 }
 
-/** Starts with the preferred revision and remembers the choice: no request relies on it, a wrong one is chosen anew. */
+/** Starts with the preferred revision and remembers the choice. No request relies on it: a wrong one is chosen anew. */
 export function createVersionChoice(ours: readonly [string, ...string[]] = [protocolVersion]): VersionChoice {
   let [current] = ours
   return {
@@ -21,7 +21,10 @@ export function createVersionChoice(ours: readonly [string, ...string[]] = [prot
   }
 }
 
-/** The revisions that the server serves, when that is why it refused (basic/versioning, protocol version negotiation). */
+/**
+ * Returns the revisions that the server serves, if it rejected the request for its revision (basic/versioning, protocol
+ * version negotiation).
+ */
 export function supportedVersions(response: RpcResponse): readonly unknown[] | undefined {
   if (!('error' in response) || response.error.code !== errorCodes.unsupportedProtocolVersion) return undefined
   const { data } = response.error

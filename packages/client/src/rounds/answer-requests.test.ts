@@ -31,13 +31,16 @@ describe('The requests of a round', () => {
       await all
     }
     const sampled = { role: 'assistant', content: { type: 'text', text: 'So' }, model: 'm' } as const
-    const client = createClient(Object.assign(exchange, { url: 'https://example.com/mcp' }), {
-      ...host,
-      elicit: async ({ message }, context) => (await meet(`elicit ${message}`, context), accept),
-      openUrl: async ({ url }, context) => (await meet(`openUrl ${url}`, context), { action: 'accept' }),
-      sample: async ({ maxTokens }, context) => (await meet(`sample ${maxTokens}`, context), sampled),
-      roots: async (context) => (await meet('roots', context), [{ uri: 'file:///home/ada' }]),
-    })
+    const client = createClient(
+      { exchange, url: 'https://example.com/mcp' },
+      {
+        ...host,
+        elicit: async ({ message }, context) => (await meet(`elicit ${message}`, context), accept),
+        openUrl: async ({ url }, context) => (await meet(`openUrl ${url}`, context), { action: 'accept' }),
+        sample: async ({ maxTokens }, context) => (await meet(`sample ${maxTokens}`, context), sampled),
+        roots: async (context) => (await meet('roots', context), [{ uri: 'file:///home/ada' }]),
+      },
+    )
     await client.callTool('greet')
     expect(exchange.received[1]?.params.inputResponses).toEqual({
       form: accept,

@@ -9,12 +9,12 @@ import {
   type ListRootsResult,
 } from '@x/schema'
 import { checkForm } from './check-form.ts'
-import { wordFailure } from '../word-failure.ts'
+import { describeFailure } from '../describe-failure.ts'
 
-/** An answer as it is sent, or where and why it is not one; nothing of the answer is repeated. */
+/** An answer as it is sent, or the path and reason of a failure; the reason repeats nothing of the answer. */
 export type CheckedAnswer = { readonly response: InputResponse } | { readonly issue: string }
 
-/** Checks the host's answer to one request. What the protocol has no field for is not sent. */
+/** Checks the host's answer to one request. Members that the protocol does not have are not sent. */
 export function checkAnswer(request: InputRequest, answer: unknown): CheckedAnswer {
   if (!isJsonObject(answer)) return { issue: 'expected an object' }
   if (request.method === 'elicitation/create') return checkElicited(request.params, answer)
@@ -32,7 +32,7 @@ function checkElicited(
   { action, content = {} }: { readonly [field: string]: unknown },
 ): CheckedAnswer {
   if (!isAction(action)) return { issue: 'action: expected "accept", "decline" or "cancel"' }
-  // A form that was not accepted may be half filled in, and what a page was told is not for this side.
+  // A form that was not accepted may be half filled in, and the content of a page stays on its server.
   if (action !== 'accept' || params.mode === 'url') return { response: { action } }
   if (!isJsonObject(content)) return { issue: 'content: expected an object' }
   const checked = checkForm(params.requestedSchema, content)
@@ -41,7 +41,7 @@ function checkElicited(
 
 function checkSampled(answer: object): CheckedAnswer {
   const failure = checkCreateMessageResult(answer)
-  if (failure !== undefined) return { issue: wordFailure(failure, 'answer') }
+  if (failure !== undefined) return { issue: describeFailure(failure, 'answer') }
   // The check of this very type has accepted it.
   const { role, content, model, stopReason, _meta } = answer as CreateMessageResult
   return {
@@ -51,7 +51,7 @@ function checkSampled(answer: object): CheckedAnswer {
 
 function checkRoots(answer: object): CheckedAnswer {
   const failure = checkListRootsResult(answer)
-  if (failure !== undefined) return { issue: wordFailure(failure, 'answer') }
+  if (failure !== undefined) return { issue: describeFailure(failure, 'answer') }
   // The check of this very type has accepted it.
   const { roots } = answer as ListRootsResult
   const at = roots.findIndex(({ uri }) => !uri.startsWith('file://') || climbs.test(uri))

@@ -1,14 +1,14 @@
 import { isJsonObject, type PrimitiveSchemaDefinition, type RequestedSchema, type StringSchema } from '@x/schema'
 
-/** What a field of a form may hold. */
+/** A value that a form field may have. */
 export type FieldValue = string | number | boolean | readonly string[]
 
-/** The content of an accepted form as it is sent, or where and why it does not match the form. */
+/** The content of an accepted form as it is sent, or the path and reason of a mismatch. */
 export type CheckedForm = { readonly content: { readonly [field: string]: FieldValue } } | { readonly issue: string }
 
 /**
- * Checks an accepted form against its schema, with defaults for the fields that are not there; a field that is `undefined`
- * stays empty (client/elicitation, requested schema). Nothing of the values is repeated in an issue.
+ * Checks an accepted form against its schema, with defaults for absent fields; a field that is `undefined` stays empty
+ * (client/elicitation, requested schema). The reason of a mismatch repeats no value.
  */
 export function checkForm(schema: RequestedSchema, given: Readonly<Record<string, unknown>>): CheckedForm {
   const fields = new Map(Object.entries(schema.properties))
@@ -47,7 +47,7 @@ function kindOf({ type }: PrimitiveSchemaDefinition): string {
   return type === 'integer' ? 'an integer' : `a ${type}`
 }
 
-/** What belongs in a field that a value does not fit; `undefined` when it fits. */
+/** Returns the description of the values that a field accepts if a value does not fit; `undefined` if it fits. */
 function mismatch(field: PrimitiveSchemaDefinition, value: FieldValue): string | undefined {
   switch (field.type) {
     case 'boolean':
@@ -79,8 +79,8 @@ function listMismatch(field: Field<'array'>, value: readonly string[]): string |
 }
 
 /**
- * What there is to choose from. A member of such a name may be something else, since objects may have members that their type
- * does not name.
+ * Returns the options of a choice. A member of such a name may have another type, since objects may have members that
+ * their type does not name.
  */
 function optionsOf(choice: { readonly [member: string]: unknown }): readonly string[] | undefined {
   for (const options of [choice['oneOf'], choice['enum'], choice['anyOf']]) {

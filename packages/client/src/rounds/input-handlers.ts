@@ -8,45 +8,45 @@ import type {
   Root,
 } from '@x/schema'
 
-/** A value, now or later. */
+/** A value or a promise of it. */
 export type Awaitable<T> = T | Promise<T>
 
 /**
- * What the user did with a question. Fields of the content that are left out get the schema's default; one that is
- * `undefined` stays empty (client/elicitation, response actions).
+ * The user's answer to a question. Absent fields of the content get the schema's default; a field that is `undefined`
+ * stays empty (client/elicitation, response actions).
  */
 export interface ElicitAnswer {
   readonly action: ElicitResult['action']
-  /** Only for an accepted form; otherwise it is not sent. */
+  /** Only for an accepted form; it is not sent otherwise. */
   readonly content?: { readonly [field: string]: string | number | boolean | readonly string[] | undefined } | undefined
 }
 
-/** Which request of which call a handler answers. */
+/** The request and the call that a handler answers. */
 export interface InputContext {
   /** The server's name for this request within the round. */
   readonly key: string
-  /** The method of the call that waits. */
+  /** The method of the waiting call. */
   readonly method: string
-  /** The tool, prompt or resource of the call that waits. */
+  /** The tool, prompt or resource of the waiting call. */
   readonly target: string | undefined
-  /** The response that asked: 1 for the first one of the call. */
+  /** The number of the response that asked: 1 for the first one of the call. */
   readonly round: number
-  /** Aborts when nobody waits for the answer any more: close the dialog. */
+  /** Aborts when the answer is no longer needed: close the dialog. */
   readonly signal: AbortSignal
-  /** The server as it calls itself, unverified, and where it is: show it to whom you ask. */
+  /** The unverified name of the server and its address: show it to the user. */
   readonly server?: string | undefined
 }
 
 /**
- * Who answers what servers ask in the middle of a call (basic/patterns/mrtr). Each handler declares its capability. The
- * requests of one round come at once; what a handler throws fails the call.
+ * Handlers of the questions that servers ask during a call (basic/patterns/mrtr). Each handler declares its capability.
+ * The requests of one round arrive at once; an error that a handler throws fails the call.
  */
 export interface InputHandlers {
   /** Shows a form, and declares `elicitation.form` (client/elicitation, form mode). */
   readonly elicit?: ((question: ElicitRequestFormParams, context: InputContext) => Awaitable<ElicitAnswer>) | undefined
   /**
-   * Shows a URL in full and opens it outside this program once the user agrees; declares `elicitation.url`. It is `https:`
-   * or `http:`, without credentials; never fetch it (client/elicitation, safe URL handling).
+   * Shows a URL in full and opens it outside this program once the user agrees; declares `elicitation.url`. It is
+   * `https:` or `http:`, without credentials; never fetch it (client/elicitation, safe URL handling).
    */
   readonly openUrl?: ((question: ElicitRequestURLParams, context: InputContext) => Awaitable<ElicitAnswer>) | undefined
   /** Samples a model, and declares `sampling` (client/sampling). Deprecated by the specification. */
@@ -57,7 +57,9 @@ export interface InputHandlers {
   readonly roots?: ((context: InputContext) => Awaitable<readonly Root[]>) | undefined
 }
 
-/** What one call declares: what its client does, what it says itself, and what follows from the handlers of both. */
+/**
+ * Returns the capabilities of one call: those of its client, its own, and those that follow from the handlers of both.
+ */
 export function declaredBy(client: InputHandlers & Declaring, call: InputHandlers & Declaring): ClientCapabilities {
   return capabilitiesOf(joined(client.capabilities ?? {}, call.capabilities), handlersOf(client, call))
 }
@@ -76,7 +78,7 @@ function joined(client: ClientCapabilities, call: ClientCapabilities = {}): Clie
   }
 }
 
-/** What is declared: what was said by hand, and what follows from the handlers. */
+/** Adds the capabilities that follow from the handlers to those declared explicitly. */
 function capabilitiesOf(said: ClientCapabilities, handlers: InputHandlers): ClientCapabilities {
   const { elicit, openUrl, sample, roots } = handlers
   return {
@@ -90,7 +92,7 @@ function capabilitiesOf(said: ClientCapabilities, handlers: InputHandlers): Clie
 type Elicitation = NonNullable<ClientCapabilities['elicitation']>
 
 function modesOf(said: Elicitation | undefined, { elicit, openUrl }: InputHandlers): Elicitation {
-  // Without modes the capability means forms, which it must go on to mean beside a URL handler.
+  // Without modes the capability means forms, which it must continue to mean beside a URL handler.
   const meansForm = said !== undefined && said.form === undefined && said.url === undefined
   return {
     ...said,
@@ -99,7 +101,7 @@ function modesOf(said: Elicitation | undefined, { elicit, openUrl }: InputHandle
   }
 }
 
-/** The handlers of one call: its own before the client's. */
+/** Returns the handlers of one call: its own take precedence over the client's. */
 export function handlersOf(client: InputHandlers, call: InputHandlers): InputHandlers {
   return {
     elicit: call.elicit ?? client.elicit,
@@ -109,7 +111,7 @@ export function handlersOf(client: InputHandlers, call: InputHandlers): InputHan
   }
 }
 
-/** Whether a call brings handlers of its own, so that it declares more than its client does. */
+/** Returns whether a call has handlers of its own, so that it declares more than its client does. */
 export function hasHandlers({ elicit, openUrl, sample, roots }: InputHandlers): boolean {
   return Boolean(elicit ?? openUrl ?? sample ?? roots)
 }

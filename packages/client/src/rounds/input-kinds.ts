@@ -1,16 +1,16 @@
 import type { ClientCapabilities, InputRequest } from '@x/schema'
 import { supports } from '@x/schema'
-import type { Asked } from './asked.ts'
-import { type CallPlace, ClientError } from '../client-error.ts'
+import type { InputRequired } from './input-required.ts'
+import { type CallErrorContext, ClientError } from '../client-error.ts'
 import type { Awaitable, InputContext, InputHandlers } from './input-handlers.ts'
 import { unsafeUrl } from './unsafe-url.ts'
-import { shownKey } from '../word-failure.ts'
+import { printableKey } from '../describe-failure.ts'
 
-/** What stands behind a request: the handler that answers it, and the capability that lets a server ask. */
+/** The handler of a kind of request, and the capability that allows it. */
 interface InputKind {
   readonly handler: keyof InputHandlers
   readonly needs: ClientCapabilities
-  /** The capability as people write it. */
+  /** The capability as documentation writes it. */
   readonly capability: string
 }
 
@@ -32,19 +32,23 @@ function kindOf(request: InputRequest): InputKind {
 }
 
 /**
- * Refuses a round that this client must not answer, before anybody is asked anything: a kind that was not declared
+ * Rejects a round that this client must not answer, before any handler runs: a kind that was not declared
  * (basic/patterns/mrtr), or a URL that must not be shown (client/elicitation, safe URL handling).
  */
-export function admitRequests({ requests }: Asked, declared: ClientCapabilities, place: CallPlace): void {
+export function checkRequests(
+  { requests }: InputRequired,
+  declared: ClientCapabilities,
+  place: CallErrorContext,
+): void {
   for (const [key, request] of requests) {
     const { needs, capability } = kindOf(request)
     if (supports(declared, needs) !== undefined) {
-      const why = `the server asks ${shownKey(key)}, which needs ${capability}: this client has not declared it`
+      const why = `the server asks ${printableKey(key)}, which needs ${capability}: this client has not declared it`
       throw new ClientError('input_required', why, place)
     }
     const unsafe = urlIssue(request)
     if (unsafe === undefined) continue
-    throw new ClientError('invalid_result', `the URL of ${shownKey(key)} must not be shown: ${unsafe}`, place)
+    throw new ClientError('invalid_result', `the URL of ${printableKey(key)} must not be shown: ${unsafe}`, place)
   }
 }
 
@@ -53,20 +57,23 @@ function urlIssue(request: InputRequest): string | undefined {
   return unsafeUrl(request.params.url)
 }
 
-/** Asks whoever answers this kind; throws {@link ClientError} `input_required` when there is nobody. */
+/** Calls the handler of a request; throws {@link ClientError} `input_required` when there is none. */
 export type Answerer = (context: InputContext) => Awaitable<unknown>
 
-/** Who answers a request; throws {@link ClientError} `input_required` when the capability was declared by hand alone. */
-export function answererOf(
+/**
+ * Returns the handler of a request; throws {@link ClientError} `input_required` when the capability was declared
+ * without one.
+ */
+export function handlerFor(
   [key, request]: readonly [string, InputRequest],
   handlers: InputHandlers,
-  place: CallPlace,
+  place: CallErrorContext,
 ): Answerer {
   const found = handlerOf(request, handlers)
   if (found) return found
   const { handler, capability } = kindOf(request)
   const why =
-    `the server asks ${shownKey(key)}, and there is no handler \`${handler}\`: ` +
+    `the server asks ${printableKey(key)}, and there is no handler \`${handler}\`: ` +
     `${capability} is declared in \`capabilities\` alone, which is for calls through client.manual`
   throw new ClientError('input_required', why, place)
 }

@@ -60,7 +60,7 @@ describe('A call by hand', () => {
 
   test.each<[string, object, string]>([
     ['an answer is missing', { who: accept }, 'there is no answer to "sure"'],
-    ['an answer is to nothing', { who: accept, sure: accept, more: accept }, 'nobody asked "more"'],
+    ['an answer is to nothing', { who: accept, sure: accept, more: accept }, 'unexpected key "more"'],
     ['an answer is inherited', Object.create({ who: accept, sure: accept }), 'there is no answer to "who"'],
     [
       'an answer is wrong',

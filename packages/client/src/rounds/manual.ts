@@ -1,15 +1,16 @@
 import type { InputRequests, JsonObject } from '@x/schema'
-import { admitRound } from './admit-round.ts'
+import { checkRound } from './check-round.ts'
 import { checkAnswers, type InputAnswers } from './answer-requests.ts'
-import { type Asked, type AskingMethod, type AskingResults, isAsked } from './asked.ts'
+import { type InputRequired, type AskingMethod, type AskingResults, isInputRequired } from './input-required.ts'
 import type { CallOptions, ReadOptions } from '../call-options.ts'
 import { ClientError } from '../client-error.ts'
 import { type ParsedPending, parsePending, type PendingCall } from './pending-call.ts'
+import { withKey } from '../request/idempotency-key.ts'
 import { retryParams } from './retry.ts'
-import { type RoundsContext, type RoundTrip, takeRound } from './round-trip.ts'
-import type { TripOf } from './trips.ts'
+import { type RoundsContext, type AskingCall, sendRound } from './asking-call.ts'
+import type { CreateCall } from './call-factory.ts'
 
-/** What came of one request of a call: its result, or what the server wants first. */
+/** The outcome of one request of a call: its result, or the input that the server requires. */
 export type Round<M extends AskingMethod> =
   | { readonly status: 'complete'; readonly result: AskingResults[M] }
   | AskedRound<M>
@@ -17,23 +18,25 @@ export type Round<M extends AskingMethod> =
 /** A call that waits for its caller. */
 export interface AskedRound<M extends AskingMethod> {
   readonly status: 'input_required'
-  /** What to answer, by the server's keys; empty when the server only wants the call again. */
+  /** The requests by the server's keys; empty when the server only asks for a retry. */
   readonly requests: InputRequests
-  /** The call as plain JSON, for `client.manual.resume`, in this process or another. Nothing of the options is in it. */
+  /**
+   * The call as plain JSON, for `client.manual.resume`, in this process or another. It contains none of the options.
+   */
   readonly pending: PendingCall<M>
-  /** Sends the answers, one for each key, and goes on. Options are as for the call, and none are carried over. */
+  /** Sends one answer for each key and continues the call. Options are those of the call; none are carried over. */
   readonly resume: (answers: InputAnswers, options?: CallOptions) => Promise<Round<M>>
 }
 
 /**
- * Calls whose rounds the caller sees (basic/patterns/mrtr). No handler is asked: declare what can be answered in
- * `capabilities`. Answers are checked as those of handlers are; nothing is paused for or started afresh.
+ * Calls whose rounds the caller runs (basic/patterns/mrtr). No handler is called: declare the supported kinds in
+ * `capabilities`. Answers are checked as those of handlers; there are no pauses and no restarts.
  */
 export interface Manual {
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<Round<'tools/call'>>
   getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<Round<'prompts/get'>>
   readResource(uri: string, options?: ReadOptions): Promise<Round<'resources/read'>>
-  /** Goes on with a call that was kept; rejects with `ClientError` `invalid_pending` for what is no pending call. */
+  /** Continues a serialized call; rejects with `ClientError` `invalid_pending` for any other value. */
   resume<M extends AskingMethod>(
     pending: PendingCall<M>,
     answers: InputAnswers,
@@ -41,17 +44,21 @@ export interface Manual {
   ): Promise<Round<M>>
 }
 
-/** The calls of a client that show their rounds. */
-export function createManual(tripOf: TripOf, context: RoundsContext): Manual {
-  const step = async <M extends AskingMethod>(trip: RoundTrip<M>, start: Start): Promise<Round<M>> => {
-    const settled = await takeRound(trip, { ...start, isRestarted: false }, context)
-    if (isAsked(settled)) return askedRound(trip, settled, start.round)
+/** Creates the calls that expose their rounds. */
+export function createManual(tripOf: CreateCall, context: RoundsContext): Manual {
+  const step = async <M extends AskingMethod>(trip: AskingCall<M>, start: Start): Promise<Round<M>> => {
+    const settled = await sendRound(trip, { ...start, isRestarted: false }, context)
+    if (isInputRequired(settled)) return askedRound(trip, settled, start.round)
     trip.check?.(settled)
     return { status: 'complete', result: settled }
   }
 
-  const askedRound = <M extends AskingMethod>(trip: RoundTrip<M>, asked: Asked, round: number): AskedRound<M> => {
-    admitRound(trip, { asked, times: round }, context)
+  const askedRound = <M extends AskingMethod>(
+    trip: AskingCall<M>,
+    asked: InputRequired,
+    round: number,
+  ): AskedRound<M> => {
+    checkRound(trip, { asked, times: round }, context)
     const { method, params } = trip
     const requests = Object.fromEntries(asked.requests)
     const pending = { method, params, requests, ...(asked.state !== undefined && { state: asked.state }), round }
@@ -64,7 +71,7 @@ export function createManual(tripOf: TripOf, context: RoundsContext): Manual {
   }
 
   const goOn = <M extends AskingMethod>(
-    trip: RoundTrip<M>,
+    trip: AskingCall<M>,
     { asked, round }: Pick<ParsedPending, 'asked' | 'round'>,
     answers: InputAnswers,
   ): Promise<Round<M>> => {
@@ -73,7 +80,7 @@ export function createManual(tripOf: TripOf, context: RoundsContext): Manual {
   }
 
   const begin = async <M extends AskingMethod>(method: M, params: JsonObject, how: ReadOptions): Promise<Round<M>> =>
-    step(await tripOf(method, params, how), { params, round: 1 })
+    step(await tripOf(method, params, withKey(how)), { params, round: 1 })
 
   return {
     callTool: (name, args = {}, how = {}) => begin('tools/call', { name, arguments: args }, how),
@@ -83,9 +90,9 @@ export function createManual(tripOf: TripOf, context: RoundsContext): Manual {
     resume: async (pending, answers, how = {}) => {
       const parsed = parsePending(pending)
       if ('issue' in parsed) {
-        throw new ClientError('invalid_pending', `this is no pending call: ${parsed.issue}`, { method: 'resume' })
+        throw new ClientError('invalid_pending', `this is not a pending call: ${parsed.issue}`, { method: 'resume' })
       }
-      // The method that was read is the one that the type names: it is a field of the same value.
+      // The parsed method is the one that the type names: it is a member of the same value.
       const method = parsed.method as typeof pending.method
       return goOn(await tripOf(method, parsed.params, how), parsed, answers)
     },

@@ -1,6 +1,7 @@
+import { metaNames } from '@x/schema'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { pauseOf } from './pause.ts'
+import { handOffPause, pauseOf } from './pause.ts'
 
 test.each([
   [0, {}, 0, 50],
@@ -10,7 +11,7 @@ test.each([
   [7, {}, 0, 5000],
   [9, { first: 10, most: 20 }, 0, 20],
   [0, { first: 0 }, 0.5, 0],
-])('After %j pauses in a row, bounds %j and chance %j make %j ms', (earlier, bounds, chance, ms) => {
+])('After %j failures in a row, bounds %j and chance %j make %j ms', (earlier, bounds, chance, ms) => {
   expect(pauseOf(earlier, bounds, () => chance)).toBe(ms)
 })
 
@@ -23,4 +24,32 @@ test('A pause is never longer than its bound, nor shorter than half of it', () =
       expect(ms).toBeGreaterThanOrEqual(longest / 2)
     }),
   )
+})
+
+const longest = (earlier: number, bounds = {}) => handOffPause({ earlier, meta: undefined, bounds }, () => 0)
+
+test('Four hand-offs in a row are followed at once, and from the fifth on the pause doubles up to 400 ms', () => {
+  expect([0, 1, 2, 3, 4, 5, 6, 7, 8, 2000].map((earlier) => longest(earlier))).toEqual([
+    50, 50, 50, 50, 100, 200, 400, 400, 400, 400,
+  ])
+  expect(longest(9, { first: 10, most: 30 })).toBe(30)
+})
+
+test('The calls of four hand-offs have waited 200 ms at most together', () => {
+  const waited = [0, 1, 2, 3].reduce((sum, earlier) => sum + longest(earlier), 0)
+  expect(waited).toBeLessThanOrEqual(4 * 50)
+})
+
+test.each([
+  [7, 7, 10.5],
+  [0, 0, 0],
+  [1e9, 5000, 7500],
+  [-1, 25, 50],
+  ['soon', 25, 50],
+  [null, 25, 50],
+  [Number.NaN, 25, 50],
+])('A server that asks for %j ms gets from %j to %j', (asked, least, most) => {
+  const pause = (chance: number) =>
+    handOffPause({ earlier: 0, meta: { [metaNames.retryAfterMs]: asked }, bounds: {} }, () => chance)
+  expect([Math.min(pause(0), pause(1)), Math.max(pause(0), pause(1))]).toEqual([least, most])
 })

@@ -1,10 +1,37 @@
-import type { Clock } from '@x/schema'
+import { type Clock, type JsonObject, metaNames } from '@x/schema'
 import { openWait, whileOpen } from './wait.ts'
 import type { PauseBounds } from './round-options.ts'
 
+/** Number of hand-offs in a row that are followed at the shortest pause. */
+const flatPauses = 4
+
+/** A server may ask for a longer pause than this, and does not get it. */
+const maxAskedMs = 5000
+
+/** Inputs to the pause before a retry that follows a hand-off. */
+export interface HandOffPause {
+  /** Number of hand-offs in a row before this one. */
+  readonly earlier: number
+  /** The `_meta` of the result, in which the server may say how long to wait. */
+  readonly meta: JsonObject | undefined
+  readonly bounds: PauseBounds
+}
+
 /**
- * How long to wait before a retry that nobody was asked for, in milliseconds: twice as long each time in a row, up to a
- * bound, less a random half, so that the calls of an instance that stops do not all come back at one moment.
+ * Returns how long to wait before a call is sent again that was handed off, in milliseconds: 25 to 50, and from the fifth in a row on
+ * twice as long each time, up to 400. Instances pace their hand-offs, so a call finds a place at once as a rule. A random part keeps
+ * the calls of an instance that stops from all coming back at one moment.
+ */
+export function handOffPause({ earlier, meta, bounds }: HandOffPause, random: () => number = Math.random): number {
+  const asked = meta?.[metaNames.retryAfterMs]
+  if (typeof asked === 'number' && asked >= 0) return Math.min(asked, maxAskedMs) * (1 + random() / 2)
+  const { first, most = 400 } = bounds
+  return pauseOf(Math.max(0, earlier - flatPauses + 1), { first, most }, random)
+}
+
+/**
+ * Returns how long to wait before something that failed is tried again, in milliseconds: twice as long each time in a row, up to a
+ * bound, less a random half.
  */
 export function pauseOf(earlier: number, bounds: PauseBounds, random: () => number = Math.random): number {
   const { first = 50, most = 5000 } = bounds

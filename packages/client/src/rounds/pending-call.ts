@@ -1,27 +1,27 @@
 import { defaultBounds, type InputRequests, isJsonObject, type JsonObject, methodRow } from '@x/schema'
-import { type Asked, type AskingMethod, parseAsked } from './asked.ts'
+import { type InputRequired, type AskingMethod, parseInputRequired } from './input-required.ts'
 
-/** A call that waits for input, as plain JSON: whoever holds it can go on with the call, in this process or another. */
+/** A call that waits for input, as plain JSON: its holder can continue the call, in this process or another. */
 export interface PendingCall<M extends AskingMethod = AskingMethod> {
   readonly method: M
   /** The tool, prompt or resource and its arguments. */
   readonly params: JsonObject
   readonly requests: InputRequests
-  /** The server's own memory of the call, as it came. */
+  /** The server's opaque state of the call, unchanged. */
   readonly state?: string | undefined
-  /** How many responses there have been. */
+  /** The number of responses so far. */
   readonly round: number
 }
 
-/** What a pending call says, read. */
+/** A parsed pending call. */
 export interface ParsedPending {
   readonly method: AskingMethod
   readonly params: JsonObject
-  readonly asked: Asked
+  readonly asked: InputRequired
   readonly round: number
 }
 
-/** A pending call that was kept somewhere, checked as input that anybody may have altered; or why it is none. */
+/** Parses a stored pending call as untrusted input; returns the reason of a failure. */
 export function parsePending(value: unknown): ParsedPending | { readonly issue: string } {
   if (!isWithinBounds(value)) return { issue: 'it is larger than a message may be' }
   if (!isJsonObject(value)) return { issue: 'expected an object' }
@@ -30,7 +30,7 @@ export function parsePending(value: unknown): ParsedPending | { readonly issue: 
   if (!isCount(round)) return { issue: 'round: expected a whole number from 1' }
   const call = paramsOf(method, value.params)
   if ('issue' in call) return call
-  const asked = parseAsked({ inputRequests: value.requests, requestState: value.state })
+  const asked = parseInputRequired({ inputRequests: value.requests, requestState: value.state })
   return 'issue' in asked ? asked : { method, params: call.params, asked, round }
 }
 
@@ -44,7 +44,7 @@ function isAskingMethod(method: unknown): method is AskingMethod {
 
 type ParsedParams = { readonly params: JsonObject } | { readonly issue: string }
 
-/** The target and its arguments, and nothing else: answers, state and `_meta` are not for a stored call to say. */
+/** Parses the target and its arguments, and nothing else: answers, state and `_meta` of a stored call are ignored. */
 function paramsOf(method: AskingMethod, value: unknown): ParsedParams {
   if (!isJsonObject(value)) return { issue: 'params: expected an object' }
   const field = methodRow(method)?.named ?? 'name'
@@ -57,7 +57,7 @@ function paramsOf(method: AskingMethod, value: unknown): ParsedParams {
     : { issue: 'params.arguments: expected an object' }
 }
 
-/** Whether a value keeps the bounds of a message, without recursion: it may be as deep as it likes, or refer to itself. */
+/** Returns whether a value keeps the bounds of a message, without recursion: it may be deep or refer to itself. */
 function isWithinBounds(value: unknown): boolean {
   const { bytes, depth, elements } = defaultBounds
   const open: { readonly value: unknown; readonly level: number }[] = [{ value, level: 0 }]

@@ -1,12 +1,16 @@
 import { errorCodes, type InputResponses, isJsonObject, type JsonObject } from '@x/schema'
-import type { Asked } from './asked.ts'
+import type { InputRequired } from './input-required.ts'
 import { isClientError } from '../client-error.ts'
 
 /**
- * The params of a retry: those of the call, the answers to this round and its state exactly as it came; what an earlier
- * round brought is left behind (basic/patterns/mrtr, client requirements).
+ * Returns the params of a retry: those of the call, the answers to this round and its unchanged state. Answers of
+ * earlier rounds are omitted (basic/patterns/mrtr, client requirements).
  */
-export function retryParams(params: JsonObject, { state }: Asked, responses: InputResponses | undefined): JsonObject {
+export function retryParams(
+  params: JsonObject,
+  { state }: InputRequired,
+  responses: InputResponses | undefined,
+): JsonObject {
   return {
     ...params,
     // Types of the protocol are JSON, which their readonly interfaces cannot say.
@@ -15,7 +19,7 @@ export function retryParams(params: JsonObject, { state }: Asked, responses: Inp
   }
 }
 
-/** Whether a retry failed because the server no longer takes the state that it gave out. */
+/** Returns whether a retry failed because the server no longer accepts the state that it issued. */
 export function isStateRefused(error: unknown, params: JsonObject): boolean {
   if (params.requestState === undefined || !isClientError(error) || error.rpc === undefined) return false
   const { code, message, data } = error.rpc

@@ -1,6 +1,6 @@
 /**
- * Why a URL that a server wants opened must not be shown to a user, or `undefined`. A scheme may run code or reach into the
- * machine, credentials make one host look like another, and invisible characters make the shown URL another than the
+ * Returns the reason why a URL must not be shown to a user, or `undefined`. A scheme may run code or reach into the
+ * machine, credentials make one host look like another, and invisible characters make the shown URL differ from the
  * opened one (client/elicitation, safe URL handling).
  */
 export function unsafeUrl(text: string): string | undefined {

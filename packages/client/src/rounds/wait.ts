@@ -1,27 +1,27 @@
 import { type Clock, offAbort, onAbort } from '@x/schema'
 
-/** What ends a wait: the caller, or the clock. */
+/** The limits of a wait: the caller's signal and a time. */
 export interface WaitBounds {
   readonly signal: AbortSignal | undefined
   readonly timeoutMs: number | undefined
   readonly clock: Clock
-  /** What the wait ends with when its time is over. */
+  /** Returns the error of a wait whose time is over. */
   readonly late: () => Error
 }
 
-/** A stretch of time that a signal stands for. */
+/** A time limit with a signal. */
 export interface Wait {
-  /** Aborts with the caller's reason, the error of lateness, or what `stop` was given. */
+  /** Aborts with the caller's reason, the timeout error, or the argument of `stop`. */
   readonly signal: AbortSignal
   stop(reason: unknown): void
-  /** Lets go of the caller's signal and of the clock. */
+  /** Releases the caller's signal and the timer. */
   close(): void
 }
 
 // The platforms' timers hold 31 bits: a longer time is as good as none.
 const maxTimer = 2_147_483_647
 
-/** Opens a {@link Wait}; who opens one closes it. */
+/** Opens a {@link Wait}; its opener closes it. */
 export function openWait({ signal, timeoutMs, clock, late }: WaitBounds): Wait {
   const controller = new AbortController()
   const cancel = (): void => controller.abort(signal?.reason)
@@ -39,13 +39,13 @@ export function openWait({ signal, timeoutMs, clock, late }: WaitBounds): Wait {
   }
 }
 
-/** The promise's outcome, or the signal's reason when that comes first. */
+/** Returns the promise's outcome, or rejects with the signal's reason when that comes first. */
 export async function whileOpen<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   let cancel = (): void => {}
   const stopped = new Promise<never>((_resolve, reject) => {
     cancel = () => reject(signal.reason)
   })
-  // Whichever of the two is not waited for any more must not count as unhandled.
+  // The promise that loses must not count as an unhandled rejection.
   const outcome = Promise.race([promise, stopped])
   if (signal.aborted) cancel()
   else onAbort(signal, cancel)

@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, type RpcNotification, type SubscriptionFilter } from '@x/schema'
-import type { Stale } from '../caching/kept-results.ts'
+import type { Stale } from '../caching/cache-partition.ts'
 import { type Holders, holderOf, holders } from './sub-resources.ts'
 import type { ListChange, SubscriptionEvent } from './subscription.ts'
 
 interface ListChangeRow {
   readonly change: ListChange
-  /** The notification that tells of it. */
+  /** The method of the notification. */
   readonly notification: string
-  /** Whose results are worth nothing any more. */
+  /** The methods whose results become stale. */
   readonly stale: readonly string[]
 }
 
@@ -24,25 +24,28 @@ const rowsByNotification: ReadonlyMap<string, ListChangeRow> = new Map(rows.map(
 const rowsByChange: ReadonlyMap<string, ListChangeRow> = new Map(rows.map((row) => [row.change, row]))
 const updated = 'notifications/resources/updated'
 
-/** The changes that a subscription is about. */
+/** The changes that a subscription covers. */
 export interface WantedChanges extends Holders {
   readonly lists: ReadonlySet<ListChange>
 }
 
-/** A change that came. */
+/** A change of the server. */
 export interface Change {
   readonly event: SubscriptionEvent
-  /** The resource that is listened to, where the changed one is a part of it. */
+  /** The subscribed resource, if the changed one is a part of it. */
   readonly part?: { readonly of: string } | undefined
 }
 
-/** What a filter asks for; other fields of it are left aside, and later changes to it do nothing. */
+/** Parses a filter; other members are ignored, and later changes to the object have no effect. */
 export function wantedBy(filter: SubscriptionFilter): WantedChanges {
   const lists = rows.map(({ change }) => change).filter((change) => filter[change] === true)
   return wanting(lists, filter.resourceSubscriptions ?? [])
 }
 
-/** What a server has agreed to, of what was asked for: nothing else of its answer counts. Malformed parts of it agree to nothing. */
+/**
+ * Returns the part of the requested filter that the server has accepted: nothing else of its answer counts. A malformed
+ * part accepts nothing.
+ */
 export function honouredBy(answer: JsonObject, wanted: WantedChanges): WantedChanges {
   const uris = Array.isArray(answer.resourceSubscriptions) ? answer.resourceSubscriptions : []
   return wanting(
@@ -55,7 +58,7 @@ function wanting(lists: readonly ListChange[], uris: readonly string[]): WantedC
   return { lists: new Set(lists), ...holders(uris) }
 }
 
-/** Changes as the protocol writes them. */
+/** Returns a filter in the form of the protocol. */
 export function filterOf({ lists, uris }: WantedChanges): SubscriptionFilter & JsonObject {
   return {
     ...Object.fromEntries([...lists].map((change) => [change, true])),
@@ -63,10 +66,10 @@ export function filterOf({ lists, uris }: WantedChanges): SubscriptionFilter & J
   }
 }
 
-// A longer one would let a server fill the memory of a client that reads slowly.
+// A longer URI would let a server fill the memory of a client that reads slowly.
 const longestPart = 2048
 
-/** The change that a notification tells; nothing when it is none of those that the server has agreed to tell. */
+/** Returns the change that a notification reports; undefined unless the server has accepted to report it. */
 export function changeOf({ method, params }: RpcNotification, honoured: WantedChanges): Change | undefined {
   const row = rowsByNotification.get(method)
   if (row) return honoured.lists.has(row.change) ? { event: { type: row.change } } : undefined
@@ -79,7 +82,7 @@ export function changeOf({ method, params }: RpcNotification, honoured: WantedCh
   return { event: { type: 'resourceUpdated', uri }, part: { of: holder } }
 }
 
-/** What a change makes stale: of a resource also what holds the changed part. */
+/** Returns the results that a change makes stale: of a resource also the one that contains the changed part. */
 export function staleBy({ event, part }: Change): Stale {
   const row = rowsByChange.get(event.type)
   if (row) return ({ method }) => row.stale.includes(method)
@@ -87,7 +90,10 @@ export function staleBy({ event, part }: Change): Stale {
   return ({ method, params }) => method === 'resources/read' && (params.uri === uri || params.uri === part?.of)
 }
 
-/** What may be stale when changes were missed: everything that they are about, parts of resources included. */
+/**
+ * Returns the results that may be stale when changes were missed: all that the filter covers, parts of resources
+ * included.
+ */
 export function staleAfterGap(wanted: WantedChanges): Stale {
   const lists = new Set(rows.filter(({ change }) => wanted.lists.has(change)).flatMap(({ stale }) => stale))
   return ({ method, params }) => {
@@ -97,7 +103,7 @@ export function staleAfterGap(wanted: WantedChanges): Stale {
   }
 }
 
-/** What a notification makes stale, whoever heard it; nothing when it tells of no change. */
+/** Returns the results that a notification makes stale; undefined if it reports no change. */
 export function staleByNotification({ method, params }: RpcNotification): Stale | undefined {
   const row = rowsByNotification.get(method)
   if (row) return staleBy({ event: { type: row.change } })
@@ -105,7 +111,7 @@ export function staleByNotification({ method, params }: RpcNotification): Stale 
   return staleBy({ event: { type: 'resourceUpdated', uri: params.uri } })
 }
 
-/** The methods whose results a change makes stale. */
+/** Returns the methods whose results a change makes stale. */
 export function listsOf(change: ListChange): readonly string[] {
   return rowsByChange.get(change)?.stale ?? []
 }

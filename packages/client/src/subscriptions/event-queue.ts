@@ -1,12 +1,12 @@
 import type { SubscriptionEvent } from './subscription.ts'
 
-/** What waits for a reader. */
+/** The events that wait for a reader. */
 export interface EventQueue {
-  /** Queues an event, unless it is there already. `instead` is queued in its place when too much waits. */
+  /** Queues an event, unless an equal one waits already. `instead` is queued in its place when too many wait. */
   put(event: SubscriptionEvent, instead?: SubscriptionEvent): void
-  /** Nothing more comes: the reader is given what waits, and then the end, or an error. */
+  /** Ends the queue: the reader receives the waiting events, and then the end, or an error. */
   end(failure?: { readonly error: unknown }): void
-  /** The same at once: what waits is dropped. */
+  /** Ends the queue at once and drops the waiting events. */
   drop(failure?: { readonly error: unknown }): void
   next(): Promise<IteratorResult<SubscriptionEvent, undefined>>
 }
@@ -20,7 +20,10 @@ interface Reader {
 
 const over: Result = { done: true, value: undefined }
 
-/** Makes a queue that stays as small as what is listened to, `limit` and one event for each resource, however slowly it is read. */
+/**
+ * Creates a queue that stays as small as the filter, `limit` and one event for each resource, however slow the reader
+ * is.
+ */
 export function createEventQueue(limit: number): EventQueue {
   const waiting = new Map<string, SubscriptionEvent>()
   const readers: Reader[] = []
@@ -41,7 +44,7 @@ export function createEventQueue(limit: number): EventQueue {
       if (isOver) return
       const reader = readers.shift()
       if (reader) return reader.resolve({ done: false, value: event })
-      // What was missed while a stream was away may be everything, and so covers whatever waits.
+      // Any change may have been missed while a stream was away, so this event covers all that wait.
       if (event.type === 'opened' && event.missed) waiting.clear()
       const added = instead && waiting.size >= limit ? instead : event
       const key = keyOf(added)

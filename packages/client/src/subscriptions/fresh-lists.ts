@@ -1,26 +1,29 @@
 import type { ListMethod } from '../lists.ts'
 import { listsOf } from './changes.ts'
 import { endedError, type FreshPart } from './fresh-part.ts'
-import { createSoon } from './soon.ts'
+import { debounceWork } from './debounce-work.ts'
 
-/** Asks for a whole list, page by page. */
+/** Reads a whole list, page by page. */
 export type AskForList = (how: { readonly signal: AbortSignal }) => Promise<unknown>
 
-/** How each list is asked for. */
+/** The functions that read each list. */
 export type AskForLists = Readonly<Record<ListMethod, AskForList>>
 
 const allLists = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true } as const
 
-/** Asks again for lists that change, of those that somebody asked for. Resolves when the signal aborts or changes can be heard no longer. */
+/**
+ * Reads changed lists again, if a caller has read them before. Resolves when the signal aborts or the subscription ends
+ * for good.
+ */
 export async function keepListsFresh(part: FreshPart, lists: AskForLists): Promise<void> {
   const { listen, kept, clock, spreadMs, how, signal, failed } = part
   const soon = new Map(
     Object.entries(lists).map(([method, ask]) => {
       const work = async (): Promise<void> => void (await ask({ signal }))
-      return [method, createSoon({ work, failed, spreadMs, clock })]
+      return [method, debounceWork({ work, failed, spreadMs, clock })]
     }),
   )
-  // A list that is kept no longer was asked for all the same.
+  // A list that is no longer cached was read before all the same.
   const asked = new Set<string>()
   const note = ({ method }: { readonly method: string }): void => void (soon.has(method) && asked.add(method))
   kept.each(note)

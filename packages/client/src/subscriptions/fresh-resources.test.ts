@@ -59,7 +59,7 @@ describe('Keeping resources fresh', () => {
     await fresh.close()
   })
 
-  test('listens to the last thousand', async () => {
+  test('listens to the last hundred, which servers take by default', async () => {
     const clock = manualClock()
     const exchange = streaming(answer)
     const client = createClient(exchange, { ...host, clock, cache: { maxEntries: 2000 } })
@@ -68,7 +68,7 @@ describe('Keeping resources fresh', () => {
     clock.advance(1000)
     await settled()
     expect(exchange.last().request.params?.notifications).toMatchObject({
-      resourceSubscriptions: { length: 1000, 0: 'a:10', 999: 'a:1009' },
+      resourceSubscriptions: { length: 100, 0: 'a:910', 99: 'a:1009' },
     })
   })
 

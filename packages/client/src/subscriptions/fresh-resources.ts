@@ -1,12 +1,12 @@
 import { onAbort } from '@x/schema'
 import { isClientError } from '../client-error.ts'
 import { endedError, type FreshPart } from './fresh-part.ts'
-import { createSoon, type Soon } from './soon.ts'
+import { debounceWork, type DebouncedWork } from './debounce-work.ts'
 import { holderOf, type Holders, holders } from './sub-resources.ts'
 import type { Subscription, SubscriptionEvent } from './subscription.ts'
 
-// As many as a server of ours takes in one filter unless told otherwise.
-const mostResources = 1000
+// The number that `@x/server` accepts in one filter by default.
+const mostResources = 100
 
 interface Hearing {
   readonly subscription: Subscription
@@ -14,14 +14,14 @@ interface Hearing {
 }
 
 /**
- * Listens to the resources that are kept, and reads those again that change. A filter cannot be changed, so for resources that were
- * kept since, another subscription is opened, and the one before is closed once that is open. Resolves when the signal
- * aborts or changes can be heard no longer.
+ * Subscribes to the cached resources, and reads those again that change. A filter cannot be changed, so further
+ * resources need another subscription; the previous one is closed once that is open. Resolves when the signal aborts or
+ * the subscription ends for good.
  */
 export async function keepResourcesFresh(part: FreshPart): Promise<void> {
   const { listen, kept, clock, spreadMs, how, signal, failed } = part
   const reading = readAgain(part)
-  // The one that is open, and the last one, which may not be open yet.
+  // The open subscription, and the last one, which may not be open yet.
   let open: Hearing | undefined
   let last: Hearing | undefined
   let end = (): void => {}
@@ -39,7 +39,7 @@ export async function keepResourcesFresh(part: FreshPart): Promise<void> {
       reading.want(changedBy(event, hearing.resources))
       if (event.type === 'opened') await opened(hearing)
     }
-    // One that was replaced was closed here.
+    // A replaced subscription was closed here.
     if (hearing === last) lost(endedError())
   }
   const lost = (error: unknown): void => {
@@ -54,10 +54,10 @@ export async function keepResourcesFresh(part: FreshPart): Promise<void> {
     await unopened?.subscription.close()
     const resources = holders(keptUris(part).slice(-mostResources))
     last = { subscription: listen({ resourceSubscriptions: [...resources.uris] }, how), resources }
-    // Its end is its own affair: this work is done when it has begun.
+    // Its end is not awaited: this work is done when it has started.
     void follow(last).catch(lost)
   }
-  const listening = createSoon({ work, failed: lost, spreadMs, clock })
+  const listening = debounceWork({ work, failed: lost, spreadMs, clock })
   const stopNoting = kept.onKept(({ method, params }) => {
     if (method === 'resources/read' && !last?.resources.uris.has(String(params.uri))) listening.want()
   })
@@ -88,25 +88,25 @@ function changedBy(event: SubscriptionEvent, resources: Holders): readonly strin
   return holder === undefined ? itself : [...itself, holder]
 }
 
-function readAgain({ once, clock, spreadMs, signal, failed }: FreshPart): Pick<Soon, 'stop'> & {
+function readAgain({ once, clock, spreadMs, signal, failed }: FreshPart): Pick<DebouncedWork, 'stop'> & {
   want(uris: readonly string[]): void
 } {
   const changed = new Set<string>()
   const work = async (): Promise<void> => {
-    // One after the other, because nobody waits for them.
+    // One after the other, because no caller waits for them.
     for (const uri of changed) {
       changed.delete(uri)
       try {
-        // A server that asks for input first is asked again by whoever wants the resource.
+        // A server that asks for input first is asked again by the next caller of the resource.
         await once({ method: 'resources/read', params: { uri } }, { signal })
       } catch (error) {
-        // Only what the server says is about this resource alone.
+        // Only the server's own statement concerns this resource alone.
         if (!isClientError(error) || error.code !== 'rpc') changed.clear()
         failed(error)
       }
     }
   }
-  const soon = createSoon({ work, failed, spreadMs, clock })
+  const soon = debounceWork({ work, failed, spreadMs, clock })
   return {
     want: (uris) => {
       for (const uri of uris) changed.add(uri)

@@ -1,5 +1,5 @@
 import { type Clock, platformClock } from '@x/schema'
-import type { KeptResults } from '../caching/kept-results.ts'
+import type { CachePartition } from '../caching/cache-partition.ts'
 import type { SendOnce } from '../request/request.ts'
 import { openWait } from '../rounds/wait.ts'
 import { type AskForLists, keepListsFresh } from './fresh-lists.ts'
@@ -7,37 +7,37 @@ import { keepResourcesFresh } from './fresh-resources.ts'
 import type { Listen } from './listen.ts'
 import type { ListenOptions } from './subscription.ts'
 
-/** What `client.keepFresh` takes. `signal` ends it, as closing does. */
+/** Options of `client.keepFresh`. `signal` ends it, as closing does. */
 export interface KeepFreshOptions extends ListenOptions {
-  /** Also listens to the resources that are kept in the cache, the last 1,000 of them, and reads those again that change. */
+  /** Also subscribes to the cached resources, at most the last 100, and reads those again that change. */
   readonly resources?: boolean | undefined
   /**
-   * What changed is asked for again at a random moment within this time, in milliseconds, so that the clients of a server do not all
-   * come at once. Default 1000. Who asks earlier is answered earlier.
+   * Changed lists are read again at a random moment within this time, in milliseconds, so that the clients of a server
+   * do not all return at once. Default 1000. A caller that reads earlier is answered earlier.
    */
   readonly spreadMs?: number | undefined
-  /** Told when changes can be heard no longer, and of what could not be asked for again. Calls go on without. */
+  /** Receives the end of a subscription and the failures of reading again. Calls continue without. */
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
 /** A cache that is kept fresh until this is closed. */
 export interface KeepFresh extends AsyncDisposable {
-  /** Ends the subscriptions. Resolves when nothing of them is left. */
+  /** Ends the subscriptions. Resolves when they have ended. */
   close(): Promise<void>
 }
 
-/** What keeping fresh needs of its client. */
+/** The parts of the client that keep its cache fresh. */
 export interface FreshContext {
   readonly listen: Listen
   readonly once: SendOnce
-  readonly kept: KeptResults
+  readonly kept: CachePartition
   readonly clock: Clock | undefined
-  /** Whether results are kept at all. */
+  /** True when results are cached at all. */
   readonly isKeeping: boolean
   readonly lists: AskForLists
 }
 
-/** Makes the function that keeps a cache fresh (server/utilities/caching, interaction with notifications). */
+/** Creates the function that keeps a cache fresh (server/utilities/caching, interaction with notifications). */
 export function createKeepFresh(context: FreshContext): (options?: KeepFreshOptions) => KeepFresh {
   const { listen, once, kept, clock = platformClock, isKeeping, lists } = context
   return ({ resources = false, spreadMs = 1000, onError, ...options } = {}) => {
@@ -51,7 +51,7 @@ export function createKeepFresh(context: FreshContext): (options?: KeepFreshOpti
     const parts = [keepListsFresh(part, lists), ...(resources ? [keepResourcesFresh(part)] : [])]
     const done = Promise.all(parts).finally(letGo)
     const close = async (): Promise<void> => {
-      stop(new DOMException('The cache is kept fresh no longer', 'AbortError'))
+      stop(new DOMException('The cache is no longer kept fresh', 'AbortError'))
       await done
     }
     return { close, [Symbol.asyncDispose]: close }

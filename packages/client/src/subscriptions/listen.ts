@@ -1,34 +1,34 @@
 import { type Clock, platformClock, type SubscriptionFilter } from '@x/schema'
-import type { KeptResults } from '../caching/kept-results.ts'
+import type { CachePartition } from '../caching/cache-partition.ts'
 import { ClientError, isClientError } from '../client-error.ts'
-import { defaultTimeoutMs, placeOf, type Seen, type SendOnce } from '../request/request.ts'
+import { defaultTimeoutMs, errorContextOf, type ClientState, type SendOnce } from '../request/request.ts'
 import { pause, pauseOf } from '../rounds/pause.ts'
 import { openWait } from '../rounds/wait.ts'
 import { filterOf, staleAfterGap, staleBy, wantedBy, type WantedChanges } from './changes.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
-import { hearStream } from './hear-stream.ts'
-import { isHopeless, retryAfterOf } from './hopeless.ts'
+import { readStream } from './read-stream.ts'
+import { isPermanent, retryAfterOf } from './permanent-failure.ts'
 import type { ListenOptions, Subscription } from './subscription.ts'
 
-/** What subscriptions need of their client. */
+/** The parts of the client that subscriptions use. */
 export interface ListenContext {
   readonly once: SendOnce
-  readonly seen: Seen
+  readonly seen: ClientState
   readonly clock: Clock | undefined
   readonly timeoutMs: number | undefined
-  /** What of earlier results changes make stale. */
-  readonly kept: Pick<KeptResults, 'forget'>
-  /** Whether the exchange was closed here, and so will answer nothing any more. */
+  /** Removes the cached results that changes make stale. */
+  readonly kept: Pick<CachePartition, 'forget'>
+  /** True when the connection was closed here, so that no request will be answered. */
   readonly isClosed: () => boolean
 }
 
-/** Listens for changes (basic/patterns/subscriptions). */
+/** Subscribes to changes (basic/patterns/subscriptions). */
 export type Listen = (filter: SubscriptionFilter, options?: ListenOptions) => Subscription
 
-// How many parts of resources may wait one by one; past it the resource is told as a whole.
+// The number of resource parts that may wait one by one; beyond it one event reports the whole resource.
 const mostParts = 1000
 
-/** Makes the function that starts subscriptions. */
+/** Creates the function that opens subscriptions. */
 export function createListen(context: ListenContext): Listen {
   return (filter, options = {}) => {
     const wanted = wantedBy(filter)
@@ -74,7 +74,9 @@ interface Running {
   readonly clock: Clock
 }
 
-/** Follows one stream after the other. Returns at an end in good order, and rejects with what ends the subscription otherwise. */
+/**
+ * Follows one stream after the other. Returns at a graceful end, and rejects with the error that ends the subscription.
+ */
 async function keepOpen(context: ListenContext, running: Running): Promise<void> {
   const { queue, options, signal, clock } = running
   const { attempts, ...pauses } = reopening(options)
@@ -104,19 +106,19 @@ function reopening({ reopen = {} }: ListenOptions): { attempts: number; first: n
 }
 
 interface StreamEnd {
-  /** How long the stream was open, in milliseconds. */
+  /** The time that the stream was open, in milliseconds. */
   readonly openMs: number
-  /** Absent after an end in good order. */
+  /** Absent after a graceful end. */
   readonly error?: ClientError | undefined
 }
 
-/** Follows one stream to its end; rejects with the signal's reason, or an error that opening again would not mend. */
+/** Follows one stream to its end; rejects with the signal's reason, or an error that another attempt would not mend. */
 async function followStream(context: ListenContext, running: Running, isFirst: boolean): Promise<StreamEnd> {
   const { wanted, queue, options, signal, clock } = running
   const { once, kept, seen } = context
   const call = { method: 'subscriptions/listen', params: { notifications: filterOf(wanted) } } as const
   let openedAt: number | undefined
-  const hear = hearStream(wanted, {
+  const hear = readStream(wanted, {
     onOpened: (honoured) => {
       openedAt = clock.now()
       if (!isFirst) kept.forget(staleAfterGap(wanted))
@@ -134,10 +136,10 @@ async function followStream(context: ListenContext, running: Running, isFirst: b
     await once({ ...call, hear }, how)
     if (openedAt !== undefined) return { openMs: openMs() }
     const why = 'the stream ended before it was acknowledged'
-    return { openMs: 0, error: new ClientError('invalid_result', why, placeOf(call, seen)) }
+    return { openMs: 0, error: new ClientError('invalid_result', why, errorContextOf(call, seen)) }
   } catch (error) {
     signal.throwIfAborted()
-    if (!isClientError(error) || isHopeless(error) || context.isClosed()) throw error
+    if (!isClientError(error) || isPermanent(error) || context.isClosed()) throw error
     return { openMs: openMs(), error }
   }
 }

@@ -207,8 +207,8 @@ describe('A subscription is given up', () => {
   test('when the exchange was closed here', async () => {
     const clock = manualClock()
     const closing = new AbortController()
-    const exchange = Object.assign(streaming(), { closed: closing.signal })
-    const subscription = createClient(exchange, { ...host, clock }).listen(filter)
+    const exchange = streaming()
+    const subscription = createClient({ exchange, closed: closing.signal }, { ...host, clock }).listen(filter)
     exchange.last().acknowledge()
     closing.abort()
     exchange.last().fail(broken({ code: 'closed' }))

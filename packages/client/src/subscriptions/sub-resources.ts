@@ -1,4 +1,4 @@
-/** Resources by their URIs, and which lengths those have, the longest first. */
+/** Resources by their URIs, and the lengths of these, the longest first. */
 export interface Holders {
   readonly uris: ReadonlySet<string>
   readonly lengths: readonly number[]
@@ -7,7 +7,7 @@ export interface Holders {
 /** Makes {@link Holders} of URIs. */
 export function holders(uris: readonly string[]): Holders {
   const lengths = new Set(uris.map(({ length }) => length))
-  // An empty text is the start of all, and holds none.
+  // An empty URI is a prefix of all others, and contains none.
   lengths.delete(0)
   return { uris: new Set(uris), lengths: [...lengths].sort((a, b) => b - a) }
 }
@@ -15,11 +15,12 @@ export function holders(uris: readonly string[]): Holders {
 const ends: ReadonlySet<string | undefined> = new Set(['/', '?', '#'])
 
 /**
- * The nearest resource that another one is a part of, by its path: `file:///a` and `file:///a/` hold `file:///a/b`. A server may tell that a part
- * of what a client listens to has changed (schema, ResourceUpdatedNotificationParams).
+ * Returns the nearest resource that contains another one, by its path: `file:///a` and `file:///a/` contain
+ * `file:///a/b`. A server may report a change of a part of a subscribed resource (schema,
+ * ResourceUpdatedNotificationParams).
  */
 export function holderOf(uri: string, { uris, lengths }: Holders): string | undefined {
-  // Only where a holder can end, because a server may send a text of millions of slashes.
+  // Only where a containing URI can end, because a server may send a text of millions of slashes.
   for (const length of lengths) {
     if (length >= uri.length || (!ends.has(uri[length]) && !ends.has(uri[length - 1]))) continue
     const start = uri.slice(0, length)

@@ -3,7 +3,7 @@ import { createKeepFresh, type FreshContext, type KeepFresh, type KeepFreshOptio
 import { createListen, type ListenContext } from './listen.ts'
 import type { ListenOptions, Subscription } from './subscription.ts'
 
-/** The calls of a client that listen for changes (basic/patterns/subscriptions). */
+/** The calls of a client that subscribe to changes (basic/patterns/subscriptions). */
 export interface SubscriptionCalls {
   /**
    * Listens for changes from this moment on, whether or not they are read at once, and opens the stream again when it ends. Each
@@ -16,13 +16,14 @@ export interface SubscriptionCalls {
    */
   listen(filter: SubscriptionFilter, options?: ListenOptions): Subscription
   /**
-   * Listens for changes of the lists, as far as the server tells of them, and asks again for those lists that are in use, so that
-   * the next call finds them in the cache. Ends when it is closed; throws a `TypeError` when the client has no cache.
+   * Subscribes to changes of the lists, as far as the server reports them, and reads those lists again that are in use,
+   * so that the next call finds them in the cache. Ends when it is closed; throws a `TypeError` when the client has no
+   * cache.
    */
   keepFresh(options?: KeepFreshOptions): KeepFresh
 }
 
-/** Makes the calls that listen. */
+/** Creates the calls that subscribe. */
 export function createSubscriptionCalls(context: ListenContext & Omit<FreshContext, 'listen'>): SubscriptionCalls {
   const listen = createListen(context)
   return { listen, keepFresh: createKeepFresh({ ...context, listen }) }

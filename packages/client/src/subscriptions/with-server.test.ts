@@ -27,7 +27,7 @@ function serve(more: Partial<ServerDefinition> = {}) {
   const client = createClient(server, { ...host, clock })
   const write = (next: string): Promise<void> => {
     text = next
-    return server.updated('file:///a')
+    return server.notifyResourceUpdated('file:///a')
   }
   return { server, client, clock, write }
 }
@@ -48,9 +48,9 @@ describe('With a real server, a client', () => {
         missed: false,
       },
     ])
-    await server.changed('tools')
-    await server.changed('prompts')
-    await server.updated('file:///hidden')
+    await server.notifyListChanged('tools')
+    await server.notifyListChanged('prompts')
+    await server.notifyResourceUpdated('file:///hidden')
     await write('two')
     expect(await arrived(events, 2)).toEqual([
       { type: 'toolsListChanged' },
@@ -101,7 +101,7 @@ describe('With a real server, a client', () => {
       expect(await arrived(ones, 1)).toMatchObject([{ type: 'opened' }])
       expect(await arrived(twos, 1)).toMatchObject([{ type: 'opened' }])
       await one.close()
-      await server.changed('tools')
+      await server.notifyListChanged('tools')
       expect([await arrived(ones, 1), await arrived(twos, 1)]).toEqual([[], [{ type: 'toolsListChanged' }]])
       await twos.return?.()
     }

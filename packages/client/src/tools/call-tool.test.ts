@@ -1,4 +1,4 @@
-import type { JsonObject } from '@x/schema'
+import { headerParamsKey, type JsonObject } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../create-client.ts'
@@ -40,8 +40,8 @@ describe('Arguments that headers repeat', () => {
       .filter(({ request }) => request.method === 'tools/call')
       .map(({ call }) => {
         const values: Record<string, string> = {}
-        call.mirrored?.forEach((value, name) => void (values[name] = value))
-        return call.mirrored && values
+        call.context.get(headerParamsKey)?.forEach((value, name) => void (values[name] = value))
+        return call.context.get(headerParamsKey) && values
       })
 
   test('go with the call of a tool that was listed', async () => {
@@ -67,7 +67,7 @@ describe('Arguments that headers repeat', () => {
     let isNew = false
     const exchange = scripted(({ request, call }) => {
       if (request.method === 'tools/list') return toolsPage([withInput('sql', isNew ? { region } : {})])
-      if (isNew && call.mirrored?.get('Region') === undefined)
+      if (isNew && call.context.get(headerParamsKey)?.get('Region') === undefined)
         return { error: { code: -32020, message: 'Header mismatch' } }
       return said('hi')
     })
@@ -112,6 +112,8 @@ describe('Structured results', () => {
   test.each<[string, JsonObject]>([
     ['a network reference', { $ref: 'https://evil.test/schema.json' }],
     ['a file reference', { $ref: 'file:///etc/passwd' }],
+    ['a pattern that never ends', { properties: { text: { pattern: '^(a+)+$' } } }],
+    ['a key that never ends', { patternProperties: { '^(a+)+$': {} } }],
     ['a dialect nobody knows', { $schema: 'https://evil.test/dialect', type: 'object' }],
   ])(
     'of a tool whose schema has %s are never waited for: nothing is sent [BAS-041 BAS-044 TOL-042]',

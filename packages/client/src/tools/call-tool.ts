@@ -3,60 +3,73 @@ import {
   errorCodes,
   isJsonObject,
   type JsonObject,
+  metaNames,
   mirrorArguments,
-  type MirroredHeaders,
+  type HeaderParams,
   type MirroredParam,
 } from '@x/schema'
 import type { OutputCheck } from './check-output.ts'
-import { type CallPlace, ClientError, isClientError } from '../client-error.ts'
+import { type CallErrorContext, ClientError, isClientError, otherResultOf } from '../client-error.ts'
 import type { CallOptions, ReadOptions } from '../call-options.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
-import type { RoundTrip } from '../rounds/round-trip.ts'
+import type { AskingCall } from '../rounds/asking-call.ts'
 import type { KnownTool, ToolIndex } from './tool-index.ts'
 
-/** What calling tools needs of its client. */
-export interface ToolTripsContext {
+/** The parts of the client that calls of tools use. */
+export interface ToolCallsContext {
   readonly once: SendOnce
   readonly tools: ToolIndex
   /** Reads the whole list, so that the index knows it. */
   readonly list: (options: ReadOptions) => Promise<unknown>
   /** The check of a tool's output; `undefined` when nothing is to be checked. */
-  readonly checkOf: ((known: KnownTool, place: CallPlace) => OutputCheck | undefined) | undefined
-  readonly placeOf: (request: ClientRequest<'tools/call'>) => CallPlace
+  readonly checkOf: ((known: KnownTool, place: CallErrorContext) => OutputCheck | undefined) | undefined
+  readonly placeOf: (request: ClientRequest<'tools/call'>) => CallErrorContext
 }
 
 /** Calls a tool by name. A result with `isError` is a result: the model reads it (server/tools, error handling). */
 export type CallTool = (name: string, args?: JsonObject, options?: CallOptions) => Promise<CallToolResult>
 
-/** How calls of tools go out. */
-export interface ToolTrips {
-  /** Looks a tool up that was never listed, where its definition decides something. */
+/** A call of a tool, with its rounds. */
+export type ToolCall = (name: string, args: JsonObject, options: CallOptions) => Promise<ToolOutcome>
+
+/**
+ * The outcome of a tool's call: its checked result, or a result of a type that the client itself does not know,
+ * unchecked.
+ */
+export type ToolOutcome =
+  | { readonly resultType: 'complete'; readonly result: CallToolResult }
+  | { readonly resultType: 'other'; readonly result: JsonObject; readonly error: Error }
+
+/** Creates the requests of tools' calls. */
+export interface ToolCalls {
+  /** Looks up a tool that was never listed, if its definition is needed. */
   prepare(name: string, options: CallOptions): Promise<unknown> | undefined
-  /** The call of a tool, from the params `name` and `arguments`. */
-  trip(params: JsonObject, options: CallOptions): RoundTrip<'tools/call'>
+  /** Creates the call of a tool, from the params `name` and `arguments`. */
+  create(params: JsonObject, options: CallOptions): AskingCall<'tools/call'>
 }
 
-// Names come from models, who make some up.
+// Names come from models, which invent some.
 const maxLookUps = 1000
 
 /**
- * Calls tools: the arguments that a known tool wants in headers are mirrored, and when the server finds them wrong, its list
- * is read again and the request repeated, once (basic/transports/streamable-http, client behavior). The server looks at
- * headers before it runs anything, in every round.
+ * Creates the calls of tools. Arguments that a known tool requires in headers are repeated there; when the server finds
+ * them wrong, its list is read again and the request is repeated once (basic/transports/streamable-http, client
+ * behavior). The server checks headers before it runs anything, in every round.
  */
-export function createToolTrips(context: ToolTripsContext): ToolTrips {
+export function createToolCalls(context: ToolCallsContext): ToolCalls {
   const { once, tools, list, checkOf } = context
   const lookedUp = new Set<string>()
   return {
     prepare: (name, options) => {
-      // A tool without an output schema needs no check, which only its definition can tell.
+      // A tool without an output schema needs no check, which only its definition tells.
       if (!checkOf || tools.find(name) || lookedUp.has(name) || lookedUp.size >= maxLookUps) return undefined
       lookedUp.add(name)
       return list(listing(options))
     },
-    trip: (params, how) => {
+    create: (params, how) => {
       const name = String(params.name)
-      const requestOf = (withInput: JsonObject): ClientRequest<'tools/call'> => mirrored(context, name, withInput)
+      const requestOf = (withInput: JsonObject): ClientRequest<'tools/call'> =>
+        withHeaderParams(context, name, withInput)
       const check = checkNow(context, { method: 'tools/call', params }, name)
       return {
         method: 'tools/call',
@@ -68,28 +81,43 @@ export function createToolTrips(context: ToolTripsContext): ToolTrips {
             await list({ ...listing(options), refresh: true })
             return once(requestOf(withInput), options)
           }),
-        isRepeatable: () => isRepeatable(tools.find(name)),
+        isRepeatable: () => isRestartable(tools.find(name)),
         check,
       }
     },
   }
 }
 
+/** Returns true when a call of the tool may be sent again: a server that honours idempotency keys marks the tools that do nothing twice. */
 function isRepeatable(known: KnownTool | undefined): boolean {
+  return isRestartable(known) || known?.tool._meta?.[metaNames.keyedEffects] === true
+}
+
+/** Returns true when a call may begin anew, with answers that may be others. */
+function isRestartable(known: KnownTool | undefined): boolean {
   const { readOnlyHint, idempotentHint } = known?.tool.annotations ?? {}
   return readOnlyHint === true || idempotentHint === true
 }
 
-function mirrored({ tools, placeOf }: ToolTripsContext, name: string, params: JsonObject): ClientRequest<'tools/call'> {
-  const call = { method: 'tools/call', params } as const
+function withHeaderParams(
+  { tools, placeOf }: ToolCallsContext,
+  name: string,
+  params: JsonObject,
+): ClientRequest<'tools/call'> {
+  const isSafe = (): boolean => isRepeatable(tools.find(name))
+  const call = { method: 'tools/call', params, isRepeatable: isSafe } as const
   const wanted = tools.find(name)?.mirrored
   if (!wanted?.length) return call
   const args = isJsonObject(params.arguments) ? params.arguments : {}
-  return { ...call, mirrored: mirror(wanted, args, () => placeOf(call)) }
+  return { ...call, headerParams: headerParamsOf(wanted, args, () => placeOf(call)) }
 }
 
-// The reason is found here: it must not pass for an error of the server's.
-function mirror(wanted: readonly MirroredParam[], args: JsonObject, place: () => CallPlace): MirroredHeaders {
+// The error is raised here: it must not pass for one of the server.
+function headerParamsOf(
+  wanted: readonly MirroredParam[],
+  args: JsonObject,
+  place: () => CallErrorContext,
+): HeaderParams {
   try {
     return mirrorArguments(wanted, args)
   } catch (error) {
@@ -98,7 +126,7 @@ function mirror(wanted: readonly MirroredParam[], args: JsonObject, place: () =>
 }
 
 function checkNow(
-  { tools, checkOf, placeOf }: ToolTripsContext,
+  { tools, checkOf, placeOf }: ToolCallsContext,
   call: ClientRequest<'tools/call'>,
   name: string,
 ): ((result: CallToolResult) => void) | undefined {
@@ -107,7 +135,30 @@ function checkNow(
   return check && ((result) => check(result, placeOf(call)))
 }
 
-// The list is no part of the call: its progress and logs are of no interest to who called.
+// The list is not part of the call: its progress and logs do not concern the caller.
 function listing({ signal, timeoutMs, maxTotalMs, meta }: CallOptions): ReadOptions {
   return { signal, timeoutMs, maxTotalMs, meta }
+}
+
+/** Returns a result of a type that this client does not know to the extensions, which might. */
+export function outcomesOf(callTool: CallTool): ToolCall {
+  return async (name, args, how) => {
+    try {
+      return { resultType: 'complete', result: await callTool(name, args, how) }
+    } catch (error) {
+      const result = otherResultOf(error)
+      // Lists that are read for the call are requests of their own, in which only the known types may come.
+      if (result === undefined || !(error instanceof ClientError) || error.method !== 'tools/call') throw error
+      return { resultType: 'other', result, error }
+    }
+  }
+}
+
+/** Rejects when no extension has completed a result of a type that this client does not know. */
+export function completeCalls(call: ToolCall): CallTool {
+  return async (name, args = {}, how = {}) => {
+    const outcome = await call(name, args, how)
+    if (outcome.resultType === 'other') throw outcome.error
+    return outcome.result
+  }
 }

@@ -1,27 +1,27 @@
 import { admitSchema, type CallToolResult, type JsonObject, type JsonSchemaCompiler, type Tool } from '@x/schema'
-import { type CallPlace, ClientError } from '../client-error.ts'
+import { type CallErrorContext, ClientError } from '../client-error.ts'
 import type { ClientWarning } from '../options.ts'
 
 /** Checks the result of one tool; throws {@link ClientError} `invalid_output`. */
-export type OutputCheck = (result: CallToolResult, place: CallPlace) => void
+export type OutputCheck = (result: CallToolResult, place: CallErrorContext) => void
 
 type Compiled = { readonly check: OutputCheck } | { readonly reason: string }
 
-/** What checking structured results takes. */
+/** The parameters of an output check. */
 export interface OutputOptions {
   readonly validateOutput?: JsonSchemaCompiler | undefined
   readonly onWarning?: ((warning: ClientWarning) => void) | undefined
 }
 
 /**
- * Gives the check of a tool's structured results (server/tools, output schema). Schemas come from the server: they are
- * admitted before they are compiled, so none is fetched and none is endless, and each is compiled once. Throws
- * {@link ClientError} `schema_refused` before anything is sent for a schema that cannot be used.
+ * Creates the check of a tool's structured results (server/tools, output schema). Schemas come from the server: they
+ * are checked before they are compiled, so that none is fetched and none is endless, and each is compiled once. Throws
+ * {@link ClientError} `schema_refused` for an unusable schema, before anything is sent.
  */
 export function createOutputChecks({
   validateOutput,
   onWarning,
-}: OutputOptions): (tool: Tool, place: CallPlace) => OutputCheck | undefined {
+}: OutputOptions): (tool: Tool, place: CallErrorContext) => OutputCheck | undefined {
   const compiled = new WeakMap<JsonObject, Compiled>()
   return (tool, place) => {
     const { outputSchema } = tool
@@ -48,11 +48,15 @@ function compile(schema: JsonObject, compiler: JsonSchemaCompiler): Compiled {
   }
 }
 
-function checkWith(validate: ReturnType<JsonSchemaCompiler>, result: CallToolResult, place: CallPlace): void {
-  // A failed call owes no structured content.
+function checkWith(validate: ReturnType<JsonSchemaCompiler>, result: CallToolResult, place: CallErrorContext): void {
+  // A failed call may omit structured content.
   if (result.isError === true) return
   if (result.structuredContent === undefined) {
-    throw new ClientError('invalid_output', 'the tool has an output schema, and gave no structuredContent', place)
+    throw new ClientError(
+      'invalid_output',
+      'the tool has an output schema, but the result has no structuredContent',
+      place,
+    )
   }
   const [issue] = validate(result.structuredContent)
   if (!issue) return

@@ -2,7 +2,7 @@ import { type ListToolsResult, type MirroredParam, mirroredParams, type Tool } f
 import { withSafeIcons } from '../icons.ts'
 import type { ClientWarning } from '../options.ts'
 
-/** A tool as it was listed last, and what HTTP headers repeat of its arguments. */
+/** A tool as it was last listed, and the arguments that HTTP headers repeat. */
 export interface KnownTool {
   readonly tool: Tool
   readonly mirrored: readonly MirroredParam[]
@@ -10,21 +10,21 @@ export interface KnownTool {
 
 /** The tools that one client has seen in lists. A call of any other tool is sent as it is. */
 export interface ToolIndex {
-  /** The valid tools of a page, remembered. */
-  admit(page: ListToolsResult): readonly Tool[]
+  /** Returns the valid tools of a page, and remembers them. */
+  addPage(page: ListToolsResult): readonly Tool[]
   find(name: string): KnownTool | undefined
 }
 
 const maxKnown = 10_000
 
 /**
- * Keeps the definitions that calls need. A tool whose `x-mcp-header` annotations break the rules is left out, with a
- * warning, over every transport: which tools there are does not depend on how they are reached
+ * Creates the index of the definitions that calls need. A tool whose `x-mcp-header` annotations break the rules is left
+ * out with a warning, over every transport: the list of tools does not depend on the transport
  * (basic/transports/streamable-http, custom headers from tool parameters).
  */
 export function createToolIndex(onWarning: ((warning: ClientWarning) => void) | undefined): ToolIndex {
   const known = new Map<string, KnownTool>()
-  // A page that comes from the cache again was looked through before.
+  // A page from the cache was indexed before.
   const admitted = new WeakMap<ListToolsResult, readonly Tool[]>()
   const remember = (tool: Tool): boolean => {
     const annotations = mirroredParams(tool.inputSchema)
@@ -37,7 +37,7 @@ export function createToolIndex(onWarning: ((warning: ClientWarning) => void) | 
     return true
   }
   return {
-    admit: (page) => {
+    addPage: (page) => {
       const earlier = admitted.get(page)
       if (earlier) return earlier
       const tools = page.tools.filter(remember).map(withSafeIcons)

@@ -7,38 +7,38 @@ import {
   type JsonObject,
   type ReadResourceResult,
 } from '@x/schema'
-import { shownKey, wordFailure } from '../word-failure.ts'
+import { printableKey, describeFailure } from '../describe-failure.ts'
 
-/** What the methods answer at last whose calls may be answered with `input_required` (basic/patterns/mrtr). */
+/** The final results of the methods that may answer `input_required` (basic/patterns/mrtr). */
 export interface AskingResults {
   'tools/call': CallToolResult
   'prompts/get': GetPromptResult
   'resources/read': ReadResourceResult
 }
 
-/** A method whose call may be answered with `input_required`. */
+/** A method that may answer `input_required`. */
 export type AskingMethod = keyof AskingResults
 
-/** What a server wants before it goes on with a call: at least one request, or a state. */
-export interface Asked {
+/** The input that a server requires before it continues a call: at least one request, or a state. */
+export interface InputRequired {
   readonly resultType: 'input_required'
   /** A Map, because the keys are the server's. */
   readonly requests: ReadonlyMap<string, InputRequest>
-  /** Never looked into. */
+  /** The opaque state, never parsed. */
   readonly state: string | undefined
   readonly meta: JsonObject | undefined
 }
 
-/** Whether a settled result wants input. A complete one always has a `resultType`, which is another. */
-export function isAsked(settled: { readonly resultType: string }): settled is Asked {
+/** Returns true for required input. A complete result always has another `resultType`. */
+export function isInputRequired(settled: { readonly resultType: string }): settled is InputRequired {
   return settled.resultType === 'input_required'
 }
 
-/** How many requests one round may have. */
+/** The number of requests that one round may have. */
 const maximumRequests = 100
 
-/** An `input_required` result, or where and why it is not one. */
-export function parseAsked(result: JsonObject): Asked | { readonly issue: string } {
+/** Parses an `input_required` result; returns the path and reason of a failure. */
+export function parseInputRequired(result: JsonObject): InputRequired | { readonly issue: string } {
   const { inputRequests = {}, requestState: state, _meta: meta } = result
   if (state !== undefined && typeof state !== 'string') return { issue: 'requestState: expected a string' }
   const requests = parseRequests(inputRequests)
@@ -49,7 +49,7 @@ export function parseAsked(result: JsonObject): Asked | { readonly issue: string
   return { resultType: 'input_required', requests, state, meta: isJsonObject(meta) ? meta : undefined }
 }
 
-/** The requests of a round by their keys, or where and why they are none. */
+/** Parses the requests of a round by their keys; returns the path and reason of a failure. */
 function parseRequests(value: unknown): ReadonlyMap<string, InputRequest> | { readonly issue: string } {
   if (!isJsonObject(value)) return { issue: 'inputRequests: expected an object' }
   const entries = Object.entries(value)
@@ -57,8 +57,8 @@ function parseRequests(value: unknown): ReadonlyMap<string, InputRequest> | { re
   const requests = new Map<string, InputRequest>()
   for (const [key, request] of entries) {
     const failure = checkInputRequest(request)
-    if (failure !== undefined) return { issue: `inputRequests ${shownKey(key)} ${wordFailure(failure)}` }
-    // The check of its own method has accepted it; the original is kept, unknown members and all.
+    if (failure !== undefined) return { issue: `inputRequests ${printableKey(key)} ${describeFailure(failure)}` }
+    // The check of its own method has accepted it; the original is kept, with its unknown members.
     requests.set(key, request as unknown as InputRequest)
   }
   return requests

@@ -1,30 +1,31 @@
 import { type Clock, errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
 import { pause, pauseOf } from '../rounds/pause.ts'
 
-/** How a call is sent again that its server did not begin. */
-export interface BeginRules {
-  /** How often at most. */
+/** The bounds for sending a call again that its server did not start. */
+export interface ResendLimits {
+  /** The number of times. */
   readonly retries: number
-  /** From the first refusal, in milliseconds; a wait that would end later is not begun. */
+  /** Milliseconds from the first rejection; a wait that would end later is not started. */
   readonly withinMs: number
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
 }
 
 /**
- * Sends a call again for as long as the server says that it has not begun it, because it is overloaded or stops: what was not begun can be done
- * again without being done twice. Each wait is as long as the server asks, and a little more, so that not all callers come back at one moment.
- * Gives the first answer that is something else, or the last refusal. Rejects with the signal's reason.
+ * Sends a call again for as long as the server says that it has not started it, because it is overloaded or stops. A
+ * call that was not started can be sent again without being run twice. Each wait is as long as the server asks and a
+ * little longer, so that callers do not return at one moment. Returns the first other answer, or the last rejection.
+ * Rejects with the signal's reason.
  */
-export async function beginAgain(
+export async function resendUnstarted(
   refused: RpcResponse,
   send: () => Promise<RpcResponse>,
-  { retries, withinMs, clock, signal }: BeginRules,
+  { retries, withinMs, clock, signal }: ResendLimits,
 ): Promise<RpcResponse> {
   const started = clock.now()
   let response = refused
   for (let made = 0; made < retries; made++) {
-    const askedMs = notBegunFor(response)
+    const askedMs = retryDelayOf(response)
     if (askedMs === undefined) return response
     const waitMs = askedMs + pauseOf(made, { first: Math.max(askedMs, leastPauseMs) })
     if (clock.now() - started + waitMs > withinMs) return response
@@ -36,11 +37,14 @@ export async function beginAgain(
 
 const leastPauseMs = 50
 
-/** Why a server may say that it has not begun a call. */
+/** The reasons for which a server has not started a call. */
 const reasons: ReadonlySet<unknown> = new Set(['overloaded', 'stopping'])
 
-/** How long a server that has not begun a call asks to be left alone, in milliseconds; undefined for every other answer. */
-function notBegunFor(response: RpcResponse): number | undefined {
+/**
+ * Returns the milliseconds after which a server that has not started a call may be asked again; undefined for every
+ * other answer.
+ */
+function retryDelayOf(response: RpcResponse): number | undefined {
   if (!('error' in response) || response.error.code !== errorCodes.internal) return undefined
   const { data } = response.error
   if (!isJsonObject(data) || !reasons.has(data['reason'])) return undefined

@@ -1,44 +1,47 @@
 import type { JsonObject } from '@x/schema'
-import { admitRound } from './admit-round.ts'
+import { checkRound } from './check-round.ts'
 import { answerRequests } from './answer-requests.ts'
-import { type Asked, type AskingMethod, isAsked } from './asked.ts'
+import { type InputRequired, type AskingMethod, isInputRequired } from './input-required.ts'
 import { ClientError } from '../client-error.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
 import { handlersOf, type InputHandlers } from './input-handlers.ts'
-import { pause, pauseOf } from './pause.ts'
+import { handOffPause, pause } from './pause.ts'
 import { isStateRefused, retryParams } from './retry.ts'
 import { type RoundOptions, roundRules } from './round-options.ts'
-import { clockOf, type RoundsContext, type RoundTrip, takeRound, watcherOf } from './round-trip.ts'
+import { clockOf, type RoundsContext, type AskingCall, sendRound, observerOf } from './asking-call.ts'
 import { openWait } from './wait.ts'
 
-/** Runs a call to its complete result, whatever the server asks on the way. */
-export type RunRounds = <M extends AskingMethod>(trip: RoundTrip<M>) => Promise<CompleteResults[M]>
+/** Runs a call to its complete result, through every round. */
+export type RunRounds = <M extends AskingMethod>(trip: AskingCall<M>) => Promise<CompleteResults[M]>
 
-/** A client's way through multi round-trip requests (basic/patterns/mrtr). A call that is not asked anything pays nothing. */
+/**
+ * Creates the function that runs multi round-trip requests (basic/patterns/mrtr). A call without questions costs
+ * nothing more.
+ */
 export function createRounds(context: RoundsContext): RunRounds {
   return async (trip) => {
-    const result = isObserved(trip, context) ? await driveWithin(trip, context) : await startQuickly(trip, context)
+    const result = isObserved(trip, context) ? await runWithin(trip, context) : await runUnobserved(trip, context)
     trip.check?.(result)
     return result
   }
 }
 
-function isObserved<M extends AskingMethod>({ how }: RoundTrip<M>, { options }: RoundsContext): boolean {
+function isObserved<M extends AskingMethod>({ how }: AskingCall<M>, { options }: RoundsContext): boolean {
   const totalMs = how.rounds?.totalTimeoutMs ?? options.rounds?.totalTimeoutMs
-  return totalMs !== undefined || watcherOf(how, options) !== undefined
+  return totalMs !== undefined || observerOf(how, options) !== undefined
 }
 
-async function startQuickly<M extends AskingMethod>(
-  trip: RoundTrip<M>,
+async function runUnobserved<M extends AskingMethod>(
+  trip: AskingCall<M>,
   context: RoundsContext,
 ): Promise<CompleteResults[M]> {
   const first = await trip.attempt(trip.params, trip.how)
-  return isAsked(first) ? drive(begin(trip, context), first) : first
+  return isInputRequired(first) ? runLoop(startLoop(trip, context), first) : first
 }
 
-/** A call with a bound on its whole time, or with somebody who watches from the first request on. */
-async function driveWithin<M extends AskingMethod>(
-  trip: RoundTrip<M>,
+/** Runs a call with a bound on its whole time, or with a watcher from the first request on. */
+async function runWithin<M extends AskingMethod>(
+  trip: AskingCall<M>,
   context: RoundsContext,
 ): Promise<CompleteResults[M]> {
   const { how } = trip
@@ -49,54 +52,55 @@ async function driveWithin<M extends AskingMethod>(
   }
   const whole = openWait({ signal: how.signal, timeoutMs, clock: clockOf(context), late })
   try {
-    const walk = begin({ ...trip, how: { ...how, signal: whole.signal } }, context)
-    return await drive(walk, await send(walk, trip.params))
+    const walk = startLoop({ ...trip, how: { ...how, signal: whole.signal } }, context)
+    return await runLoop(walk, await send(walk, trip.params))
   } finally {
     whole.close()
   }
 }
 
-/** A call on its way through its rounds. */
-interface Walk<M extends AskingMethod> {
-  readonly trip: RoundTrip<M>
+/** The loop state of one call. */
+interface LoopState<M extends AskingMethod> {
+  readonly trip: AskingCall<M>
   readonly context: RoundsContext
   readonly rules: RoundOptions
   readonly handlers: InputHandlers
-  /** How many requests were sent. */
+  /** Requests sent so far. */
   sent: number
-  /** How many rounds in a row asked nobody. */
+  /** Consecutive rounds without a question. */
   pauses: number
   isRestarted: boolean
 }
 
-function begin<M extends AskingMethod>(trip: RoundTrip<M>, context: RoundsContext): Walk<M> {
+function startLoop<M extends AskingMethod>(trip: AskingCall<M>, context: RoundsContext): LoopState<M> {
   const { options } = context
   const handlers = handlersOf(options, trip.how)
   const rules = roundRules(options.rounds, trip.how.rounds)
   return { trip, context, rules, handlers, sent: 0, pauses: 0, isRestarted: false }
 }
 
-async function drive<M extends AskingMethod>(
-  walk: Walk<M>,
-  first: CompleteResults[M] | Asked,
+async function runLoop<M extends AskingMethod>(
+  walk: LoopState<M>,
+  first: CompleteResults[M] | InputRequired,
 ): Promise<CompleteResults[M]> {
-  // The first request may have been sent before the walk began.
+  // The first request may have been sent before the loop began.
   walk.sent = 1
   let settled = first
-  for (let count = 1; isAsked(settled); count += 1) {
-    admitRound(walk.trip, { asked: settled, times: count }, walk.context)
+  for (let count = 1; isInputRequired(settled); count += 1) {
+    checkRound(walk.trip, { asked: settled, times: count }, walk.context)
     settled = await retry(walk, await inputOf(walk, settled))
   }
   return settled
 }
 
-/** The params of the next request, once everything that was asked is answered. */
-async function inputOf<M extends AskingMethod>(walk: Walk<M>, asked: Asked): Promise<JsonObject> {
+/** Returns the params of the next request, once every question is answered. */
+async function inputOf<M extends AskingMethod>(walk: LoopState<M>, asked: InputRequired): Promise<JsonObject> {
   const { trip, context, rules, handlers } = walk
   const clock = clockOf(context)
   const { signal } = trip.how
   if (asked.requests.size === 0) {
-    await pause(pauseOf(walk.pauses, rules.pauseMs ?? {}), clock, signal)
+    const { meta } = asked
+    await pause(handOffPause({ earlier: walk.pauses, meta, bounds: rules.pauseMs ?? {} }), clock, signal)
     walk.pauses += 1
     return retryParams(trip.params, asked, undefined)
   }
@@ -108,7 +112,10 @@ async function inputOf<M extends AskingMethod>(walk: Walk<M>, asked: Asked): Pro
   return retryParams(trip.params, asked, responses)
 }
 
-async function retry<M extends AskingMethod>(walk: Walk<M>, params: JsonObject): Promise<CompleteResults[M] | Asked> {
+async function retry<M extends AskingMethod>(
+  walk: LoopState<M>,
+  params: JsonObject,
+): Promise<CompleteResults[M] | InputRequired> {
   try {
     return await send(walk, params)
   } catch (error) {
@@ -119,7 +126,10 @@ async function retry<M extends AskingMethod>(walk: Walk<M>, params: JsonObject):
   }
 }
 
-function send<M extends AskingMethod>(walk: Walk<M>, params: JsonObject): Promise<CompleteResults[M] | Asked> {
+function send<M extends AskingMethod>(
+  walk: LoopState<M>,
+  params: JsonObject,
+): Promise<CompleteResults[M] | InputRequired> {
   walk.sent += 1
-  return takeRound(walk.trip, { params, round: walk.sent, isRestarted: walk.isRestarted }, walk.context)
+  return sendRound(walk.trip, { params, round: walk.sent, isRestarted: walk.isRestarted }, walk.context)
 }

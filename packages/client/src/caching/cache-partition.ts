@@ -1,41 +1,41 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { CacheEntry, CacheStore } from './cache-store.ts'
 
-/** A request as far as it decides what the result is (server/utilities/caching, cache key). */
+/** The part of a request that determines its result (server/utilities/caching, cache key). */
 export interface CacheKey {
   readonly method: string
   readonly params: JsonObject
 }
 
-/** Is shown what a result was the answer of. */
-export type KeptVisitor = (key: CacheKey) => void
+/** Receives the request of each stored result. */
+export type CacheVisitor = (key: CacheKey) => void
 
-/** Whether a result is worth nothing any more. */
+/** Returns true when a result is stale for good. */
 export type Stale = (key: CacheKey) => boolean
 
-/** A request whose result may be kept. */
+/** A request whose result may be stored. */
 export interface UnderWay {
-  /** Keeps the result, unless it became stale meanwhile. */
+  /** Stores the result, unless it became stale meanwhile. */
   keep(entry: CacheEntry): void
-  /** The result is not kept; nor is an earlier one, when `isReplaced`. */
+  /** Does not store the result, and removes an earlier one when `isReplaced`. */
   end(isReplaced?: boolean): void
 }
 
 /** The results of one partition of a store. */
-export interface KeptResults {
+export interface CachePartition {
   find(key: CacheKey): CacheEntry | undefined
   begin(key: CacheKey): UnderWay
-  /** Forgets the results that are stale; those that are under way at this moment are not kept. */
+  /** Removes stale results; results that are being requested at this moment are not stored. */
   forget(isStale: Stale): void
-  /** Shows what is kept by now. */
-  each(visit: KeptVisitor): void
-  /** Shows what is kept from here on, until the function that it gives is called. */
-  onKept(visit: KeptVisitor): () => void
+  /** Visits the results that are stored now. */
+  each(visit: CacheVisitor): void
+  /** Visits each result that is stored from now on, until the returned function is called. */
+  onKept(visit: CacheVisitor): () => void
 }
 
 /** Opens a partition of a store. */
-export function keptResults(store: CacheStore, partition: string): KeptResults {
-  const visitors = new Set<KeptVisitor>()
+export function openPartition(store: CacheStore, partition: string): CachePartition {
+  const visitors = new Set<CacheVisitor>()
   const underWay = new Map<UnderWay, CacheKey>()
   const textOf = ({ method, params }: CacheKey): string => JSON.stringify([partition, method, params])
   const keys = function* (): Generator<CacheKey & { readonly text: string }> {
@@ -49,7 +49,7 @@ export function keptResults(store: CacheStore, partition: string): KeptResults {
     begin: (key) => {
       const one: UnderWay = {
         keep: (entry) => {
-          // What became stale while it was asked for is under way no longer.
+          // A request whose result became stale while it ran no longer counts as running.
           if (!underWay.delete(one)) return
           store.set(textOf(key), entry)
           for (const visit of visitors) visit(key)
@@ -75,8 +75,8 @@ export function keptResults(store: CacheStore, partition: string): KeptResults {
   }
 }
 
-/** Results that are not kept. */
-export const nothingKept: KeptResults = {
+/** A partition that stores nothing. */
+export const emptyPartition: CachePartition = {
   find: () => undefined,
   begin: () => ({ keep: () => {}, end: () => {} }),
   forget: () => {},

@@ -1,7 +1,7 @@
 import { isJsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 import { type Change, changeOf, honouredBy, type WantedChanges } from './changes.ts'
 
-/** Who is told what came on a stream. */
+/** The receivers of a stream's messages. */
 export interface StreamListener {
   /** The server has acknowledged the subscription. */
   readonly onOpened: (honoured: WantedChanges) => void
@@ -9,10 +9,11 @@ export interface StreamListener {
 }
 
 /**
- * Reads the notifications of one stream: the acknowledgement, then changes that it names. What carries another id, comes before the
- * acknowledgement or was not agreed on is ignored (basic/patterns/subscriptions). Gives whether the stream is open.
+ * Reads the notifications of one stream: the acknowledgement, then the changes that it covers. Messages with another
+ * id, before the acknowledgement, or outside the accepted filter are ignored (basic/patterns/subscriptions). Returns
+ * whether the stream is open.
  */
-export function hearStream(
+export function readStream(
   wanted: WantedChanges,
   { onOpened, onChange }: StreamListener,
 ): (message: RpcNotification, id: RequestId) => boolean {

@@ -1,14 +1,14 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { expect, test } from 'vitest'
 import { settled } from '../testing/asking.ts'
-import { createSoon } from './soon.ts'
+import { debounceWork } from './debounce-work.ts'
 
 function start() {
   const clock = manualClock()
   const runs: { finish: () => void; fail: (error: unknown) => void }[] = []
   const errors: unknown[] = []
   const work = (): Promise<void> => new Promise((finish, fail) => void runs.push({ finish, fail }))
-  const soon = createSoon({ work, failed: (error) => errors.push(error), spreadMs: 100, clock })
+  const soon = debounceWork({ work, failed: (error) => errors.push(error), spreadMs: 100, clock })
   return { clock, runs, errors, soon }
 }
 

@@ -1,24 +1,27 @@
 import type { Clock } from '@x/schema'
 
-/** Work that is wanted again and again, and done once for all who wanted it since. */
-export interface Soon {
+/** Work that is requested repeatedly, and done once for all requests since the last time. */
+export interface DebouncedWork {
   /** Does the work within the time; while it runs, once more after it. */
   want(): void
-  /** Starts nothing any more. */
+  /** Starts no further work. */
   stop(): void
 }
 
-/** What {@link createSoon} takes. */
-export interface SoonOptions {
+/** Options of {@link debounceWork}. */
+export interface DebounceOptions {
   readonly work: () => Promise<void>
   readonly failed: (error: unknown) => void
-  /** The work starts at a random moment within, in milliseconds, so that the clients of a server do not all come at once. */
+  /**
+   * The work starts at a random moment within this time, in milliseconds, so that the clients of a server do not all
+   * return at once.
+   */
   readonly spreadMs: number
   readonly clock: Clock
 }
 
-/** Makes a {@link Soon}. */
-export function createSoon({ work, failed, spreadMs, clock }: SoonOptions): Soon {
+/** Makes a {@link DebouncedWork}. */
+export function debounceWork({ work, failed, spreadMs, clock }: DebounceOptions): DebouncedWork {
   let timer: unknown
   let state: 'idle' | 'waiting' | 'working' | 'again' | 'stopped' = 'idle'
   const over = (): void => {

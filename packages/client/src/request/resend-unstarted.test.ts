@@ -3,7 +3,7 @@ import type { JsonObject, WireError } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import type { CallOptions } from '../call-options.ts'
 import { createClient } from '../create-client.ts'
-import type { ClientOptions } from '../options.ts'
+import type { CoreClientOptions } from '../options.ts'
 import { settled } from '../testing/asking.ts'
 import { host, said, scripted } from '../testing/scripted-exchange.ts'
 
@@ -15,7 +15,7 @@ function refusal(data: JsonObject, code = -32603): { readonly error: WireError }
 }
 
 /** A call to a server that refuses in these ways, one after the other, and then answers. */
-function callRefused(refusals: readonly { readonly error: WireError }[], how: ClientOptions & CallOptions = host) {
+function callRefused(refusals: readonly { readonly error: WireError }[], how: CoreClientOptions & CallOptions = host) {
   const clock = manualClock()
   let next = 0
   const exchange = scripted(async () => {

@@ -1,29 +1,29 @@
 import { type Clock, isJsonObject, type JsonObject, platformClock } from '@x/schema'
-import { type Asked, type AskingMethod, isAsked } from './asked.ts'
+import { type InputRequired, type AskingMethod, isInputRequired } from './input-required.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
 import type { ReadOptions } from '../call-options.ts'
-import type { CallPlace } from '../client-error.ts'
-import type { ClientOptions } from '../options.ts'
+import type { CallErrorContext } from '../client-error.ts'
+import type { CoreClientOptions } from '../options.ts'
 import type { RoundView } from './round-options.ts'
 
 /** A call that may take several requests. */
-export interface RoundTrip<M extends AskingMethod> {
+export interface AskingCall<M extends AskingMethod> {
   readonly method: M
-  /** What every request of the call carries, beside answers and state. */
+  /** The params of every request of the call, without answers and state. */
   readonly params: JsonObject
   readonly how: ReadOptions
   /** Sends one request of the call. */
-  readonly attempt: (params: JsonObject, how: ReadOptions) => Promise<CompleteResults[M] | Asked>
-  /** Whether doing again what earlier rounds did is known to harm nothing. */
+  readonly attempt: (params: JsonObject, how: ReadOptions) => Promise<CompleteResults[M] | InputRequired>
+  /** Returns whether repeating the work of earlier rounds is known to be harmless. */
   readonly isRepeatable: () => boolean
-  /** Judges the complete result; throws what the call rejects with. */
+  /** Checks the complete result; throws the error that the call rejects with. */
   readonly check?: ((result: CompleteResults[M]) => void) | undefined
 }
 
-/** What the rounds of a client share. */
+/** The parts of a client that its rounds share. */
 export interface RoundsContext {
-  readonly options: ClientOptions
-  readonly placeOf: (call: { readonly method: AskingMethod; readonly params: JsonObject }) => CallPlace
+  readonly options: CoreClientOptions
+  readonly placeOf: (call: { readonly method: AskingMethod; readonly params: JsonObject }) => CallErrorContext
 }
 
 /** One request of a call, by its number. */
@@ -33,30 +33,30 @@ export interface RoundStart {
   readonly isRestarted: boolean
 }
 
-/** The clock that a client waits by. */
+/** Returns the clock of a client. */
 export function clockOf({ options }: RoundsContext): Clock {
   return options.clock ?? platformClock
 }
 
-/** Who watches the rounds of a call. */
-export function watcherOf(how: ReadOptions, options: ClientOptions): ((round: RoundView) => void) | undefined {
+/** Returns the observer of a call's rounds. */
+export function observerOf(how: ReadOptions, options: CoreClientOptions): ((round: RoundView) => void) | undefined {
   return how.rounds?.onRound ?? options.rounds?.onRound
 }
 
-/** Sends one request of a call, and tells whoever watches what came. */
-export async function takeRound<M extends AskingMethod>(
-  trip: RoundTrip<M>,
+/** Sends one request of a call, and reports its response to the observer. */
+export async function sendRound<M extends AskingMethod>(
+  trip: AskingCall<M>,
   start: RoundStart,
   context: RoundsContext,
-): Promise<CompleteResults[M] | Asked> {
-  const watch = watcherOf(trip.how, context.options)
+): Promise<CompleteResults[M] | InputRequired> {
+  const watch = observerOf(trip.how, context.options)
   if (!watch) return trip.attempt(start.params, trip.how)
   const clock = clockOf(context)
   const sent = clock.now()
   const settled = await trip.attempt(start.params, trip.how)
   const durationMs = clock.now() - sent
   const { method, target } = context.placeOf(trip)
-  const asked = isAsked(settled) ? settled : undefined
+  const asked = isInputRequired(settled) ? settled : undefined
   watch({
     method,
     target,

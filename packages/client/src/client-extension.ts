@@ -1,0 +1,112 @@
+import type { ClientCapabilities, KnownName, Middleware } from '@x/schema'
+import type { ClientParts } from './client-parts.ts'
+import type { Client } from './client.ts'
+import type { CoreClientOptions } from './options.ts'
+import type { ToolCall } from './tools/call-tool.ts'
+import type { ExtensionRequest } from './request/request.ts'
+
+declare const apiType: unique symbol
+
+/**
+ * Adds methods, capabilities or result types to a client. A plain value, given to `createClient` in its list of
+ * `extensions`; `start` makes what one client needs of it.
+ */
+export interface ClientExtension<Name extends string = string, Api extends object | undefined = object | undefined> {
+  /** Keeps a server's extension out of a client's list. */
+  readonly side: 'client'
+  /** The member that it adds to the client (`tasks`: `client.tasks`). A name that is in use is a `TypeError`. */
+  readonly name: Name
+  /** Reverse DNS with a slash, such as `com.example/quota`. */
+  readonly identifier: string
+  /** Declared with every request, beside what the client declares. */
+  readonly capabilities?: ClientCapabilities | undefined
+  /** Makes the extension's part of one client. Sends nothing. */
+  start?(host: ClientExtensionHost): ClientExtensionInstance<Api>
+  readonly [apiType]?: Api
+}
+
+/** The functions of its client that an extension may use. */
+export interface ClientExtensionHost extends ClientParts {
+  /** The client's options, with the capabilities of its extensions. */
+  readonly options: CoreClientOptions
+  /** Calls a method of the extension, through the client's middleware. */
+  readonly request: ExtensionRequest
+  /** The server's software as it last named itself; see {@link Client.server}. */
+  readonly server: Client['server']
+  /** Calls a tool through its rounds, as far as this client knows the result's type. */
+  readonly callTool: ToolCall
+  /**
+   * Makes one more client of the same connection and options, with a middleware around its exchange and without this
+   * extension, whose capabilities it still declares.
+   */
+  fork(middleware: Middleware, changes?: Partial<CoreClientOptions>): Client
+}
+
+/** An extension's part of one client. */
+export interface ClientExtensionInstance<Api extends object | undefined = object | undefined> {
+  /** The member of the client that has the extension's name; none when absent. */
+  readonly api?: Api
+  /** Wraps every request, inside the `use` of the client. */
+  readonly middleware?: Middleware | undefined
+  /** Wraps every call of a tool, to complete results of the extension's own types. */
+  readonly wrapToolCall?: ((next: ToolCall) => ToolCall) | undefined
+  /** Ends what the extension opened. */
+  close?(): Promise<void>
+}
+
+/** The options of `createClient`. */
+export interface ClientOptions<Extensions extends readonly ClientExtension[] = readonly ClientExtension[]>
+  extends CoreClientOptions {
+  /** Extensions of the client, such as `tasks()` of `@x/tasks/client`. */
+  readonly extensions?: Extensions | undefined
+}
+
+/** The members that a list of extensions adds to a client. */
+export type ClientApis<Extensions extends readonly ClientExtension[]> = {
+  readonly [E in Extensions[number] as E extends ClientExtension<string, infer Api>
+    ? Api extends object
+      ? KnownName<E['name']>
+      : never
+    : never]: E extends ClientExtension<string, infer Api> ? Api : never
+}
+
+/** Checks a list of extensions: sides, and names that are in use. Throws a `TypeError` that says what to write. */
+export function checkClientExtensions(extensions: readonly ClientExtension[], ownMembers: readonly string[]): void {
+  const names = new Set(ownMembers)
+  for (const extension of extensions) {
+    // A list may come from untyped code, where the usual mistake is the factory in place of its result.
+    const given: unknown = extension
+    if (typeof given !== 'object' || given === null || !('side' in given) || given.side !== 'client') {
+      throw new TypeError('extensions: not a client extension; write the call, such as tasks(), of the entry ./client')
+    }
+    if (names.has(extension.name)) {
+      throw new TypeError(`extension "${extension.name}": a member of this name exists; give the extension another`)
+    }
+    names.add(extension.name)
+  }
+}
+
+/** Adds the capabilities of extensions to those that a client declares. */
+export function withExtensionCapabilities(
+  declared: ClientCapabilities | undefined,
+  extensions: readonly ClientExtension[],
+): ClientCapabilities | undefined {
+  return extensions.reduce<ClientCapabilities | undefined>((all, { capabilities }) => {
+    if (capabilities === undefined) return all
+    return {
+      ...all,
+      ...capabilities,
+      ...join('extensions', all, capabilities),
+      ...join('experimental', all, capabilities),
+    }
+  }, declared)
+}
+
+function join(
+  member: 'extensions' | 'experimental',
+  one: ClientCapabilities | undefined,
+  other: ClientCapabilities,
+): ClientCapabilities {
+  const both = { ...one?.[member], ...other[member] }
+  return Object.keys(both).length === 0 ? {} : { [member]: both }
+}

@@ -1,0 +1,92 @@
+import type { ConnectionView, Exchange } from '@x/schema'
+import { withCache } from './caching/cache.ts'
+import type { Client } from './client.ts'
+import { type ClientParts, createParts } from './client-parts.ts'
+import { askForLists, listsOf } from './offered-lists.ts'
+import type { CoreClientOptions } from './options.ts'
+import {
+  alwaysComplete,
+  createExtensionRequest,
+  createSendOnce,
+  createSendRaw,
+  createClientState,
+  errorContextOf,
+} from './request/request.ts'
+import { createAskingCalls } from './rounds/asking-calls.ts'
+import { createSubscriptionCalls } from './subscriptions/subscriptions.ts'
+import { createToolCalls, outcomesOf } from './tools/call-tool.ts'
+import { createOutputChecks } from './tools/check-output.ts'
+import { createToolIndex } from './tools/tool-index.ts'
+
+/** The parts of a client behind its extensions. */
+export interface CoreParts {
+  readonly exchange: Exchange
+  readonly connection: ConnectionView
+  readonly options: CoreClientOptions
+}
+
+/** A client without its extensions, and the steps that extensions use of it. */
+export interface CoreClient {
+  readonly client: Omit<Client, 'close' | typeof Symbol.asyncDispose>
+  readonly parts: ClientParts
+  readonly callTool: ReturnType<typeof outcomesOf>
+}
+
+/** Makes the calls of a client, without its extensions. */
+export function createCore({ exchange, connection, options }: CoreParts): CoreClient {
+  const seen = createClientState(options, connection.url)
+  const respond = createSendRaw({ exchange, pipe: connection.exchange }, options, seen)
+  const caching = withCache(createSendOnce(respond, seen), options.cache ?? {}, options.clock)
+  const { send: once, cache } = caching
+  const send = alwaysComplete(once, seen)
+  const index = createToolIndex(options.onWarning)
+  const { maxPages = 1000, maxListSize = 16_777_216 } = options
+  const lists = listsOf({ send, seen, maxPages, maxListSize, forget: cache.clear }, index)
+  const { tools, prompts, resources, templates } = lists
+  const outputCheck = createOutputChecks(options)
+  const toolTrips = createToolCalls({
+    once,
+    tools: index,
+    list: tools.whole,
+    checkOf: options.validateOutput && (({ tool }, place) => outputCheck(tool, place)),
+    placeOf: (request) => errorContextOf(request, seen),
+  })
+
+  const calls = createAskingCalls(once, toolTrips, { options, placeOf: (call) => errorContextOf(call, seen) })
+  const client: CoreClient['client'] = {
+    discover: async (how = {}) => {
+      const result = await send({ method: 'server/discover', params: {} }, how)
+      seen.versions.prefer(result.supportedVersions)
+      return result
+    },
+    ...calls,
+    complete: (ref, argument, { arguments: others, ...how } = {}) => {
+      const params = others === undefined ? { ref, argument } : { ref, argument, context: { arguments: others } }
+      return send({ method: 'completion/complete', params }, how)
+    },
+    tools: tools.each,
+    listTools: tools.whole,
+    prompts: prompts.each,
+    listPrompts: prompts.whole,
+    resources: resources.each,
+    listResources: resources.whole,
+    resourceTemplates: templates.each,
+    listResourceTemplates: templates.whole,
+    ...createSubscriptionCalls({
+      once,
+      seen,
+      kept: caching.kept,
+      clock: options.clock,
+      timeoutMs: options.timeoutMs,
+      isClosed: () => connection.closed?.aborted === true,
+      isKeeping: options.cache !== false,
+      lists: askForLists(lists),
+    }),
+    request: createExtensionRequest(respond, seen),
+    cache,
+    get server() {
+      return seen.server
+    },
+  }
+  return { client, parts: createParts({ tools: toolTrips, options, seen }), callTool: outcomesOf(calls.callTool) }
+}

@@ -1,0 +1,145 @@
+import { type JsonObject, metaNames, platformClock } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { createClient } from '../create-client.ts'
+import { asks, nameForm } from '../testing/asking.ts'
+import { bareTool, host, said, type ScriptedExchange, scripted, toolsPage } from '../testing/scripted-exchange.ts'
+
+/** An error as a transport makes it. */
+function transportError(name: string, details: object): Error {
+  return Object.assign(new Error('the connection ended before the answer'), { name }, details)
+}
+
+const lost = transportError('HttpError', { code: 'closed', origin: 'https://x.test' })
+const keyOf = ({ received }: ScriptedExchange, index: number): unknown =>
+  received[index]?.meta[metaNames.idempotencyKey]
+
+/** A clock that does not wait. */
+const clock = { ...platformClock, setTimeout: (run: () => void) => platformClock.setTimeout(run, 0) }
+const quick = { ...host, clock }
+
+/** Loses the first answers to every method but lists, then says `done`. */
+function losing(count: number, error: Error = lost, tools: readonly JsonObject[] = []): ScriptedExchange {
+  let left = count
+  return scripted(({ request }) => {
+    if (request.method === 'tools/list') return toolsPage(tools)
+    if (left-- > 0) throw error
+    return { ...said('done'), messages: [], contents: [], ttlMs: 0, cacheScope: 'private' }
+  })
+}
+
+describe('a request whose answer was lost', () => {
+  const tools = [
+    bareTool('look', { annotations: { readOnlyHint: true } }),
+    bareTool('put', { annotations: { idempotentHint: true } }),
+    bareTool('keyed', { _meta: { [metaNames.keyedEffects]: true } }),
+    bareTool('odd', { _meta: { [metaNames.keyedEffects]: 'yes' } }),
+    bareTool('pay'),
+  ]
+
+  test.each([
+    ['look', 2],
+    ['put', 2],
+    ['keyed', 2],
+    ['odd', 1],
+    ['pay', 1],
+    ['unlisted', 1],
+  ])('of the tool %s is sent %i times', async (name, times) => {
+    const exchange = losing(1, lost, tools)
+    const client = createClient(exchange, quick)
+    await client.listTools()
+    const call = client.callTool(name)
+    if (times === 2) expect(await call).toMatchObject(said('done'))
+    else await expect(call).rejects.toMatchObject({ code: 'transport', cause: lost })
+    expect(exchange.received).toHaveLength(1 + times)
+    expect(keyOf(exchange, 1)).toMatch(/^[\w-]{22}$/)
+    if (times === 2) {
+      expect(keyOf(exchange, 2)).toBe(keyOf(exchange, 1))
+      expect(exchange.received[2]?.request.id).not.toBe(exchange.received[1]?.request.id)
+    }
+  })
+
+  const reading: [string, (client: ReturnType<typeof createClient>) => Promise<unknown>][] = [
+    ['a prompt', (client) => client.getPrompt('p')],
+    ['a resource', (client) => client.readResource('a:b')],
+    ['an extension, where it says so', (client) => client.request('com.example/get', {}, { repeatable: true })],
+  ]
+  test.each(reading)('is sent again for %s', async (_, call) => {
+    const exchange = losing(2)
+    await call(createClient(exchange, quick))
+    expect(exchange.received).toHaveLength(3)
+  })
+
+  test('is not sent again for the method of an extension that does not say so', async () => {
+    const exchange = losing(1)
+    await expect(createClient(exchange, quick).request('com.example/do')).rejects.toMatchObject({ code: 'transport' })
+    expect(exchange.received).toHaveLength(1)
+  })
+
+  test.each<[string, object, boolean]>([
+    ['HttpError', { code: 'closed' }, true],
+    ['HttpError', { code: 'connect' }, true],
+    ['HttpError', { code: 'status', status: 502 }, true],
+    ['HttpError', { code: 'status', status: 401 }, false],
+    ['HttpError', { code: 'protocol' }, false],
+    ['HttpError', { code: 'timeout' }, false],
+    ['StdioError', { code: 'exited' }, true],
+    ['StdioError', { code: 'closed' }, false],
+    ['Error', { code: 'closed' }, false],
+  ])('by an error like %s %j is sent again: %j', async (name, details, isAgain) => {
+    const exchange = losing(1, transportError(name, details))
+    await createClient(exchange, quick)
+      .getPrompt('p')
+      .catch(() => {})
+    expect(exchange.received).toHaveLength(isAgain ? 2 : 1)
+  })
+
+  test.each([
+    [undefined, 4],
+    [1, 2],
+    [0, 1],
+  ])('is sent again as often as retries %j says', async (retries, times) => {
+    const exchange = losing(100)
+    const call = createClient(exchange, quick).getPrompt('p', {}, { retries })
+    await expect(call).rejects.toMatchObject({ code: 'transport', cause: lost })
+    expect(exchange.received).toHaveLength(times)
+  })
+
+  test('is not sent again once the caller has cancelled', async () => {
+    const controller = new AbortController()
+    const exchange = scripted(() => {
+      controller.abort(new Error('enough'))
+      throw lost
+    })
+    const call = createClient(exchange, quick).getPrompt('p', {}, { signal: controller.signal })
+    await expect(call).rejects.toThrow('enough')
+    expect(exchange.received).toHaveLength(1)
+  })
+})
+
+describe('the idempotency key', () => {
+  test('is the same in all rounds of a call, and another for each call', async () => {
+    const answers = [asks({ who: nameForm }, 's1'), asks(undefined, 's2'), said('done'), said('done')]
+    const exchange = scripted(() => answers.shift() ?? said('done'))
+    const elicit = () => ({ action: 'accept', content: { name: 'Ada' } }) as const
+    const client = createClient(exchange, { ...quick, elicit })
+    await client.callTool('greet')
+    await client.callTool('greet')
+    const keys = exchange.received.map((_, index) => keyOf(exchange, index))
+    expect(new Set(keys.slice(0, 3)).size).toBe(1)
+    expect(keys[3]).not.toBe(keys[0])
+  })
+
+  test('is what the caller gives', async () => {
+    const exchange = losing(0)
+    const idempotencyKey = 'AAAAAAAAAAAAAAAAAAAAAA'
+    await createClient(exchange, quick).callTool('greet', {}, { idempotencyKey })
+    await createClient(exchange, quick).manual.callTool('greet', {}, { idempotencyKey })
+    expect([keyOf(exchange, 0), keyOf(exchange, 1)]).toEqual([idempotencyKey, idempotencyKey])
+  })
+
+  test('goes with no request that only lists', async () => {
+    const exchange = losing(0)
+    await createClient(exchange, quick).listTools()
+    expect(keyOf(exchange, 0)).toBeUndefined()
+  })
+})

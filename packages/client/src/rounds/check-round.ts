@@ -1,0 +1,29 @@
+import type { InputRequired, AskingMethod } from './input-required.ts'
+import { ClientError } from '../client-error.ts'
+import { declaredBy } from './input-handlers.ts'
+import { checkRequests } from './input-kinds.ts'
+import type { RoundsContext, AskingCall } from './asking-call.ts'
+
+/** The number of `input_required` results of one call, and the last of them. */
+export interface RoundCount {
+  readonly asked: InputRequired
+  readonly times: number
+}
+
+/**
+ * Rejects a round beyond the limit, and one with requests that this client must not answer, before any handler runs.
+ */
+export function checkRound<M extends AskingMethod>(
+  trip: Pick<AskingCall<M>, 'method' | 'params' | 'how'>,
+  { asked, times }: RoundCount,
+  { options, placeOf }: RoundsContext,
+): void {
+  const limit = trip.how.rounds?.limit ?? options.rounds?.limit ?? 10
+  const place = placeOf(trip)
+  // Not `times > limit`, which is never true for a limit that is not a number.
+  if (!(times <= limit)) {
+    const why = `the server asked for input more than ${limit} times; allow more with rounds.limit`
+    throw new ClientError('too_many_rounds', why, place)
+  }
+  checkRequests(asked, declaredBy(options, trip.how), place)
+}
