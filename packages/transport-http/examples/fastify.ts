@@ -1,10 +1,10 @@
-import type { Exchange } from '@x/schema'
+import type { Server } from '@x/schema'
 import { nodeHandler } from '@x/transport-http/node'
 import fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 
 /** A Fastify application with an MCP endpoint. */
-export function createApp(server: Exchange): FastifyInstance {
+export function createApp(server: Server): FastifyInstance {
   const app = fastify()
   const handle = nodeHandler(server)
   app.register(async (scope) => {

@@ -1,9 +1,9 @@
-import type { Exchange } from '@x/schema'
+import type { Server } from '@x/schema'
 import { httpHandler } from '@x/transport-http'
 import { Hono } from 'hono'
 
 /** A Hono application with an MCP endpoint; it runs wherever Hono does. */
-export function createApp(server: Exchange): Hono {
+export function createApp(server: Server): Hono {
   const app = new Hono()
   const handle = httpHandler(server)
   app.all('/mcp', (context) => handle(context.req.raw))

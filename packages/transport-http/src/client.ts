@@ -1,7 +1,19 @@
 export type { Clock } from '@x/schema'
 export type { HttpConnection } from './client/connect.ts'
-export { connectHttp, type NodeConnectOptions } from './client/connect-node.ts'
+export { connectHttp, createHttpClient, type NodeConnectOptions } from './client/connect-node.ts'
+export type { HttpEvent, HttpEvents } from './client/event-stream.ts'
+export type { HttpClient } from './client/http-client.ts'
 export { HttpError, type HttpErrorCode, type HttpErrorDetails, isHttpError } from './client/http-error.ts'
-export type { HttpConnectOptions, HttpHeaders, HttpTimeouts, RetryOptions } from './client/options.ts'
+export type { HttpClientRequest, HttpClientResponse } from './client/http-response.ts'
+export type {
+  HttpAuthorizer,
+  HttpConnectOptions,
+  HttpHeaders,
+  HttpResponseHead,
+  HttpTarget,
+  HttpTimeouts,
+  RetryOptions,
+} from './client/options.ts'
+export type { HttpMethod } from './client/send.ts'
 export type { FetchFunction } from './client/send-fetch.ts'
 export type { UndiciOptions } from './client/send-undici.ts'

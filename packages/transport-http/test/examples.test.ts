@@ -1,31 +1,31 @@
 import { createServer } from 'node:http'
 import type { RequestListener } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
-import type { Exchange } from '@x/schema'
+import type { Exchange, Server } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
 import * as inExpress from '../examples/express.ts'
 import * as inFastify from '../examples/fastify.ts'
 import * as inHono from '../examples/hono.ts'
-import { abortOf, pendingCalls, progress, resultOf } from '../src/testing/exchanges.ts'
+import { abortOf, pendingCalls, progress, resultOf, testServer } from '../src/testing/exchanges.ts'
 import { bodyOf, connectRaw, headOf, requestOf } from '../src/testing/raw.ts'
 
-type Mount = (exchange: Exchange) => Promise<RequestListener>
+type Mount = (server: Server) => Promise<RequestListener>
 
 const mounts: readonly [string, Mount][] = [
-  ['Express', async (exchange) => inExpress.createApp(exchange)],
-  ['Express behind a body parser', async (exchange) => inExpress.createAppWithParser(exchange)],
+  ['Express', async (server) => inExpress.createApp(server)],
+  ['Express behind a body parser', async (server) => inExpress.createAppWithParser(server)],
   [
     'Fastify',
-    async (exchange) => {
-      const app = inFastify.createApp(exchange)
+    async (server) => {
+      const app = inFastify.createApp(server)
       await app.ready()
       return app.routing
     },
   ],
   [
     'Hono',
-    async (exchange) => {
-      const listener = getRequestListener(inHono.createApp(exchange).fetch)
+    async (server) => {
+      const listener = getRequestListener(inHono.createApp(server).fetch)
       return (request, response) => void listener(request, response)
     },
   ],
@@ -48,7 +48,7 @@ const cursor: Exchange = async (request) => resultOf(request, { cursor: request.
 
 describe.each(mounts)('mounted in %s', (_, mount) => {
   test('a call is answered', async () => {
-    await using app = await listenOn(await mount(cursor))
+    await using app = await listenOn(await mount(testServer(cursor)))
     const raw = connectRaw(app.port)
     const body = bodyOf('tools/list', 1, '"cursor":"é",')
     raw.send(headOf('tools/list', [`Content-Length: ${Buffer.byteLength(body)}`, 'Connection: close']) + body)
@@ -59,7 +59,7 @@ describe.each(mounts)('mounted in %s', (_, mount) => {
 
   test('a call may stream, and a client that leaves cancels it [SHT-024 CAN-004]', async () => {
     const { exchange, next } = pendingCalls()
-    await using app = await listenOn(await mount(exchange))
+    await using app = await listenOn(await mount(testServer(exchange)))
     const raw = connectRaw(app.port)
     raw.send(requestOf('tools/list', 1))
     const { call } = await next()
@@ -70,7 +70,7 @@ describe.each(mounts)('mounted in %s', (_, mount) => {
   })
 
   test('a foreign Host and another verb are refused with JSON [SHT-002 SHT-081]', async () => {
-    await using app = await listenOn(await mount(cursor))
+    await using app = await listenOn(await mount(testServer(cursor)))
     const raw = connectRaw(app.port)
     raw.send('GET /mcp HTTP/1.1\r\nHost: evil.test\r\n\r\n')
     expect(await raw.until('}}')).toMatch(/^HTTP\/1.1 403 [^]*application\/json/i)
@@ -79,7 +79,7 @@ describe.each(mounts)('mounted in %s', (_, mount) => {
   })
 
   test('a form of a foreign page is refused', async () => {
-    await using app = await listenOn(await mount(cursor))
+    await using app = await listenOn(await mount(testServer(cursor)))
     const raw = connectRaw(app.port)
     const body = bodyOf('tools/list', 1)
     const head = headOf('tools/list', [`Content-Length: ${body.length}`, 'Connection: close'])
@@ -89,7 +89,7 @@ describe.each(mounts)('mounted in %s', (_, mount) => {
 })
 
 test('a body past the bound is refused with JSON where a parser let it through', async () => {
-  await using app = await listenOn(inExpress.createAppWithParser(cursor))
+  await using app = await listenOn(inExpress.createAppWithParser(testServer(cursor)))
   const raw = connectRaw(app.port)
   const body = bodyOf('tools/list', 1, `"a":[${'0,'.repeat(150_000)}0],`)
   raw.send(headOf('tools/list', [`Content-Length: ${body.length}`, 'Connection: close']) + body)

@@ -13,7 +13,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
     await using connection = connect(server.url)
     const controller = new AbortController()
     const arrived = server.next()
-    const running = connection(rpcRequest(), callWith(controller.signal)).catch((error: unknown) => error)
+    const running = connection.exchange(rpcRequest(), callWith(controller.signal)).catch((error: unknown) => error)
     const { closed } = await arrived
     const reason = new Error('changed my mind')
     controller.abort(reason)
@@ -26,7 +26,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
     await using server = await scriptedServer(() => {})
     await using connection = connect(server.url)
     const reason = new Error('too late')
-    await expect(connection(rpcRequest(), callWith(AbortSignal.abort(reason)))).rejects.toBe(reason)
+    await expect(connection.exchange(rpcRequest(), callWith(AbortSignal.abort(reason)))).rejects.toBe(reason)
     expect(server.connections()).toBe(0)
   })
 
@@ -37,10 +37,10 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
     const clock = manualClock()
     await using connection = connect(server.url, { clock, timeouts: { totalMs: 1000 } })
     const controller = new AbortController()
-    await connection(rpcRequest(), callWith(controller.signal))
+    await connection.exchange(rpcRequest(), callWith(controller.signal))
     expect(clock.waiting).toBe(0)
     controller.abort()
-    expect(await connection(rpcRequest(), callWith())).toEqual(rpcResult())
+    expect(await connection.exchange(rpcRequest(), callWith())).toEqual(rpcResult())
   })
 
   test('ends when no headers come in time, and the server sees the end [CAN-006 CAN-007]', async () => {
@@ -48,7 +48,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
     const clock = manualClock()
     await using connection = connect(server.url, { clock, timeouts: { headersMs: 1000, idleMs: 5000 } })
     const arrived = server.next()
-    const running = connection(rpcRequest(), callWith()).catch((error: unknown) => error)
+    const running = connection.exchange(rpcRequest(), callWith()).catch((error: unknown) => error)
     const { closed } = await arrived
     clock.advance(999)
     clock.advance(1)
@@ -67,7 +67,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
     const heardOf = { count: 0, wake: (): void => {} }
     const call = { ...callWith(), notify: () => heardOf.wake() }
     await using connection = connect(server.url, { clock, timeouts: { idleMs: 1000 } })
-    const running = connection(rpcRequest(), call).catch((error: unknown) => error)
+    const running = connection.exchange(rpcRequest(), call).catch((error: unknown) => error)
     await server.next()
     for (let round = 0; round < 3; round += 1) {
       const came = new Promise<void>((resolve) => {
@@ -90,7 +90,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
     const clock = manualClock()
     await using connection = connect(server.url, { clock })
     const arrived = server.next()
-    const running = connection(rpcRequest('subscriptions/listen', { notifications: {} }), callWith())
+    const running = connection.exchange(rpcRequest('subscriptions/listen', { notifications: {} }), callWith())
     await arrived
     clock.advance(20 * minutes)
     finish()
@@ -106,7 +106,9 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
     await using connection = connect(server.url, { clock, timeouts })
     const settled: string[] = []
     const send = (method: string): Promise<unknown> =>
-      connection(rpcRequest(method, {}), callWith()).catch((error: Error) => settled.push(`${method} ${error.message}`))
+      connection
+        .exchange(rpcRequest(method, {}), callWith())
+        .catch((error: Error) => settled.push(`${method} ${error.message}`))
     const both = [send('tools/list'), send('prompts/list')]
     clock.advance(10)
     await both[0]
@@ -126,7 +128,7 @@ describe.each(senders)('A call over %s', (_name, connect: Connect) => {
     const clock = manualClock()
     await using connection = connect(server.url, { clock })
     const arrived = server.next()
-    expect(await connection(rpcRequest(), callWith())).toEqual(rpcResult())
+    expect(await connection.exchange(rpcRequest(), callWith())).toEqual(rpcResult())
     if (rest === '') clock.advance(1000)
     const { closed } = await arrived
     await closed

@@ -1,5 +1,7 @@
 import { createConnection, type HttpConnection } from './connect.ts'
+import { createClientOver, type HttpClient } from './http-client.ts'
 import type { HttpConnectOptions } from './options.ts'
+import type { Sender } from './send.ts'
 import { fetchSender } from './send-fetch.ts'
 import { type UndiciOptions, undiciSender } from './send-undici.ts'
 
@@ -17,6 +19,19 @@ export interface NodeConnectOptions extends HttpConnectOptions, UndiciOptions {}
  * const client = createClient(connection, { name: 'host', version: '1.0.0' })
  */
 export function connectHttp(url: string | URL, options: NodeConnectOptions = {}): HttpConnection {
-  const sender = options.fetch ? fetchSender(options.fetch) : undiciSender(options)
-  return createConnection(url, options, sender)
+  return createConnection(url, options, senderOf(options))
+}
+
+/**
+ * Makes a client for one endpoint, whose plain requests carry what is no message of this revision: what connections to servers
+ * of earlier revisions are built on. No byte is sent before the first request.
+ *
+ * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
+ */
+export function createHttpClient(url: string | URL, options: NodeConnectOptions = {}): HttpClient {
+  return createClientOver(url, options, senderOf(options))
+}
+
+function senderOf(options: NodeConnectOptions): Sender {
+  return options.fetch ? fetchSender(options.fetch) : undiciSender(options)
 }

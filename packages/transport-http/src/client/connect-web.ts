@@ -1,5 +1,7 @@
 import { createConnection, type HttpConnection } from './connect.ts'
+import { createClientOver, type HttpClient } from './http-client.ts'
 import type { HttpConnectOptions } from './options.ts'
+import type { Sender } from './send.ts'
 import { fetchSender } from './send-fetch.ts'
 
 /**
@@ -10,7 +12,21 @@ import { fetchSender } from './send-fetch.ts'
  * with {@link HttpError} when no answer could be had (basic/transports/streamable-http).
  */
 export function connectHttp(url: string | URL, options: HttpConnectOptions = {}): HttpConnection {
+  return createConnection(url, options, senderOf(options))
+}
+
+/**
+ * Makes a client for one endpoint, whose plain requests carry what is no message of this revision: what connections to servers
+ * of earlier revisions are built on. No byte is sent before the first request.
+ *
+ * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
+ */
+export function createHttpClient(url: string | URL, options: HttpConnectOptions = {}): HttpClient {
+  return createClientOver(url, options, senderOf(options))
+}
+
+function senderOf(options: HttpConnectOptions): Sender {
   // Called through the global, because a browser's fetch refuses to be a method of anything else.
   const fetch = options.fetch ?? ((address, request) => globalThis.fetch(address, request))
-  return createConnection(url, options, fetchSender(fetch))
+  return fetchSender(fetch)
 }

@@ -1,4 +1,4 @@
-import { protocolVersion } from '@x/schema'
+import { headerParamsKey, protocolVersion, withContext } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { callWith, event, events, json, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
 import { type Connect, senders } from '../testing/senders.ts'
@@ -10,7 +10,7 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
     await using server = await scriptedServer(json(rpcResult()))
     await using connection = connect(server.url)
     const request = rpcRequest()
-    for (let round = 0; round < 5; round += 1) await connection(request, callWith())
+    for (let round = 0; round < 5; round += 1) await connection.exchange(request, callWith())
     expect(server.received.map(({ method, url, body }) => [method, url, JSON.parse(body)])).toEqual(
       Array.from({ length: 5 }, () => ['POST', '/mcp', request]),
     )
@@ -21,7 +21,7 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
   test('repeats what the body says in the headers [SHT-009 SHT-010 SHT-027 SHT-028 SHT-033 SHT-034]', async () => {
     await using server = await scriptedServer(json(rpcResult()))
     await using connection = connect(server.url)
-    await connection(rpcRequest(), callWith())
+    await connection.exchange(rpcRequest(), callWith())
     expect(server.received[0]?.headers).toMatchObject({
       accept: 'application/json, text/event-stream',
       'accept-encoding': 'identity',
@@ -39,7 +39,7 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
       ['Region', 'us-west1'],
       ['Greeting', '=?base64?SGVsbG8sIOS4lueVjA==?='],
     ])
-    await connection(rpcRequest(), { ...callWith(), mirrored })
+    await connection.exchange(rpcRequest(), withContext(callWith(), headerParamsKey, mirrored))
     expect(server.received[0]?.headers).toMatchObject({
       'mcp-param-region': 'us-west1',
       'mcp-param-greeting': '=?base64?SGVsbG8sIOS4lueVjA==?=',
@@ -54,8 +54,8 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
       return { authorization: `Bearer ${method}-${asked}` }
     }
     await using connection = connect(server.url, { headers })
-    await connection(rpcRequest(), callWith())
-    await connection(rpcRequest(), callWith())
+    await connection.exchange(rpcRequest(), callWith())
+    await connection.exchange(rpcRequest(), callWith())
     const sent = server.received.map((request) => request.headers.authorization)
     expect(sent).toEqual(['Bearer tools/call-1', 'Bearer tools/call-2'])
   })
@@ -65,10 +65,10 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
     let answer = json(rpcResult())
     await using server = await scriptedServer((...all) => answer(...all))
     await using connection = connect(server.url)
-    expect(await connection(rpcRequest(), callWith())).toEqual(rpcResult())
+    expect(await connection.exchange(rpcRequest(), callWith())).toEqual(rpcResult())
     answer = events(event(note), event(rpcResult()))
     const call = callWith()
-    expect(await connection(rpcRequest(), call)).toEqual(rpcResult())
+    expect(await connection.exchange(rpcRequest(), call)).toEqual(rpcResult())
     expect(call.heard).toEqual([note])
   })
 
@@ -76,14 +76,14 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
     const error = { jsonrpc: '2.0', id: 7, error: { code: -32601, message: 'Method not found' } }
     await using server = await scriptedServer(json(error, status))
     await using connection = connect(server.url)
-    expect(await connection(rpcRequest(), callWith())).toEqual(error)
+    expect(await connection.exchange(rpcRequest(), callWith())).toEqual(error)
   })
 
   test('gives an error without an id, because the server could not read the request', async () => {
     const error = { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' } }
     await using server = await scriptedServer(json(error, 400))
     await using connection = connect(server.url)
-    expect(await connection(rpcRequest(), callWith())).toEqual(error)
+    expect(await connection.exchange(rpcRequest(), callWith())).toEqual(error)
   })
 
   test.each([
@@ -96,7 +96,7 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
       response.writeHead(status, { 'content-type': type }).end(body),
     )
     await using connection = connect(server.url)
-    const failure = await connection(rpcRequest(), callWith()).catch((error: unknown) => error)
+    const failure = await connection.exchange(rpcRequest(), callWith()).catch((error: unknown) => error)
     const excerpt = body.replace('\r\n ', ' ').slice(0, 200)
     expect(failure).toMatchObject({ name: 'HttpError', code: 'status', status, origin: server.origin, excerpt })
     expect(isHttpError(failure)).toBe(true)
@@ -105,7 +105,7 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
   test('says how long a busy server asks to wait', async () => {
     await using server = await scriptedServer((response) => response.writeHead(503, { 'retry-after': '7' }).end())
     await using connection = connect(server.url)
-    const failure = connection(rpcRequest(), callWith())
+    const failure = connection.exchange(rpcRequest(), callWith())
     await expect(failure).rejects.toMatchObject({ code: 'status', status: 503, retryAfterMs: 7000 })
     expect(server.received).toHaveLength(1)
   })
@@ -117,7 +117,7 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
     await using connection = connect(`${server.url}?key=querysecret`, {
       headers: { authorization: 'Bearer s3cr3ttoken' },
     })
-    const failure = await connection(rpcRequest(), callWith()).catch((error: unknown) => error)
+    const failure = await connection.exchange(rpcRequest(), callWith()).catch((error: unknown) => error)
     const { message = '', excerpt = '' } = failure as { message?: string; excerpt?: string }
     expect(excerpt).toContain('you sent')
     expect(message + excerpt + connection.url).not.toMatch(/s3cr3ttoken|querysecret/)
@@ -136,19 +136,22 @@ describe.each(senders)('connectHttp over %s', (_name, connect: Connect) => {
       response.writeHead(status, type === undefined ? {} : { 'content-type': type }).end(body)
     })
     await using connection = connect(server.url)
-    await expect(connection(rpcRequest(), callWith())).rejects.toMatchObject({ name: 'HttpError', code: 'protocol' })
+    await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({
+      name: 'HttpError',
+      code: 'protocol',
+    })
   })
 
   test('closing rejects what is under way and everything after', async () => {
     await using server = await scriptedServer(() => {})
     const connection = connect(server.url)
     const arrived = server.next()
-    const running = connection(rpcRequest(), callWith()).catch((error: unknown) => error)
+    const running = connection.exchange(rpcRequest(), callWith()).catch((error: unknown) => error)
     const { closed } = await arrived
     await connection.close()
     expect(await running).toMatchObject({ code: 'closed' })
     await closed
-    await expect(connection(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'closed' })
+    await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'closed' })
     expect(server.received).toHaveLength(1)
   })
 })

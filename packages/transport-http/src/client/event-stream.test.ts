@@ -22,7 +22,7 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
     await using server = await scriptedServer(events(noise, event(rpcResult()), noise))
     await using connection = connect(server.url)
     const call = callWith()
-    expect(await connection(rpcRequest(), call)).toEqual(rpcResult())
+    expect(await connection.exchange(rpcRequest(), call)).toEqual(rpcResult())
     expect(call.heard).toEqual(heard)
   })
 
@@ -42,13 +42,13 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
   ])('fails when %s', async (_title, answer, code) => {
     await using server = await scriptedServer(answer)
     await using connection = connect(server.url, { bounds: { bytes: 4096 }, maxStreamBytes: 16_384 })
-    await expect(connection(rpcRequest(), callWith())).rejects.toMatchObject({ name: 'HttpError', code })
+    await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ name: 'HttpError', code })
   })
 
   test('a request of the server is answered with nothing at all [SHT-012]', async () => {
     await using server = await scriptedServer(events(event({ jsonrpc: '2.0', id: 1, method: 'ping' })))
     await using connection = connect(server.url)
-    await expect(connection(rpcRequest(), callWith())).rejects.toThrow('sent a request')
+    await expect(connection.exchange(rpcRequest(), callWith())).rejects.toThrow('sent a request')
     expect(server.received).toHaveLength(1)
   })
 
@@ -62,7 +62,7 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
     })
     await using connection = connect(server.url, { maxStreamBytes: 200_000 })
     const arrived = server.next()
-    const failure = connection(rpcRequest(), callWith()).catch((error: unknown) => error)
+    const failure = connection.exchange(rpcRequest(), callWith()).catch((error: unknown) => error)
     const { closed } = await arrived
     expect(await failure).toMatchObject({ code: 'too-large' })
     await closed
@@ -77,7 +77,7 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
       response.write(' '.repeat(500_000))
     })
     await using connection = connect(server.url, { bounds: { bytes: 100_000 } })
-    await expect(connection(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'too-large' })
+    await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'too-large' })
   })
 
   test('a compressed body that unpacks without end is refused', async () => {
@@ -86,7 +86,7 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(bomb)
     })
     await using connection = connect(server.url, { bounds: { bytes: 100_000 } })
-    const failure = await connection(rpcRequest(), callWith()).catch((error: unknown) => error)
+    const failure = await connection.exchange(rpcRequest(), callWith()).catch((error: unknown) => error)
     expect(['too-large', 'protocol']).toContain((failure as { code?: string }).code)
   })
 
@@ -96,14 +96,14 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
       response.write('data: {"jsonrpc"', () => response.destroy())
     })
     await using connection = connect(server.url)
-    await expect(connection(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'closed' })
+    await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'closed' })
     expect(server.received).toHaveLength(1)
   })
 
   test('the connection serves the next request after a stream has ended', async () => {
     await using server = await scriptedServer(events(event(note('a')), event(rpcResult())))
     await using connection = connect(server.url)
-    for (let round = 0; round < 3; round += 1) await connection(rpcRequest(), callWith())
+    for (let round = 0; round < 3; round += 1) await connection.exchange(rpcRequest(), callWith())
     expect(server.received).toHaveLength(3)
     expect(server.connections()).toBeLessThan(3)
   })
@@ -112,7 +112,7 @@ describe.each(senders)('An event stream over %s', (_name, connect: Connect) => {
     await using server = await scriptedServer(events(event(rpcResult()) + event(note('late'))))
     await using connection = connect(server.url)
     const call = callWith()
-    await connection(rpcRequest(), call)
+    await connection.exchange(rpcRequest(), call)
     expect(call.heard).toEqual([])
   })
 })

@@ -2,7 +2,29 @@ import { isRequest, isResponse, parseMessage, type ParseBounds, type RpcMessage,
 import { createParser } from 'eventsource-parser'
 import { HttpError } from './http-error.ts'
 
-/** What reads one stream of events. */
+/** One event of a stream. */
+export interface HttpEvent {
+  readonly data: string
+  /** For `Last-Event-ID`. */
+  readonly id: string | undefined
+}
+
+/** Receiver of the events of one stream. */
+export interface HttpEvents {
+  /** The bytes of the whole stream, comments included. */
+  readonly maxBytes: number
+  /** Called for events of the type `message` alone, those without data included. */
+  readonly onEvent: (event: HttpEvent) => void
+  /** The server names the pause before a new connection, in milliseconds. */
+  readonly onRetry?: ((ms: number) => void) | undefined
+}
+
+interface EventDecoding extends HttpEvents {
+  readonly origin: string
+  readonly bounds: ParseBounds
+}
+
+/** Reader of one stream of messages. */
 export interface EventStreamOptions {
   readonly origin: string
   readonly bounds: ParseBounds
@@ -15,7 +37,21 @@ export interface EventStreamOptions {
  * Turns the chunks of an SSE body into messages, however they were cut. Comments, ids, retry times and events of other
  * types are skipped. Throws {@link HttpError}: `too-large` past a bound, `protocol` for data that is no message.
  */
-export function eventStream({ origin, bounds, maxBytes, onMessage }: EventStreamOptions): (chunk: Uint8Array) => void {
+export function eventStream({ onMessage, ...options }: EventStreamOptions): (chunk: Uint8Array) => void {
+  const onEvent = ({ data }: HttpEvent): void => {
+    if (data !== '') onMessage(messageOf(data, options.bounds, options.origin))
+  }
+  return decodeEvents({ ...options, onEvent })
+}
+
+/** Turns the chunks of an SSE body into events, however they were cut. Throws {@link HttpError} `too-large` past a bound. */
+export function decodeEvents({
+  origin,
+  bounds,
+  maxBytes,
+  onEvent,
+  onRetry,
+}: EventDecoding): (chunk: Uint8Array) => void {
   const decoder = new TextDecoder()
   let total = 0
   const tooLarge = (what: string, limit: number): HttpError =>
@@ -26,10 +62,11 @@ export function eventStream({ origin, bounds, maxBytes, onMessage }: EventStream
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded') throw tooLarge('an event', bounds.bytes)
     },
-    onEvent: ({ event, data }) => {
-      if ((event !== undefined && event !== 'message') || data === '') return
+    ...(onRetry && { onRetry }),
+    onEvent: ({ event, data, id }) => {
+      if (event !== undefined && event !== 'message') return
       if (data.length > bounds.bytes) throw tooLarge('an event', bounds.bytes)
-      onMessage(messageOf(data, bounds, origin))
+      onEvent({ data, id })
     },
   })
   return (chunk) => {

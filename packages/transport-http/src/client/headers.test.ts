@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { decodeHeaderValue } from '@x/schema'
+import { callHeadersKey, decodeHeaderValue, headerParamsKey, withContext } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { callWith, rpcRequest } from '../testing/scripted-server.ts'
 import { requestHeaders, userHeaders } from './headers.ts'
@@ -36,33 +36,40 @@ describe('The headers of a request', () => {
   })
 
   test('repeat what an exchange around the connection says, before the headers of the user', () => {
-    const headers = () => new Map([['Mcp-Note', 'x']])
-    expect(requestHeaders(rpcRequest(), { ...callWith(), headers }, ['x-mine', 'y']).slice(-4)).toEqual([
-      'mcp-note',
-      'x',
-      'x-mine',
-      'y',
-    ])
+    const headers = new Map([['Mcp-Note', 'x']])
+    expect(
+      requestHeaders(rpcRequest(), withContext(callWith(), callHeadersKey, headers), ['x-mine', 'y']).slice(-4),
+    ).toEqual(['mcp-note', 'x', 'x-mine', 'y'])
   })
 
-  test.each(['X-Note', 'mcp-method', 'Mcp-Param-A', 'Authorization', 'Mcp-A: b\r\nc', ''])(
-    'repeat nothing under the name %j',
+  test.each(['X-Note', 'Authorization', 'Mcp-A: b\r\nc', ''])('repeat nothing under the name %j', (name) => {
+    const headers = new Map([[name, 'x']])
+    expect(() => requestHeaders(rpcRequest(), withContext(callWith(), callHeadersKey, headers), [])).toThrow(
+      'no header for an exchange',
+    )
+  })
+
+  test.each(['MCP-Protocol-Version', 'mcp-method', 'Mcp-Name', 'Mcp-Param-A'])(
+    'leave out %s of a forwarded request, which the transport writes itself',
     (name) => {
-      const headers = () => new Map([[name, 'x']])
-      expect(() => requestHeaders(rpcRequest(), { ...callWith(), headers }, [])).toThrow('no header for an exchange')
+      const call = withContext(callWith(), callHeadersKey, new Map([[name, 'x']]))
+      expect(requestHeaders(rpcRequest(), call, [])).toEqual(requestHeaders(rpcRequest(), callWith(), []))
     },
   )
 
   test.each([
     [
       'a repeated value',
-      () => requestHeaders(rpcRequest(), { ...callWith(), headers: () => new Map([['Mcp-A', 'b\nc']]) }, []),
+      () => requestHeaders(rpcRequest(), withContext(callWith(), callHeadersKey, new Map([['Mcp-A', 'b\nc']])), []),
     ],
     ['a method', () => requestHeaders(rpcRequest('tools\r\nx: y', {}), callWith(), [])],
-    ['a mirrored value', () => requestHeaders(rpcRequest(), { ...callWith(), mirrored: new Map([['A', 'b\nc']]) }, [])],
+    [
+      'a mirrored value',
+      () => requestHeaders(rpcRequest(), withContext(callWith(), headerParamsKey, new Map([['A', 'b\nc']])), []),
+    ],
     [
       'a mirrored name',
-      () => requestHeaders(rpcRequest(), { ...callWith(), mirrored: new Map([['A: b\r\nc', 'd']]) }, []),
+      () => requestHeaders(rpcRequest(), withContext(callWith(), headerParamsKey, new Map([['A: b\r\nc', 'd']])), []),
     ],
   ])('cannot be broken by %s', (_title, build) => {
     expect(build).toThrow(TypeError)
@@ -70,15 +77,16 @@ describe('The headers of a request', () => {
 })
 
 describe('Mcp-Name', () => {
-  const given = { ...callWith(), headers: () => new Map([['Mcp-Name', 'task-1']]) }
+  const given = withContext(callWith(), callHeadersKey, new Map([['Mcp-Name', 'task-1']]))
 
   test('is written by an exchange for a method of an extension [TSK-048]', () => {
     const headers = requestHeaders(rpcRequest('tasks/get', {}), given, [])
     expect(headers[headers.indexOf('mcp-name') + 1]).toBe('task-1')
   })
 
-  test('cannot be written by one for a method of the protocol', () => {
-    expect(() => requestHeaders(rpcRequest('tools/call', { name: 'greet' }), given, [])).toThrow(TypeError)
+  test('is always the one of the request for a method of the protocol', () => {
+    const headers = requestHeaders(rpcRequest('tools/call', { name: 'greet' }), given, [])
+    expect(headers.filter((_, index) => headers[index - 1] === 'mcp-name')).toEqual(['greet'])
   })
 })
 

@@ -1,4 +1,13 @@
-import { type Call, encodeHeaderValue, isJsonObject, metaKeys, methodRow, type RpcRequest } from '@x/schema'
+import {
+  type Call,
+  callHeadersKey,
+  encodeHeaderValue,
+  headerParamsKey,
+  isJsonObject,
+  metaKeys,
+  methodRow,
+  type RpcRequest,
+} from '@x/schema'
 import type { HttpHeaders } from './options.ts'
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -46,26 +55,47 @@ export function requestHeaders(request: RpcRequest, call: Call, own: readonly st
   headers.push('mcp-method', safe('Mcp-Method', request.method))
   const name = nameOf(request)
   if (name !== undefined) headers.push('mcp-name', encodeHeaderValue(name))
-  call.mirrored?.forEach((value, parameter) => {
+  call.context.get(headerParamsKey)?.forEach((value, parameter) => {
     if (!token.test(parameter)) throw new TypeError(`Mcp-Param-${JSON.stringify(parameter)} is not an HTTP token`)
     headers.push(parameterPrefix + parameter.toLowerCase(), safe(`Mcp-Param-${parameter}`, value))
   })
-  call.headers?.().forEach((value, name) => headers.push(repeatedName(name, request), safe(name, value)))
+  call.context.get(callHeadersKey)?.forEach((value, name) => {
+    const repeated = repeatedName(name, request)
+    if (repeated !== undefined) headers.push(repeated, safe(name, value))
+  })
   headers.push(...own)
   return headers
 }
 
-/** A header that repeats something for an exchange around this one, under a name that neither the protocol nor HTTP uses. */
-function repeatedName(name: string, { method }: RpcRequest): string {
-  const lower = name.toLowerCase()
-  // What Mcp-Name repeats for a method of an extension, only the extension knows.
-  if (lower === 'mcp-name' && methodRow(method)?.named === undefined) return lower
-  if (isRepeatable(lower) && token.test(name) && !reserved.has(lower)) return lower
-  throw new TypeError(`${JSON.stringify(name)} is no header for an exchange to write: begin its name with Mcp-`)
+/** The headers of a request that is no message of this revision: the media types, its own and the user's. */
+export function plainHeaders(headers: HttpHeaders, own: readonly string[], hasBody: boolean): readonly string[] {
+  const flat = hasBody ? [...always, ...ofBody] : [...always]
+  for (const [name, value] of Object.entries(headers)) {
+    if (!token.test(name)) throw new TypeError(`The header name ${JSON.stringify(name)} is not an HTTP token`)
+    flat.push(name.toLowerCase(), safe(name, value))
+  }
+  flat.push(...own)
+  return flat
 }
 
-function isRepeatable(lower: string): boolean {
-  return lower.startsWith('mcp-') && !lower.startsWith(parameterPrefix)
+/**
+ * Returns the name to send a header of the call's context under; undefined for a header that the transport writes itself. A proxy's
+ * context has those of the request that it forwards.
+ */
+function repeatedName(name: string, { method }: RpcRequest): string | undefined {
+  const lower = name.toLowerCase()
+  if (!lower.startsWith('mcp-') || !token.test(name)) {
+    throw new TypeError(`${JSON.stringify(name)} is no header for an exchange to write: begin its name with Mcp-`)
+  }
+  // Only the extension knows the value of Mcp-Name for its methods.
+  if (lower === 'mcp-name' && methodRow(method)?.named === undefined) return lower
+  return reserved.has(lower) || lower.startsWith(parameterPrefix) ? undefined : lower
+}
+
+/** The method of a request, with the name or URI that it is about. */
+export function operationOf(request: RpcRequest): string {
+  const name = nameOf(request)
+  return name === undefined ? request.method : `${request.method} ${name}`
 }
 
 function nameOf(request: RpcRequest): string | undefined {

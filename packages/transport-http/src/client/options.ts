@@ -4,6 +4,37 @@ import type { FetchFunction } from './send-fetch.ts'
 /** Header values by name. The names that the protocol or HTTP itself writes are refused. */
 export type HttpHeaders = Readonly<Record<string, string>>
 
+/** One request that an authorizer is asked about: the same object each time the request is sent again. */
+export interface HttpTarget {
+  /** The endpoint, as it was given to the connection. */
+  readonly url: URL
+  /** The address of the request, where it is another one than the endpoint. */
+  readonly requestUrl?: URL | undefined
+  readonly method: string
+  /** The operation, for authorizers that count attempts: the MCP method and the name or URI that it is about. */
+  readonly operation?: string | undefined
+  /** Aborts when the connection closes: nobody waits for an authorization any more. */
+  readonly signal: AbortSignal
+}
+
+/** Status and headers of a response. */
+export interface HttpResponseHead {
+  readonly status: number
+  /** A header by its lower-case name. The challenges of several `WWW-Authenticate` lines are joined with commas. */
+  header(name: string): string | undefined
+}
+
+/** Authorizes the requests of a connection (basic/authorization). What its functions throw, the call rejects with. */
+export interface HttpAuthorizer {
+  /** Returns the headers for one request. Called again when the request is sent again. */
+  headers(target: HttpTarget): HttpHeaders | Promise<HttpHeaders>
+  /**
+   * Called with the head of each response before its body is used. Returns `'retry'` to send the request once more:
+   * after 401 and 403 the server has done nothing. A request is sent at most four times.
+   */
+  onResponse(head: HttpResponseHead, target: HttpTarget): 'retry' | undefined | Promise<'retry' | undefined>
+}
+
 /** How long to wait for what, in milliseconds; 0 waits without end. */
 export interface HttpTimeouts {
   /** From the request to the headers of its answer. A server that answers in JSON sends them when it is done. Default 30 minutes. */
@@ -28,6 +59,8 @@ export interface RetryOptions {
 export interface HttpConnectOptions {
   /** Headers to add, such as `Authorization`; a function is asked once per request. */
   readonly headers?: HttpHeaders | ((request: RpcRequest) => HttpHeaders | Promise<HttpHeaders>) | undefined
+  /** Authorizes every request, such as `oauth` of `@x/auth/client`: it adds headers and answers 401 and 403. */
+  readonly auth?: HttpAuthorizer | undefined
   /** Limits of every request, or a function that gives them for one. */
   readonly timeouts?: HttpTimeouts | ((request: RpcRequest) => HttpTimeouts) | undefined
   /** `false`: one try. */

@@ -16,8 +16,8 @@ const lingerBytes = 65_536
  */
 export async function readReply(incoming: Incoming, context: ReplyContext): Promise<RpcResponse> {
   const { status } = incoming
-  const type = mediaType(incoming.header('content-type'))
-  if (!context.decodes) refuseCompressed(incoming, context)
+  const type = mediaTypeOf(incoming.header('content-type'))
+  if (!context.decodes) rejectCompressed(incoming, context.origin)
   if (status < 200 || status >= 300) return refusedStatus(incoming, type, context)
   if (type === 'text/event-stream') return readEvents(incoming, context)
   if (type === 'application/json') return readJson(incoming, context)
@@ -28,12 +28,14 @@ export async function readReply(incoming: Incoming, context: ReplyContext): Prom
   throw new HttpError('protocol', message, { origin, status })
 }
 
-function mediaType(header: string | undefined): string | undefined {
+/** The media type in a `Content-Type`, in lower case and without parameters. */
+export function mediaTypeOf(header: string | undefined): string | undefined {
   const end = header?.indexOf(';') ?? -1
   return (end === -1 ? header : header?.slice(0, end))?.trim().toLowerCase()
 }
 
-function refuseCompressed(incoming: Incoming, { origin }: ReplyContext): void {
+/** Throws {@link HttpError} `protocol` for a compressed body, which could become a large one. */
+export function rejectCompressed(incoming: Incoming, origin: string): void {
   if ((incoming.header('content-encoding') ?? 'identity') === 'identity') return
   incoming.stop()
   const message = `${origin}: the body is compressed, which was not asked for`

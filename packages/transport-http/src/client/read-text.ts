@@ -3,7 +3,11 @@ import type { ReplyContext } from './reply-context.ts'
 import type { Incoming } from './send.ts'
 
 /** The text of a body, at most `limit` bytes of it; throws {@link HttpError} `too-large` or `protocol`. */
-export async function readText(incoming: Incoming, limit: number, context: ReplyContext): Promise<string> {
+export async function readText(
+  incoming: Incoming,
+  limit: number,
+  context: Pick<ReplyContext, 'origin' | 'touch'>,
+): Promise<string> {
   const { origin } = context
   const tooLarge = (): HttpError =>
     new HttpError('too-large', `${origin}: the body is longer than ${limit} bytes`, { origin, status: incoming.status })

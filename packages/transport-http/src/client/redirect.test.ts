@@ -20,7 +20,7 @@ describe.each(senders)('A redirect over %s', (_name, connect: Connect) => {
   test.each([307, 308])('%i within the origin repeats the whole request', async (status) => {
     await using server = await redirecting(status, '/elsewhere?a=1#fragment')
     await using connection = connect(server.url, { headers: { authorization: 'Bearer t' } })
-    expect(await connection(rpcRequest(), callWith())).toEqual(rpcResult())
+    expect(await connection.exchange(rpcRequest(), callWith())).toEqual(rpcResult())
     const [first, second] = server.received
     expect(second).toMatchObject({ method: 'POST', url: '/elsewhere?a=1', body: first?.body, headers: first?.headers })
   })
@@ -31,7 +31,7 @@ describe.each(senders)('A redirect over %s', (_name, connect: Connect) => {
       await using other = await scriptedServer(json(rpcResult()))
       await using server = await redirecting(status, `${other.origin}/mcp`)
       await using connection = connect(server.url, { headers: { authorization: 'Bearer t', 'x-api-key': 'k' } })
-      await expect(connection(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'redirect', status })
+      await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'redirect', status })
       expect([other.connections(), other.bytes()]).toEqual([0, 0])
     },
   )
@@ -41,7 +41,7 @@ describe.each(senders)('A redirect over %s', (_name, connect: Connect) => {
     async (status) => {
       await using server = await redirecting(status, '/elsewhere')
       await using connection = connect(server.url)
-      await expect(connection(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'redirect', status })
+      await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'redirect', status })
       expect(server.received).toHaveLength(1)
     },
   )
@@ -49,7 +49,7 @@ describe.each(senders)('A redirect over %s', (_name, connect: Connect) => {
   test('a circle of redirects ends after three', async () => {
     await using server = await scriptedServer((response) => response.writeHead(307, { location: '/mcp' }).end())
     await using connection = connect(server.url)
-    await expect(connection(rpcRequest(), callWith())).rejects.toThrow('more than 3 redirects')
+    await expect(connection.exchange(rpcRequest(), callWith())).rejects.toThrow('more than 3 redirects')
     expect(server.received).toHaveLength(4)
   })
 })

@@ -16,18 +16,33 @@ export async function refusedStatus(
   type: string | undefined,
   context: ReplyContext,
 ): Promise<RpcResponse> {
-  const { origin, secrets } = context
-  const { status } = incoming
   const text = await textOf(incoming, type, context)
   const response = type === 'application/json' ? errorIn(text, context) : undefined
   if (response) return answering(response, context)
+  throw errorOf(incoming, text, context)
+}
+
+/** Dependencies for reading a body that is no answer. */
+export type StatusContext = Pick<ReplyContext, 'origin' | 'secrets' | 'touch' | 'bounds'>
+
+/** The {@link HttpError} `status` for an answer, with the beginning of its body. */
+export async function statusError(
+  incoming: Incoming,
+  type: string | undefined,
+  context: StatusContext,
+): Promise<HttpError> {
+  return errorOf(incoming, await textOf(incoming, type, context), context)
+}
+
+function errorOf(incoming: Incoming, text: string, { origin, secrets }: StatusContext): HttpError {
+  const { status } = incoming
   const excerpt = excerptOf(text, secrets)
   const retryAfterMs = retryAfter(incoming.header('retry-after'))
   const said = excerpt === '' ? '' : `: ${excerpt}`
-  throw new HttpError('status', `${origin}: answered ${status}${said}`, { origin, status, excerpt, retryAfterMs })
+  return new HttpError('status', `${origin}: answered ${status}${said}`, { origin, status, excerpt, retryAfterMs })
 }
 
-async function textOf(incoming: Incoming, type: string | undefined, context: ReplyContext): Promise<string> {
+async function textOf(incoming: Incoming, type: string | undefined, context: StatusContext): Promise<string> {
   if (type === 'text/event-stream') {
     incoming.stop()
     return ''

@@ -37,7 +37,7 @@ describe('A request that could not be sent', () => {
     const clock = manualClock()
     const { sender, tries } = failing(refused(), refused())
     const connection = createConnection('http://test/mcp', { clock, random: () => 1 }, sender)
-    const running = connection(rpcRequest(), callWith())
+    const running = connection.exchange(rpcRequest(), callWith())
     const seen: number[] = []
     for (const pause of [99, 1, 199, 1]) {
       await flush()
@@ -57,7 +57,7 @@ describe('A request that could not be sent', () => {
     const clock = manualClock()
     const { sender, tries } = failing(...Array.from({ length: 9 }, refused))
     const connection = createConnection('http://test/mcp', { ...options, clock }, sender)
-    const failure = connection(rpcRequest(), callWith()).catch((error: unknown) => error)
+    const failure = connection.exchange(rpcRequest(), callWith()).catch((error: unknown) => error)
     for (let round = 0; round < 9; round += 1) {
       await flush()
       clock.advance(2000)
@@ -71,7 +71,7 @@ describe('A request that could not be sent', () => {
     const { sender, tries } = failing(refused())
     const controller = new AbortController()
     const connection = createConnection('http://test/mcp', { clock }, sender)
-    const running = connection(rpcRequest(), callWith(controller.signal))
+    const running = connection.exchange(rpcRequest(), callWith(controller.signal))
     await flush()
     controller.abort(new Error('enough'))
     await expect(running).rejects.toThrow('enough')
@@ -87,14 +87,14 @@ describe('What may have reached the server is never sent again', () => {
   ])('%s', async (_title, fields) => {
     const { sender, tries } = failing(Object.assign(new Error('broken'), fields))
     const connection = createConnection('http://test/mcp', {}, sender)
-    await expect(connection(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'closed' })
+    await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'closed' })
     expect(tries()).toBe(1)
   })
 
   test.each(senders)('a server that hangs up on a request over %s', async (_name, connect: Connect) => {
     await using server = await scriptedServer((response) => response.destroy())
     await using connection = connect(server.url)
-    await expect(connection(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'closed' })
+    await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'closed' })
     expect(server.received).toHaveLength(1)
   })
 })
@@ -117,7 +117,7 @@ test.each(senders)(
       return 0
     }
     await using connection = connect(`http://127.0.0.1:${port}/mcp`, { clock, random, timeouts: { headersMs: 0 } })
-    const running = connection(rpcRequest(), callWith())
+    const running = connection.exchange(rpcRequest(), callWith())
     await pausing
     await using server = await scriptedServer(json(rpcResult()), port)
     for (const timer of timers) timer()
@@ -132,7 +132,7 @@ test('a connection that does not open in time is a timeout', async () => {
   const address = silent.address()
   const port = typeof address === 'object' ? address?.port : 0
   const connection = connectHttp(`https://127.0.0.1:${port}/mcp`, { connectMs: 20 })
-  await expect(connection(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'timeout' })
+  await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'timeout' })
   await connection.close()
   silent.close()
 })

@@ -1,12 +1,12 @@
-import type { Incoming, Sender } from './send.ts'
+import type { HttpMethod, Incoming, Sender } from './send.ts'
 
 /** As much of `fetch` as the transport uses. */
 export type FetchFunction = (
   url: string,
   options: {
-    readonly method: 'POST'
+    readonly method: HttpMethod
     readonly headers: [string, string][]
-    readonly body: string
+    readonly body?: string
     readonly signal: AbortSignal
     readonly redirect: 'manual'
   },
@@ -16,13 +16,13 @@ export type FetchFunction = (
 export function fetchSender(fetch: FetchFunction): Sender {
   return {
     decodes: true,
-    send: async ({ url, headers, body, signal }) => {
+    send: async ({ url, method, headers, body, signal }) => {
       const pairs: [string, string][] = []
       for (let index = 0; index + 1 < headers.length; index += 2) {
         pairs.push([headers[index] ?? '', headers[index + 1] ?? ''])
       }
-      const options = { method: 'POST', headers: pairs, body, signal, redirect: 'manual' } as const
-      return incomingOf(await fetch(url.href, options))
+      const options = { method, headers: pairs, signal, redirect: 'manual' } as const
+      return incomingOf(await fetch(url.href, body === undefined ? options : { ...options, body }))
     },
     close: async () => {},
   }

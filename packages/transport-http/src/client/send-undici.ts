@@ -27,13 +27,13 @@ export function undiciSender(options: UndiciOptions): Sender {
     decodes: false,
     send: (outgoing) =>
       new Promise((resolve, reject) => {
-        const { url, headers, body } = outgoing
+        const { url, method, headers, body } = outgoing
         const request = {
           origin: url.origin,
           path: url.pathname + url.search,
-          method: 'POST',
+          method,
           headers: headers as string[],
-          body,
+          body: body ?? null,
           // Our own watch counts; undici's would end a quiet stream after five minutes.
           headersTimeout: 0,
           bodyTimeout: 0,
@@ -67,7 +67,7 @@ function handlerOf(
       // What is only informational comes before the response.
       if (status < 200) return
       body = openBody(stop)
-      resolve({ status, header: (name) => firstOf(headers[name]), read: body.read, stop })
+      resolve({ status, header: (name) => oneOf(name, headers[name]), read: body.read, stop })
     },
     onResponseData: (_, chunk) => body?.take(chunk),
     onResponseEnd: () => body?.end(),
@@ -78,6 +78,8 @@ function handlerOf(
   }
 }
 
-function firstOf(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value
+function oneOf(name: string, value: string | string[] | undefined): string | undefined {
+  if (!Array.isArray(value)) return value
+  // RFC 9110, section 5.3: several lines of one list are one list. Challenges are one; what we read besides is no list.
+  return name === 'www-authenticate' ? value.join(', ') : value[0]
 }

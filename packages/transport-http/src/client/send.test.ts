@@ -12,7 +12,7 @@ test('a dispatcher that was given carries the requests, and stays open for its m
   })
   for (let round = 0; round < 2; round += 1) {
     const connection = connectHttp(server.url, { dispatcher })
-    await connection(rpcRequest(), callWith())
+    await connection.exchange(rpcRequest(), callWith())
     await connection.close()
   }
   expect(carried).toBe(2)
@@ -27,20 +27,20 @@ test('a fetch that was given sends the requests, and is told not to follow redir
       return Response.json(rpcResult())
     },
   })
-  expect(await connection(rpcRequest(), callWith())).toEqual(rpcResult())
+  expect(await connection.exchange(rpcRequest(), callWith())).toEqual(rpcResult())
   expect(sent).toEqual(['https://example.com/mcp?tenant=a', 'POST', 'manual', 'tools/call'])
 })
 
 test('a redirect that a browser hides is refused', async () => {
   const hidden = Object.defineProperty(new Response(null), 'type', { value: 'opaqueredirect' })
   await using connection = connectHttp('https://example.com/mcp', { fetch: async () => hidden })
-  await expect(connection(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'redirect' })
+  await expect(connection.exchange(rpcRequest(), callWith())).rejects.toMatchObject({ code: 'redirect' })
 })
 
 test('an error of the user, who gives the headers, reaches the user as it is', async () => {
   const reason = new Error('no token')
   await using connection = connectHttp('https://example.com/mcp', { headers: () => Promise.reject(reason) })
-  await expect(connection(rpcRequest(), callWith())).rejects.toBe(reason)
+  await expect(connection.exchange(rpcRequest(), callWith())).rejects.toBe(reason)
 })
 
 test('hundreds of calls at once share one signal without a warning', async () => {
@@ -50,7 +50,7 @@ test('hundreds of calls at once share one signal without a warning', async () =>
   await using server = await scriptedServer(json(rpcResult()))
   await using connection = connectHttp(server.url, { connections: 4 })
   const { signal } = new AbortController()
-  await Promise.all(Array.from({ length: 200 }, () => connection(rpcRequest(), callWith(signal))))
+  await Promise.all(Array.from({ length: 200 }, () => connection.exchange(rpcRequest(), callWith(signal))))
   process.off('warning', listen)
   expect(warnings).toEqual([])
   expect(server.connections()).toBeLessThanOrEqual(4)

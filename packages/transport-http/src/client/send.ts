@@ -1,11 +1,15 @@
 import type { Cancellable } from '@x/schema'
 
-/** One POST as it goes out; it stops when it is cancelled. */
+/** The HTTP methods that the protocol uses, earlier revisions of it included. */
+export type HttpMethod = 'POST' | 'GET' | 'DELETE'
+
+/** One request as it goes out; it stops when it is cancelled. */
 export interface Outgoing extends Cancellable {
   readonly url: URL
+  readonly method: HttpMethod
   /** Names and values in turn. */
   readonly headers: readonly string[]
-  readonly body: string
+  readonly body: string | undefined
 }
 
 /** What came back, its body not yet read. */

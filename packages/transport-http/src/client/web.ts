@@ -1,6 +1,18 @@
 export type { Clock } from '@x/schema'
 export type { HttpConnection } from './connect.ts'
-export { connectHttp } from './connect-web.ts'
+export { connectHttp, createHttpClient } from './connect-web.ts'
+export type { HttpEvent, HttpEvents } from './event-stream.ts'
+export type { HttpClient } from './http-client.ts'
 export { HttpError, type HttpErrorCode, type HttpErrorDetails, isHttpError } from './http-error.ts'
-export type { HttpConnectOptions, HttpHeaders, HttpTimeouts, RetryOptions } from './options.ts'
+export type { HttpClientRequest, HttpClientResponse } from './http-response.ts'
+export type {
+  HttpAuthorizer,
+  HttpConnectOptions,
+  HttpHeaders,
+  HttpResponseHead,
+  HttpTarget,
+  HttpTimeouts,
+  RetryOptions,
+} from './options.ts'
+export type { HttpMethod } from './send.ts'
 export type { FetchFunction } from './send-fetch.ts'

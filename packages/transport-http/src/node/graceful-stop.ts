@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { errorCodes, McpError } from '@x/schema'
+import type { AdapterRequest } from '../server/adapter-request.ts'
 import { finishCall, stopCall } from '../server/run-call.ts'
 import type { RunningCall } from '../server/run-call.ts'
 import type { Schedule } from '../server/settings.ts'
@@ -11,6 +12,7 @@ export interface Stoppable {
   readonly server: Server
   readonly open: readonly OpenResponse[]
   readonly running: readonly RunningCall[]
+  readonly adapterRequests: readonly AdapterRequest[]
   readonly schedule: Schedule
 }
 
@@ -23,14 +25,18 @@ const flushMs = 1_000
  * The caller refuses new calls meanwhile.
  */
 export async function stopGracefully(parts: Stoppable, graceMs: number): Promise<void> {
-  const { server, running, schedule } = parts
+  const { server, running, adapterRequests, schedule } = parts
   const closed = new Promise((resolve) => server.once('close', resolve))
   // Server.close of node:http would also cut connections whose answer is written and not yet flushed; net's only
   // stops to listen.
   NetServer.prototype.close.call(server)
   const drained = closeWhenDrained(parts)
   for (const call of running.filter(({ streams }) => streams)) stopCall(call, stopping())
-  const cancelGrace = schedule(() => finishAll(running), graceMs)
+  for (const request of adapterRequests.slice()) request.stop('draining')
+  const cancelGrace = schedule(() => {
+    finishAll(running)
+    for (const request of adapterRequests.slice()) request.stop('closing')
+  }, graceMs)
   const cancelCut = schedule(() => server.closeAllConnections(), graceMs + flushMs)
   await drained
   cancelGrace()

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { createServer as createMcpServer, sealedState, tool } from '@x/server'
-import { expect, test, vi } from 'vitest'
-import { echo, pendingCalls, resultOf } from '../testing/exchanges.ts'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { echo, pendingCalls, resultOf, testServer } from '../testing/exchanges.ts'
 import { handClock } from '../testing/hand-clock.ts'
 import { bodyOf, connectRaw, headOf, requestOf } from '../testing/raw.ts'
 import { type HttpServer, serveHttp } from './serve-http.ts'
@@ -16,7 +16,7 @@ async function check({ port }: HttpServer, path: string, method = 'GET'): Promis
 
 test('a server says that it lives and is ready, to whoever asks by whatever name, without its exchange', async () => {
   const exchange = vi.fn(echo)
-  await using http = await serveHttp(exchange)
+  await using http = await serveHttp(testServer(exchange))
   expect(await check(http, '/healthz')).toEqual([200, '{"ok":true}'])
   expect(await check(http, '/readyz?verbose=1')).toEqual([200, '{"ok":true}'])
   expect(await check(http, '/readyz', 'HEAD')).toEqual([200, ''])
@@ -26,22 +26,70 @@ test('a server says that it lives and is ready, to whoever asks by whatever name
 })
 
 test('an exchange that is overloaded is not ready, and lives', async () => {
-  const load = { ready: false }
-  await using http = await serveHttp(Object.assign(echo.bind(undefined), { load }))
+  const load = { ready: false, draining: false, running: 0 }
+  await using http = await serveHttp(testServer(echo, { load }))
   expect(await check(http, '/readyz')).toEqual([503, '{"ok":false}'])
   expect(await check(http, '/healthz')).toEqual([200, '{"ok":true}'])
   load.ready = true
   expect((await check(http, '/readyz'))[0]).toBe(200)
 })
 
+test.each<[string, () => Promise<boolean>]>([
+  ['says no', () => Promise.resolve(false)],
+  ['rejects', () => Promise.reject(new Error('the database is away'))],
+])('a server whose readiness %s is not ready, and lives', async (_, ready) => {
+  await using http = await serveHttp(testServer(echo, { ready }))
+  expect(await check(http, '/readyz')).toEqual([503, '{"ok":false}'])
+  expect(await check(http, '/healthz')).toEqual([200, '{"ok":true}'])
+})
+
+describe('with a clock of the test', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  test('a server whose readiness is never decided is not ready after 5 seconds', async () => {
+    const ready = vi.fn(() => new Promise<boolean>(() => {}))
+    await using http = await serveHttp(testServer(echo, { ready }))
+    const answer = check(http, '/readyz')
+    while (ready.mock.calls.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    vi.advanceTimersByTime(5000)
+    expect(await answer).toEqual([503, '{"ok":false}'])
+  })
+
+  test('those who ask within a second share one answer, which never hides a stop', async () => {
+    const ready = vi.fn(() => Promise.resolve(true))
+    const { exchange, next } = pendingCalls()
+    const http = await serveHttp(testServer(exchange, { ready }), { keepAliveMs: 0, timeoutMs: 0 })
+    for (const expected of [1, 2]) {
+      expect((await Promise.all([check(http, '/readyz'), check(http, '/readyz')])).map(([status]) => status)).toEqual([
+        200, 200,
+      ])
+      vi.advanceTimersByTime(999)
+      expect((await check(http, '/readyz'))[0]).toBe(200)
+      expect(ready).toHaveBeenCalledTimes(expected)
+      vi.advanceTimersByTime(1)
+    }
+    await check(http, '/readyz')
+    const kept = connectRaw(http.port)
+    kept.send(requestOf('tools/list', 1))
+    const call = await next()
+    const closing = http.close({ noticeMs: 1000 })
+    expect((await check(http, '/readyz'))[0]).toBe(503)
+    expect(ready).toHaveBeenCalledTimes(3)
+    call.answer()
+    vi.advanceTimersByTime(1000)
+    await closing
+  })
+})
+
 test('the paths are the ones that were chosen, or none', async () => {
-  await using chosen = await serveHttp(echo, { health: { live: '/live', ready: false } })
+  await using chosen = await serveHttp(testServer(echo), { health: { live: '/live', ready: false } })
   expect((await check(chosen, '/live'))[0]).toBe(200)
   expect((await check(chosen, '/healthz'))[0]).toBe(404)
   expect((await check(chosen, '/readyz'))[0]).toBe(404)
-  await using none = await serveHttp(echo, { health: false })
+  await using none = await serveHttp(testServer(echo), { health: false })
   expect((await check(none, '/healthz'))[0]).toBe(404)
-  await expect(serveHttp(echo, { health: { live: 'healthz' } })).rejects.toThrow(
+  await expect(serveHttp(testServer(echo), { health: { live: 'healthz' } })).rejects.toThrow(
     'health.live is "healthz": write a path',
   )
 })
@@ -54,7 +102,7 @@ test('a server that stops gives notice: it is not ready and still serves, and on
     drained.push('drain')
     return () => void drained.push('back')
   }
-  const http = await serveHttp(Object.assign(exchange, { drain }), {
+  const http = await serveHttp(testServer(exchange, { drain }), {
     schedule: clock.schedule,
     keepAliveMs: 0,
     timeoutMs: 0,
@@ -89,7 +137,7 @@ test('a server that stops gives notice: it is not ready and still serves, and on
 
 test('a check over a connection that was kept is answered while calls are refused, and ends it', async () => {
   const { exchange, next } = pendingCalls()
-  const http = await serveHttp(exchange)
+  const http = await serveHttp(testServer(exchange))
   const balancer = connectRaw(http.port)
   const get = 'GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n'
   balancer.send(get)
@@ -137,7 +185,10 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   '%s stops a server that was told to stop on signals, once',
   async (signal) => {
     const others = process.listeners(signal)
-    const http = await serveHttp(async (request) => resultOf(request), { stopOnSignals: { graceMs: 1000 } })
+    const http = await serveHttp(
+      testServer(async (request) => resultOf(request)),
+      { stopOnSignals: { graceMs: 1000 } },
+    )
     const added = process.listeners(signal).filter((listener) => !others.includes(listener))
     expect(added).toHaveLength(1)
     process.emit(signal)
@@ -152,9 +203,9 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 
 test('a server that was closed, or that was not told to, leaves signals alone', async () => {
   const before = process.listenerCount('SIGTERM')
-  await using quiet = await serveHttp(echo)
+  await using quiet = await serveHttp(testServer(echo))
   expect(process.listenerCount('SIGTERM')).toBe(before)
-  const http = await serveHttp(echo, { stopOnSignals: true })
+  const http = await serveHttp(testServer(echo), { stopOnSignals: true })
   expect(process.listenerCount('SIGTERM')).toBe(before + 1)
   await http.close()
   expect(process.listenerCount('SIGTERM')).toBe(before)

@@ -8,27 +8,65 @@ export interface HealthOptions {
   readonly ready?: string | false | undefined
 }
 
+/** The readiness of a server. */
+export interface ReadyState {
+  /** Returns true when it takes calls at all; asked every time. */
+  isOpen(): boolean
+  /** Returns true when its dependencies can be reached. */
+  dependencies(): Promise<boolean>
+}
+
 /** Answers a request for one of the paths; false for a request for anything else. */
 export type HealthCheck = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /**
- * Answers health checks without touching the exchange, so that they are answered whatever it is busy with. Whoever asks learns one word,
+ * Answers health checks beside the exchange, so that they are answered whatever it is busy with. `ready` also asks the server for what it
+ * depends on, at most once a second and for at most 5 seconds. Whoever asks learns one word,
  * and needs no name that is allowed: a balancer calls an instance by its address.
  *
  * Throws a TypeError for a path that is none.
  */
-export function healthCheck(options: false | HealthOptions, isReady: () => boolean): HealthCheck {
+export function healthCheck(options: false | HealthOptions, state: ReadyState): HealthCheck {
   if (options === false) return () => false
   const { live = '/healthz', ready = '/readyz' } = options
-  const checks = new Map<string | undefined, () => boolean>()
+  const checks = new Map<string | undefined, () => boolean | Promise<boolean>>()
   if (live !== false) checks.set(pathOf('live', live), () => true)
-  if (ready !== false) checks.set(pathOf('ready', ready), isReady)
+  if (ready !== false) {
+    const dependencies = shared(state.dependencies)
+    checks.set(pathOf('ready', ready), () => state.isOpen() && dependencies())
+  }
   return (request, response) => {
     const check = checks.get(request.url?.split('?', 1)[0])
     if (check === undefined) return false
-    answer(request, response, check())
+    const well = check()
+    if (typeof well === 'boolean') answer(request, response, well)
+    else void well.then((isWell) => answer(request, response, isWell))
     return true
   }
+}
+
+/** Times of an answer about the server's dependencies, in milliseconds: how long it holds, and how long it may take. */
+const times = { freshMs: 1000, limitMs: 5000 }
+
+/** Balancers and strangers may ask as often as they like: those who ask within a second share one answer. */
+function shared(isReady: () => Promise<boolean>): () => Promise<boolean> {
+  let asked: { readonly at: number; readonly well: Promise<boolean> } | undefined
+  return () => {
+    const now = performance.now()
+    if (asked === undefined || now - asked.at >= times.freshMs) asked = { at: now, well: withinLimit(isReady()) }
+    return asked.well
+  }
+}
+
+function withinLimit(well: Promise<boolean>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, times.limitMs, false).unref()
+    const settle = (isWell: boolean): void => {
+      clearTimeout(timer)
+      resolve(isWell)
+    }
+    well.then(settle, () => settle(false))
+  })
 }
 
 function pathOf(name: keyof HealthOptions, path: string): string {

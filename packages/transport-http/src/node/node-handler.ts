@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Exchange } from '@x/schema'
+import type { Server } from '@x/schema'
 import type { Platform } from '../server/platform.ts'
 import type { RequestView } from '../server/request-view.ts'
 import { beat, type HandlerContext, type RunningCall } from '../server/run-call.ts'
 import { serveRequest } from '../server/serve-request.ts'
+import { checkExposure } from '../server/exposure.ts'
 import { compileSettings } from '../server/settings.ts'
 import type { HandlerOptions } from '../server/settings.ts'
 import { createCoarseWaits } from './coarse-waits.ts'
 import { nodeOutlet, type NodeTarget } from './outlet.ts'
-import { readBody } from './read-body.ts'
-import type { NodeRequest } from './read-body.ts'
+import { type NodeRequest, readBody } from './read-body.ts'
 
 /** Answers a request of node:http, and of frameworks whose requests are node's (Express, Connect, Fastify's `raw`). */
 export type NodeHandler = (request: NodeRequest, response: ServerResponse) => void
@@ -18,7 +18,7 @@ export type NodeHandler = (request: NodeRequest, response: ServerResponse) => vo
 export type NodeHandlerOptions = HandlerOptions<IncomingMessage>
 
 /**
- * Serves an exchange to node:http without building web objects; no framework is needed, and any can mount it.
+ * Serves a server to node:http without building web objects; no framework is needed, and any can mount it.
  *
  * A body that a parser has read before is taken from `request.body`.
  *
@@ -27,18 +27,20 @@ export type NodeHandlerOptions = HandlerOptions<IncomingMessage>
  *
  * @throws TypeError or RangeError for options that make no sense.
  */
-export function nodeHandler(exchange: Exchange, options: NodeHandlerOptions = {}): NodeHandler {
-  return handlerIn(contextOf(exchange, options))
+export function nodeHandler(server: Server, options: NodeHandlerOptions = {}): NodeHandler {
+  return handlerIn(contextOf(server, options))
 }
 
 /** Makes a context of what users give. */
-export function contextOf(exchange: Exchange, options: NodeHandlerOptions): NodeContext {
+export function contextOf(server: Server, options: NodeHandlerOptions): NodeContext {
   const running: RunningCall<NodeTarget>[] = []
-  const settings = compileSettings(options, quietSchedule)
+  checkExposure(server, options)
+  const adapter = server.adapters.http
+  const settings = compileSettings({ clientAddress: addressOf, ...options }, quietSchedule, adapter)
   // A clock of the user's own is taken at its word.
   const isCoarse = options.schedule === undefined
   const waitCoarsely = isCoarse ? createCoarseWaits(running, quietSchedule, (call) => beat(call, context)) : undefined
-  const context: NodeContext = { exchange, settings, platform, running, waitCoarsely }
+  const context: NodeContext = { server, settings, platform, running, waitCoarsely, adapter, adapterRequests: [] }
   return context
 }
 
@@ -62,6 +64,10 @@ export function handlerIn(context: NodeContext): NodeHandler {
   return (request, response) => void serveRequest({ request, response, pending: '' }, context)
 }
 
+function addressOf({ source }: RequestView<IncomingMessage>): string | undefined {
+  return source.socket.remoteAddress
+}
+
 function viewOf(request: IncomingMessage): RequestView<IncomingMessage> {
   const { headers, method = '', url = '' } = request
   return {
@@ -72,8 +78,19 @@ function viewOf(request: IncomingMessage): RequestView<IncomingMessage> {
       const value = headers[name]
       return typeof value === 'string' ? value : undefined
     },
+    headerValues: (name) => valuesOf(request.rawHeaders, name),
     forEachHeader(visit) {
       for (const [name, value] of Object.entries(headers)) if (typeof value === 'string') visit(value, name)
     },
   }
+}
+
+// Names of another length are passed over: this runs for every request that somebody authenticates.
+function valuesOf(raw: readonly string[], name: string): readonly string[] {
+  const values: string[] = []
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const [known = '', value = ''] = [raw[index], raw[index + 1]]
+    if (known.length === name.length && known.toLowerCase() === name) values.push(value)
+  }
+  return values
 }

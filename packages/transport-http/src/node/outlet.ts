@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { nextTick } from 'node:process'
 import type { MessagePieces } from '@x/schema'
 import type { Answer, Outlet } from '../server/outlet.ts'
@@ -39,8 +40,9 @@ export const nodeOutlet: Outlet<NodeTarget> = {
     return response.writableNeedDrain && !response.destroyed ? drainedOf(response) : undefined
   },
   destroy: ({ response }) => void response.destroy(),
-  onClose({ response }, run) {
+  onClose({ request, response }, run) {
     if (response.closed) run()
+    else if (response.socket === null) onQueuedClose(request.socket, response, run)
     else response.on('close', run)
   },
 }
@@ -58,6 +60,19 @@ export function sendAnswer(response: ServerResponse, { status, headers, body, cl
   response.writeHead(status, ['Content-Type', 'application/json', 'Content-Length', length, ...headers])
   if (typeof body === 'string') response.end(body)
   else endWith(response, body)
+}
+
+/** A response that waits for others on its connection gets no event when the connection closes. */
+function onQueuedClose(socket: Socket, response: ServerResponse, run: () => void): void {
+  const runOnce = (): void => {
+    socket.off('close', runOnce)
+    response.off('close', runOnce)
+    run()
+  }
+  // As many listeners as requests that one connection may have at once.
+  socket.setMaxListeners(0)
+  socket.once('close', runOnce)
+  response.once('close', runOnce)
 }
 
 function flush(target: NodeTarget): void {

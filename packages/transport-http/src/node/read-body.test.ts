@@ -1,6 +1,6 @@
 import { errorCodes } from '@x/schema'
 import { expect, test, vi } from 'vitest'
-import { echo, pendingCalls } from '../testing/exchanges.ts'
+import { echo, pendingCalls, testServer } from '../testing/exchanges.ts'
 import { bodyOf, connectRaw, headOf, requestOf } from '../testing/raw.ts'
 import { serveHttp } from './serve-http.ts'
 
@@ -8,7 +8,7 @@ const bounds = { bytes: 1_000 }
 
 test('a body without a length is cut off at the bound while it comes, and answered with JSON', async () => {
   const exchange = vi.fn(echo)
-  await using http = await serveHttp(exchange, { bounds })
+  await using http = await serveHttp(testServer(exchange), { bounds })
   const raw = connectRaw(http.port)
   raw.send(headOf('tools/list', ['Transfer-Encoding: chunked']))
   for (let part = 0; part < 3; part += 1) raw.send(`190\r\n${'x'.repeat(400)}\r\n`)
@@ -24,7 +24,7 @@ test('a body without a length is cut off at the bound while it comes, and answer
 })
 
 test('a peer that goes on sending after the refusal is cut off', async () => {
-  await using http = await serveHttp(echo, { bounds })
+  await using http = await serveHttp(testServer(echo), { bounds })
   const raw = connectRaw(http.port)
   raw.send(headOf('tools/list', ['Transfer-Encoding: chunked']))
   const part = `10000\r\n${'x'.repeat(65_536)}\r\n`
@@ -36,7 +36,7 @@ test('a peer that goes on sending after the refusal is cut off', async () => {
 })
 
 test('a length past the bound is refused before the body comes', async () => {
-  await using http = await serveHttp(echo, { bounds })
+  await using http = await serveHttp(testServer(echo), { bounds })
   const raw = connectRaw(http.port)
   raw.send(headOf('tools/list', ['Content-Length: 1001']))
   expect(await raw.until('}}')).toMatch(/^HTTP\/1.1 413 [^]*"code":-32700/)
@@ -45,7 +45,7 @@ test('a length past the bound is refused before the body comes', async () => {
 
 test('a length that is less than the body ends the request there', async () => {
   const exchange = vi.fn(echo)
-  await using http = await serveHttp(exchange)
+  await using http = await serveHttp(testServer(exchange))
   const raw = connectRaw(http.port)
   raw.send(headOf('tools/list', ['Content-Length: 10']) + bodyOf('tools/list', 1))
   expect(await raw.closed()).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/)
@@ -54,7 +54,7 @@ test('a length that is less than the body ends the request there', async () => {
 
 test('a length that is more than the body waits, and ends with the connection', async () => {
   const exchange = vi.fn(echo)
-  await using http = await serveHttp(exchange)
+  await using http = await serveHttp(testServer(exchange))
   const raw = connectRaw(http.port)
   const body = bodyOf('tools/list', 1)
   raw.send(headOf('tools/list', [`Content-Length: ${body.length + 1}`]) + body)
@@ -65,7 +65,7 @@ test('a length that is more than the body waits, and ends with the connection', 
 
 test('a body in chunks of one byte is read whole, characters of several bytes too', async () => {
   const { exchange, next } = pendingCalls()
-  await using http = await serveHttp(exchange)
+  await using http = await serveHttp(testServer(exchange))
   const raw = connectRaw(http.port)
   raw.send(headOf('tools/list', ['Transfer-Encoding: chunked']))
   const text = `${'é€😀'.repeat(20_000)}`
@@ -81,7 +81,7 @@ test('a body in chunks of one byte is read whole, characters of several bytes to
 
 test('line breaks in a header value do not get as far as a header of the answer', async () => {
   const exchange = vi.fn(echo)
-  await using http = await serveHttp(exchange, { cors: true })
+  await using http = await serveHttp(testServer(exchange), { cors: true })
   const raw = connectRaw(http.port)
   raw.send(headOf('tools/list\r\nOrigin: http://localhost\nX-Evil: 1', ['Content-Length: 0']))
   expect(await raw.closed()).not.toMatch(/X-Evil/i)
@@ -89,7 +89,7 @@ test('line breaks in a header value do not get as far as a header of the answer'
 })
 
 test('headers that come twice are not the value that the body says', async () => {
-  await using http = await serveHttp(echo)
+  await using http = await serveHttp(testServer(echo))
   const raw = connectRaw(http.port)
   const body = bodyOf('tools/list', 1)
   raw.send(headOf('tools/list', ['Mcp-Method: tools/list', `Content-Length: ${body.length}`]) + body)

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
-import type { RpcNotification } from '@x/schema'
+import type { Exchange, RpcNotification } from '@x/schema'
 import { createServer as createMcpServer, sealedState } from '@x/server'
 import { expect, test, vi } from 'vitest'
-import { abortOf, echo, pendingCalls, progress, resultOf } from '../testing/exchanges.ts'
+import { abortOf, echo, pendingCalls, progress, resultOf, testServer } from '../testing/exchanges.ts'
 import { handClock } from '../testing/hand-clock.ts'
 import { connectRaw, requestOf } from '../testing/raw.ts'
 import { post } from '../testing/sent.ts'
@@ -15,14 +15,14 @@ async function send(url: string, sent = post('tools/list')): Promise<[number, st
 }
 
 test('a server listens on the loopback address at /mcp unless it is told otherwise [SHT-001 SHT-005]', async () => {
-  await using http = await serveHttp(echo)
+  await using http = await serveHttp(testServer(echo))
   expect(http.url).toBe(`http://127.0.0.1:${http.port}/mcp`)
   expect(await send(http.url)).toEqual([200, expect.stringContaining('"tools/list"')])
   expect((await send(`${http.url}?tenant=1`))[0]).toBe(200)
 })
 
 test('another path is answered with 404 and JSON', async () => {
-  await using http = await serveHttp(echo, { path: '/api/mcp' })
+  await using http = await serveHttp(testServer(echo), { path: '/api/mcp' })
   const [status, body] = await send(`http://127.0.0.1:${http.port}/mcp`)
   expect([status, JSON.parse(body).error.message]).toEqual([404, 'There is nothing here: the endpoint is /api/mcp'])
   expect((await send(http.url))[0]).toBe(200)
@@ -31,14 +31,14 @@ test('another path is answered with 404 and JSON', async () => {
 test.each([['localhost'], ['::1'], ['127.0.0.2']])(
   'the host %s is this machine and serves its own name [SHT-004]',
   async (host) => {
-    await using http = await serveHttp(echo, { host })
+    await using http = await serveHttp(testServer(echo), { host })
     expect((await send(http.url))[0]).toBe(200)
   },
 )
 
 test('an address that others can reach needs a list of hosts [SHT-005]', async () => {
-  await expect(serveHttp(echo, { host: '0.0.0.0' })).rejects.toThrow('allowedHosts')
-  await using http = await serveHttp(echo, { host: '0.0.0.0', allowedHosts: ['127.0.0.1'] })
+  await expect(serveHttp(testServer(echo), { host: '0.0.0.0' })).rejects.toThrow('allowedHosts')
+  await using http = await serveHttp(testServer(echo), { host: '0.0.0.0', allowedHosts: ['127.0.0.1'] })
   expect((await send(`http://127.0.0.1:${http.port}/mcp`))[0]).toBe(200)
   expect((await send(`http://localhost:${http.port}/mcp`))[0]).toBe(403)
 })
@@ -48,8 +48,7 @@ const localOnly = 'it was made without keys: give it some'
 test.each([['0.0.0.0'], ['::'], ['192.0.2.1'], ['mcp.example.com']])(
   'an exchange that is for this machine alone is not served on %s, whatever hosts are allowed, and the reason is told',
   async (host) => {
-    const exchange = Object.assign(echo.bind(undefined), { localOnly })
-    const serving = serveHttp(exchange, { host, allowedHosts: '*' })
+    const serving = serveHttp(testServer(echo, { localOnly }), { host, allowedHosts: '*' })
     await expect(serving).rejects.toThrow(TypeError)
     await expect(serving).rejects.toThrow(`host "${host}" can be reached from other machines, but ${localOnly}`)
   },
@@ -58,8 +57,7 @@ test.each([['0.0.0.0'], ['::'], ['192.0.2.1'], ['mcp.example.com']])(
 test.each([['127.0.0.1'], ['localhost'], ['::1'], ['127.0.0.2']])(
   'an exchange that is for this machine alone is served on %s',
   async (host) => {
-    const exchange = Object.assign(echo.bind(undefined), { localOnly })
-    await using http = await serveHttp(exchange, { host })
+    await using http = await serveHttp(testServer(echo, { localOnly }), { host })
     expect((await send(http.url))[0]).toBe(200)
   },
 )
@@ -76,8 +74,8 @@ test('a server is for this machine alone until it is given keys, or told that no
 })
 
 test('a port that is in use is an error that says what to do', async () => {
-  await using http = await serveHttp(echo)
-  const second = serveHttp(echo, { port: http.port })
+  await using http = await serveHttp(testServer(echo))
+  const second = serveHttp(testServer(echo), { port: http.port })
   await expect(second).rejects.toThrow(
     `127.0.0.1:${http.port} is in use: stop what listens there, or give another port`,
   )
@@ -85,13 +83,13 @@ test('a port that is in use is an error that says what to do', async () => {
 })
 
 test('an address that is not of this machine is an error that names it', async () => {
-  const serving = serveHttp(echo, { host: '192.0.2.1', allowedHosts: '*' })
+  const serving = serveHttp(testServer(echo), { host: '192.0.2.1', allowedHosts: '*' })
   await expect(serving).rejects.toThrow('192.0.2.1:0 cannot be bound')
 })
 
 test('a server that stops lets running calls finish, refuses new ones and closes idle connections', async () => {
   const { exchange, next } = pendingCalls()
-  const http = await serveHttp(exchange)
+  const http = await serveHttp(testServer(exchange))
   const idle = connectRaw(http.port)
   idle.send(requestOf('tools/list', 1))
   const first = await next()
@@ -115,7 +113,7 @@ test('a server that stops lets running calls finish, refuses new ones and closes
 })
 
 test('a connection that is idle does not hold the stop up', async () => {
-  const http = await serveHttp(echo)
+  const http = await serveHttp(testServer(echo))
   const raw = connectRaw(http.port)
   raw.send(requestOf('tools/list', 1))
   await raw.until('"result"')
@@ -126,7 +124,7 @@ test('a connection that is idle does not hold the stop up', async () => {
 test('a call that outlives the grace is aborted and answered', async () => {
   const { exchange, next } = pendingCalls()
   const clock = handClock()
-  const http = await serveHttp(exchange, { schedule: clock.schedule, keepAliveMs: 0, timeoutMs: 0 })
+  const http = await serveHttp(testServer(exchange), { schedule: clock.schedule, keepAliveMs: 0, timeoutMs: 0 })
   const sending = send(http.url)
   const { call } = await next()
   const closing = http.close({ graceMs: 5_000 })
@@ -142,7 +140,7 @@ test('a call that outlives the grace is aborted and answered', async () => {
 test('a reader that takes nothing cannot hold the stop up', async () => {
   const { exchange, next } = pendingCalls()
   const clock = handClock()
-  const http = await serveHttp(exchange, { schedule: clock.schedule, keepAliveMs: 0, timeoutMs: 0 })
+  const http = await serveHttp(testServer(exchange), { schedule: clock.schedule, keepAliveMs: 0, timeoutMs: 0 })
   const raw = connectRaw(http.port)
   raw.socket.pause()
   raw.send(requestOf('tools/list', 1))
@@ -157,7 +155,7 @@ test('a reader that takes nothing cannot hold the stop up', async () => {
 
 test('an answer that is still on its way to a slow reader is not cut short by a stop', async () => {
   const { exchange, next } = pendingCalls()
-  const http = await serveHttp(exchange)
+  const http = await serveHttp(testServer(exchange))
   const raw = connectRaw(http.port)
   raw.socket.pause()
   raw.send(requestOf('tools/list', 1))
@@ -172,11 +170,12 @@ test('an answer that is still on its way to a slow reader is not cut short by a 
 
 test('a stream of changes is asked to end as soon as the stop begins, and its response still goes out', async () => {
   const acknowledged: RpcNotification = { jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged' }
-  const http = await serveHttp(async (request, call) => {
+  const listening: Exchange = async (request, call) => {
     call.notify(acknowledged)
     await abortOf(call.signal)
     return resultOf(request, { ended: true })
-  })
+  }
+  const http = await serveHttp(testServer(listening))
   const raw = connectRaw(http.port)
   raw.send(requestOf('subscriptions/listen', 1))
   await raw.until('acknowledged')
@@ -189,7 +188,7 @@ test('a stream of changes is asked to end as soon as the stop begins, and its re
 test('closing twice is closing once, and `await using` closes', async () => {
   let url = ''
   {
-    await using http = await serveHttp(echo)
+    await using http = await serveHttp(testServer(echo))
     url = http.url
     expect(http.close()).toBe(http.close())
   }
@@ -200,7 +199,7 @@ test('a socket that does not read loses progress beyond the bound, and the serve
   let sent = 0
   const message = 'x'.repeat(100_000)
   const { exchange, next } = pendingCalls()
-  await using http = await serveHttp(exchange, { maxQueuedBytes: 1_000_000 })
+  await using http = await serveHttp(testServer(exchange), { maxQueuedBytes: 1_000_000 })
   const raw = connectRaw(http.port)
   raw.socket.pause()
   raw.send(requestOf('tools/list', 1))
@@ -220,7 +219,7 @@ test('a socket that does not read loses progress beyond the bound, and the serve
 
 test('a client that leaves while its body is on the way is no error', async () => {
   const onError = vi.fn()
-  await using http = await serveHttp(echo, { onError })
+  await using http = await serveHttp(testServer(echo), { onError })
   const raw = connectRaw(http.port)
   raw.send(requestOf('tools/list', 1).slice(0, -20))
   await new Promise((resolve) => setImmediate(resolve))
@@ -233,7 +232,7 @@ test('a client that leaves while its body is on the way is no error', async () =
 test('a server that somebody else made may use the handler with a body that was read before', async () => {
   const { nodeHandler } = await import('./node-handler.ts')
   const bodies = [{ parsed: true }, '{"jsonrpc":', Buffer.from([0xff]), undefined]
-  const handle = nodeHandler(echo)
+  const handle = nodeHandler(testServer(echo))
   const server = createServer((request, response) => {
     request.resume().on('end', () => handle(Object.assign(request, { body: bodies.shift() }), response))
   })

@@ -1,17 +1,16 @@
 import { createServer } from 'node:http'
-import type { Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { errorCodes } from '@x/schema'
-import { isLoopback, loopbackHosts, parseHost } from '../server/hosts.ts'
+import { errorCodes, type Server } from '@x/schema'
 import { refuse } from '../server/refusal.ts'
-import type { HttpRefusal } from '../server/refusal.ts'
 import { platformSchedule } from '../server/settings.ts'
 import { type HealthOptions, healthCheck } from './health.ts'
+import { answerBeside } from './documents.ts'
 import { contextOf, handlerIn } from './node-handler.ts'
 import type { NodeHandlerOptions } from './node-handler.ts'
-import { keepOpen, type OpenResponse } from './open-responses.ts'
+import { createOpenResponses, type ResponseBounds } from './open-responses.ts'
 import { sendAnswer } from './outlet.ts'
-import type { ServedExchange } from './served-exchange.ts'
+import { checkReach, inUrl, isThisMachine, ownHosts } from './reach.ts'
 import { type StopOptions, type Stopping, stopOnce } from './stop.ts'
 
 /** Where {@link serveHttp} listens, and how it behaves. */
@@ -22,8 +21,17 @@ export interface ServeHttpOptions extends NodeHandlerOptions {
   readonly host?: string | undefined
   /** The path of the endpoint, `/mcp` by default; every other answers 404. */
   readonly path?: string | undefined
+  /** Sees every request first, except health checks; returns true for one that it answers itself, such as a request for a page. */
+  readonly onRequest?: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
   /** Where balancers look whether the server is well: `/healthz` and `/readyz` by default, `false` for nowhere. */
   readonly health?: false | HealthOptions | undefined
+  /**
+   * Milliseconds that a client may take nothing of a finished answer before its connection is closed; 60,000 by default, 0 for ever. An
+   * answer that nobody reads would otherwise be held for as long as the client likes.
+   */
+  readonly writeTimeoutMs?: number | undefined
+  /** Requests that one connection may have under way at once (HTTP/1.1 pipelining), 16 by default; one more gets 503. */
+  readonly maxPipelined?: number | undefined
   /**
    * Stops the server at SIGTERM and SIGINT: `true`, or how. The process then ends by itself when nothing else keeps it; a
    * second signal ends it at once. Off by default.
@@ -38,7 +46,8 @@ export interface HttpServer {
   readonly port: number
   /**
    * Stops: the server is not ready any more, running calls move on to other instances where they can, new ones get 503 after
-   * `noticeMs`, and those that run have `graceMs` to finish. Resolves when every connection is closed; calling it again gives the same promise.
+   * `noticeMs`, and those that run have `graceMs` to finish; then the server itself closes, with the last of its hosts. Resolves when every
+   * connection is closed; calling it again gives the same promise.
    */
   close(options?: StopOptions): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -53,41 +62,44 @@ const serverOptions = {
 }
 
 /**
- * Serves an exchange on a port of its own.
+ * Serves a server on a port of its own, and closes it when it stops, unless another host serves it still.
  *
  * A request's head has 15 seconds to arrive and its body 60; an idle connection is kept for 65.
  *
  * @example
  * await using http = await serveHttp(server, { port: 3000 })
  *
- * @throws TypeError or RangeError for options that make no sense, such as a public address without `allowedHosts`, or for an
- * exchange that is for this machine alone.
+ * @throws TypeError or RangeError for options that make no sense, such as a public address without `allowedHosts`, or for a
+ * server that is for this machine alone.
  * @throws Error when the address cannot be bound; its `cause` is the system's error.
  */
-export async function serveHttp(exchange: ServedExchange, options: ServeHttpOptions = {}): Promise<HttpServer> {
+export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {}): Promise<HttpServer> {
   const { port = 0, host = '127.0.0.1', path = '/mcp' } = options
-  if (!isThisMachine(host)) refuseLocalOnly(exchange, host)
-  const context = contextOf(exchange, { ...options, allowedHosts: options.allowedHosts ?? ownHosts(host) })
-  const open: OpenResponse[] = []
+  if (!isThisMachine(host)) checkReach(mcpServer, options, host)
+  const context = contextOf(mcpServer, { ...options, allowedHosts: options.allowedHosts ?? ownHosts(host) })
+  const open = createOpenResponses(boundsOf(options))
   const stopping: Stopping = { phase: 'open' }
 
   const handle = handlerIn(context)
-  const isHealthCheck = healthCheck(
-    options.health ?? {},
-    () => stopping.phase === 'open' && exchange.load?.ready !== false,
-  )
+  const isHealthCheck = healthCheck(options.health ?? {}, {
+    isOpen: () => stopping.phase === 'open' && mcpServer.load.ready,
+    dependencies: () => mcpServer.ready(),
+  })
   const server = createServer(serverOptions, (request, response) => {
-    keepOpen(open, response)
+    const fits = open.add(response)
     // A client that is told so early has its next call at another instance, and not refused here.
     if (stopping.phase !== 'open') response.shouldKeepAlive = false
-    if (isHealthCheck(request, response)) return
-    if (stopping.phase === 'refusing') refuseRest(response)
+    if (isHealthCheck(request, response) || options.onRequest?.(request, response)) return
+    if (!fits) rejectPipelined(response)
+    else if (stopping.phase === 'refusing') refuseRest(response)
     else if (isAt(path, request.url)) handle(request, response)
-    else sendAnswer(response, refuse(notHere(path), []))
+    else answerBeside({ request, response, path }, context)
   })
   const bound = await listen(server, host, port)
   const { schedule = platformSchedule, stopOnSignals: onSignals = false } = options
-  const close = stopOnce({ server, open, running: context.running, schedule, exchange, stopping, onSignals })
+  const { running, adapterRequests } = context
+  server.once('close', open.stop)
+  const close = stopOnce({ server, open: open.all, running, adapterRequests, schedule, mcpServer, stopping, onSignals })
   return { url: `http://${inUrl(host)}:${bound}${path}`, port: bound, close, [Symbol.asyncDispose]: () => close() }
 }
 
@@ -95,8 +107,16 @@ function isAt(path: string, url: string | undefined): boolean {
   return url === path || url?.split('?', 1)[0] === path
 }
 
-function notHere(path: string): HttpRefusal {
-  return { status: 404, message: `There is nothing here: the endpoint is ${path}` }
+function rejectPipelined(response: ServerResponse): void {
+  const message = 'Too many requests at once on one connection: wait for their answers, or open another connection'
+  response.shouldKeepAlive = false
+  sendAnswer(response, refuse({ status: 503, code: errorCodes.internal, message }, []))
+}
+
+function boundsOf({ writeTimeoutMs = 60_000, maxPipelined = 16 }: ServeHttpOptions): ResponseBounds {
+  if (!(writeTimeoutMs >= 0)) throw new RangeError(`writeTimeoutMs is ${writeTimeoutMs}: give milliseconds from 0 up`)
+  if (!(maxPipelined >= 1)) throw new RangeError(`maxPipelined is ${maxPipelined}: give a number from 1 up`)
+  return { writeTimeoutMs, maxPipelined }
 }
 
 function refuseRest(response: ServerResponse): void {
@@ -106,30 +126,7 @@ function refuseRest(response: ServerResponse): void {
   sendAnswer(response, refuse({ ...refusal, data, headers: { 'Retry-After': '1' } }, []))
 }
 
-function isThisMachine(host: string): boolean {
-  const name = parseHost(inUrl(host))?.name
-  return name !== undefined && isLoopback(name)
-}
-
-function refuseLocalOnly({ localOnly }: ServedExchange, host: string): void {
-  if (localOnly !== undefined)
-    throw new TypeError(`host "${host}" can be reached from other machines, but ${localOnly}`)
-}
-
-// What reaches the loopback address was meant for this machine; on any other, only the operator knows its names.
-function ownHosts(host: string): readonly string[] {
-  const name = parseHost(inUrl(host))?.name
-  if (name !== undefined && isLoopback(name)) return [...loopbackHosts, name]
-  throw new TypeError(
-    `host "${host}" can be reached from other machines: give allowedHosts, the names by which they call it, or "*" behind a proxy that checks them`,
-  )
-}
-
-function inUrl(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
-}
-
-function listen(server: Server, host: string, port: number): Promise<number> {
+function listen(server: NodeServer, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(unbound(error, host, port)))
     server.listen(port, host, () => resolve(portOf(server.address())))

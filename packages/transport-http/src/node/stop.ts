@@ -1,5 +1,5 @@
 import { type Stoppable, stopGracefully } from './graceful-stop.ts'
-import type { ServedExchange } from './served-exchange.ts'
+import type { Server } from '@x/schema'
 import { onStopSignal } from './stop-signals.ts'
 
 /** How a server stops. */
@@ -21,7 +21,7 @@ export interface Stopping {
 
 /** What a stop is about. */
 export interface StopParts extends Stoppable {
-  readonly exchange: ServedExchange
+  readonly mcpServer: Server
   readonly stopping: Stopping
   /** Whether signals stop the server, and how. */
   readonly onSignals: boolean | StopOptions
@@ -32,11 +32,12 @@ const tenSeconds = 10_000
 /** A function that stops a server once, however often it is called. */
 export function stopOnce(parts: StopParts): (options?: StopOptions) => Promise<void> {
   const { onSignals } = parts
+  const release = parts.mcpServer.attachHost()
   let stopped: Promise<void> | undefined
   let forgetSignals = (): void => {}
   const stop = (options: StopOptions = {}): Promise<void> => {
     forgetSignals()
-    stopped ??= leave(parts, options)
+    stopped ??= leave(parts, options).finally(() => release(options))
     return stopped
   }
   if (onSignals !== false) forgetSignals = onStopSignal(() => void stop(onSignals === true ? {} : onSignals))
@@ -44,18 +45,18 @@ export function stopOnce(parts: StopParts): (options?: StopOptions) => Promise<v
 }
 
 async function leave(parts: StopParts, { graceMs = tenSeconds, noticeMs = 0 }: StopOptions): Promise<void> {
-  const { exchange, stopping, schedule } = parts
+  const { mcpServer, stopping, schedule } = parts
   stopping.phase = 'leaving'
-  const takeBack = [exchange.drain?.()]
+  const undrains = [mcpServer.drain()]
   if (noticeMs > 0) {
     await new Promise<void>((resolve) => void schedule(resolve, noticeMs))
     // What came meanwhile has to leave as well.
-    takeBack.push(exchange.drain?.())
+    undrains.push(mcpServer.drain())
   }
   stopping.phase = 'refusing'
   try {
     await stopGracefully(parts, graceMs)
   } finally {
-    for (const undo of takeBack) undo?.()
+    for (const undrain of undrains) undrain()
   }
 }

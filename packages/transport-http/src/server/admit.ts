@@ -1,4 +1,5 @@
 import { corsHeaders, preflight } from './cors.ts'
+import { documentAnswer } from './documents.ts'
 import { hostAllowed, parseHost } from './hosts.ts'
 import { acceptsBoth, isJson } from './media-types.ts'
 import { originAllowed } from './origins.ts'
@@ -13,19 +14,25 @@ export type Admission = { readonly answer: Answer } | { readonly headers: readon
 
 const plain: Admission = { headers: [] }
 
-/** Judges what can be judged before the body is read: host, origin, verb and media types. */
-export function admit<Source>(view: RequestView<Source>, settings: Settings<Source>): Admission {
+/** Checks what can be checked before the body is read: host, origin, method and media types. `methods` are allowed beside POST. */
+export function admit<Source>(
+  view: RequestView<Source>,
+  settings: Settings<Source>,
+  methods: readonly string[] = [],
+): Admission {
+  const document = view.method === 'POST' ? undefined : documentAnswer(settings.documents, view)
+  if (document !== undefined) return { answer: document }
   const foreign = refuseForeign(view, settings)
   if (foreign !== undefined) return { answer: refuse(foreign, []) }
   const origin = view.header('origin')
   const { cors } = settings
   if (cors === undefined || origin === undefined) {
-    const refusal = refuseForm(view)
+    const refusal = refuseForm(view, methods)
     return refusal === undefined ? plain : { answer: refuse(refusal, []) }
   }
   if (view.method === 'OPTIONS') return { answer: preflight(cors, origin, view) }
   const headers = corsHeaders(cors, origin)
-  const refusal = refuseForm(view)
+  const refusal = refuseForm(view, methods)
   return refusal === undefined ? { headers } : { answer: refuse(refusal, headers) }
 }
 
@@ -42,10 +49,14 @@ function refuseForeign<Source>(view: RequestView<Source>, settings: Settings<Sou
   return { status: 403, message: 'The Origin is not one that may call here: it has to be in allowedOrigins' }
 }
 
-function refuseForm(view: RequestView): HttpRefusal | undefined {
-  if (view.method !== 'POST') {
-    return { status: 405, message: `${view.method} is not served here: send a POST`, headers: { Allow: 'POST' } }
-  }
+/** The refusal of an HTTP method. */
+export function notPost(method: string, allowed: readonly string[]): HttpRefusal {
+  return { status: 405, message: `${method} is not served here: send a POST`, headers: { Allow: allowed.join(', ') } }
+}
+
+function refuseForm(view: RequestView, methods: readonly string[]): HttpRefusal | undefined {
+  if (methods.includes(view.method)) return undefined
+  if (view.method !== 'POST') return notPost(view.method, ['POST', ...methods])
   if (!isJson(view.header('content-type'))) {
     return { status: 415, message: 'The Content-Type has to be application/json' }
   }

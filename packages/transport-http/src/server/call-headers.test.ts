@@ -1,4 +1,4 @@
-import type { Call, CallHeaders, Exchange } from '@x/schema'
+import { type Call, type CallHeaders, callHeadersKey, type Exchange } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { progress, resultOf } from '../testing/exchanges.ts'
 import { post } from '../testing/sent.ts'
@@ -7,7 +7,8 @@ import { shells } from '../testing/shells.ts'
 const serving =
   (use: (headers: CallHeaders, call: Call) => void): Exchange =>
   async (request, call) => {
-    if (call.headers !== undefined) use(call.headers(), call)
+    const headers = call.context.get(callHeadersKey)
+    if (headers !== undefined) use(headers, call)
     return resultOf(request)
   }
 

@@ -1,3 +1,4 @@
+import type { HttpProtocolAdapter } from '@x/schema'
 import type { Answer } from './outlet.ts'
 import type { RequestView } from './request-view.ts'
 
@@ -32,15 +33,28 @@ const protocolHeaders = [
 const tokenPattern = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 const tenMinutes = 600
 
-/** Makes a rule of options; `true` is the defaults. */
-export function compileCors(options: boolean | CorsOptions | undefined): CorsRule | undefined {
+/** Makes a rule of options; `true` is the defaults. An adapter adds its HTTP methods and response headers. */
+export function compileCors(
+  options: boolean | CorsOptions | undefined,
+  adapter: Pick<HttpProtocolAdapter, 'methods' | 'exposedHeaders'> = { methods: [], exposedHeaders: [] },
+): CorsRule | undefined {
   if (options === undefined || options === false) return undefined
   const { headers = [], exposed = [], credentials = false, maxAge = tenMinutes } = options === true ? {} : options
   const allow = credentials ? ['Access-Control-Allow-Credentials', 'true'] : []
   return {
     requestHeaders: new Set([...protocolHeaders, ...headers.map((name) => name.toLowerCase())]),
-    answer: [...allow, 'Access-Control-Expose-Headers', ['WWW-Authenticate', 'Retry-After', ...exposed].join(', ')],
-    preflight: [...allow, 'Access-Control-Allow-Methods', 'POST', 'Access-Control-Max-Age', String(maxAge)],
+    answer: [
+      ...allow,
+      'Access-Control-Expose-Headers',
+      ['WWW-Authenticate', 'Retry-After', ...adapter.exposedHeaders, ...exposed].join(', '),
+    ],
+    preflight: [
+      ...allow,
+      'Access-Control-Allow-Methods',
+      ['POST', ...adapter.methods].join(', '),
+      'Access-Control-Max-Age',
+      String(maxAge),
+    ],
   }
 }
 

@@ -1,10 +1,12 @@
-import type { Exchange } from '@x/schema'
+import type { Server } from '@x/schema'
+import { compileDocuments, documentAnswer, type HttpDocuments } from './documents.ts'
 import type { Platform } from './platform.ts'
 import { readBody } from './read-body.ts'
 import type { RequestView } from './request-view.ts'
-import { webOutlet, type WebTarget, webTarget } from './respond.ts'
+import { webOutlet, webResponse, type WebTarget, webTarget } from './respond.ts'
 import { serveRequest } from './serve-request.ts'
-import { compileSettings } from './settings.ts'
+import { checkExposure } from './exposure.ts'
+import { compileSettings, platformSchedule } from './settings.ts'
 import type { HandlerOptions } from './settings.ts'
 import type { HandlerContext } from './run-call.ts'
 
@@ -15,7 +17,7 @@ export type FetchHandler = (request: Request) => Promise<Response>
 export type HttpHandlerOptions = HandlerOptions<Request>
 
 /**
- * Serves an exchange to web requests, wherever there are any: edge runtimes, Hono, Deno, Bun, tests.
+ * Serves a server to web requests, wherever there are any: edge runtimes, Hono, Deno, Bun, tests.
  * On Node's own server `nodeHandler` of `@x/transport-http/node` does the same without making web objects.
  *
  * @example
@@ -23,16 +25,36 @@ export type HttpHandlerOptions = HandlerOptions<Request>
  *
  * @throws TypeError or RangeError for options that make no sense.
  */
-export function httpHandler(exchange: Exchange, options: HttpHandlerOptions = {}): FetchHandler {
-  const settings = compileSettings(options)
+export function httpHandler(server: Server, options: HttpHandlerOptions = {}): FetchHandler {
+  checkExposure(server, options)
+  const adapter = server.adapters.http
+  const settings = compileSettings(options, platformSchedule, adapter)
   const context: HandlerContext<Request, WebTarget> = {
-    exchange,
+    server,
     settings,
     platform,
     running: [],
+    adapter,
+    adapterRequests: [],
     waitCoarsely: undefined,
   }
   return (request) => new Promise((resolve) => void serveRequest(webTarget(request, resolve), context))
+}
+
+/**
+ * Serves documents alone, where a router hands the handler of the endpoint no other path; undefined for any other path.
+ *
+ * @example
+ * app.get('/.well-known/*', ({ request }) => documentHandler(auth.documents)(request) ?? notFound())
+ *
+ * @throws TypeError for a path that is none.
+ */
+export function documentHandler(documents: HttpDocuments): (request: Request) => Response | undefined {
+  const compiled = compileDocuments(documents)
+  return (request) => {
+    const answer = documentAnswer(compiled, request)
+    return answer === undefined ? undefined : webResponse(answer)
+  }
 }
 
 const platform: Platform<Request, WebTarget> = {
@@ -48,6 +70,10 @@ function viewOf(request: Request): RequestView<Request> {
     url,
     source: request,
     // Requests that were made in the same process have no Host header; their URL says it.
+    headerValues(name) {
+      const value = headers.get(name)
+      return value === null ? [] : [value]
+    },
     header: (name) => headers.get(name) ?? (name === 'host' ? new URL(url).host : undefined),
     forEachHeader: (visit) => headers.forEach((value, name) => visit(value, name)),
   }

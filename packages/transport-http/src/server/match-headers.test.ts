@@ -155,6 +155,7 @@ function viewOf(headers: Readonly<Record<string, string>>): RequestView {
     url: '/mcp',
     source: undefined,
     header: (name) => map.get(name),
+    headerValues: () => [],
     forEachHeader: (visit) => map.forEach(visit),
   }
 }

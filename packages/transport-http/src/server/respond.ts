@@ -31,7 +31,7 @@ function ignore(): void {}
 export const webOutlet: Outlet<WebTarget> = {
   send(target, answer) {
     if (target.closed) return
-    target.resolve(new Response(bodyOf(answer), { status: answer.status, headers: headersOf(answer) }))
+    target.resolve(webResponse(answer))
     close(target)
   },
   open(target, headers) {
@@ -99,6 +99,11 @@ function release({ waiting }: WebTarget): void {
 
 // nginx's number for it; there is no official one.
 const clientClosedRequest = 499
+
+/** A whole answer as a web response. */
+export function webResponse(answer: Answer): Response {
+  return new Response(bodyOf(answer), { status: answer.status, headers: headersOf(answer) })
+}
 
 function bodyOf({ body }: Answer): string | Blob | null {
   if (body === undefined || typeof body === 'string') return body ?? null

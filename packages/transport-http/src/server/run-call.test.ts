@@ -1,4 +1,4 @@
-import { errorCodes, type RpcNotification } from '@x/schema'
+import { backPressureKey, errorCodes, type RpcNotification } from '@x/schema'
 import { describe, expect, test, vi } from 'vitest'
 import { abortOf, pendingCalls, progress, resultOf } from '../testing/exchanges.ts'
 import { handClock } from '../testing/hand-clock.ts'
@@ -270,16 +270,18 @@ describe.each(shells)('%s', (_, serve) => {
       const leaving = new AbortController()
       const opening = handler.open(listen, leaving.signal)
       const { call } = await next()
-      expect(call.drained?.()).toBeUndefined()
+      const drained = call.context.get(backPressureKey)
+      expect(drained).toBeDefined()
+      expect(drained?.()).toBeUndefined()
       call.notify(changed)
       const stream = await opening
       const large: RpcNotification = { ...changed, params: { a: 'x'.repeat(500_000) } }
-      while (call.drained?.() === undefined) {
+      while (drained?.() === undefined) {
         call.notify(large)
         // The system takes some of it at the end of the turn.
         await new Promise((resolve) => setImmediate(resolve))
       }
-      const caughtUp = call.drained?.()?.then(() => 'caught up')
+      const caughtUp = drained?.()?.then(() => 'caught up')
       await go(stream, leaving)
       const reading = leaving.signal.aborted ? undefined : readToEnd(stream).catch(() => {})
       expect(await caughtUp).toBe('caught up')

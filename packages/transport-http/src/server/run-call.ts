@@ -5,7 +5,6 @@ import {
   cancelledBy,
   errorCodes,
   errorResponse,
-  type Exchange,
   McpError,
   methodRow,
   type Principal,
@@ -13,21 +12,20 @@ import {
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
+  type Server,
+  type WireError,
 } from '@x/schema'
-import { callHeaders } from './call-headers.ts'
-import { mirroredHeaders } from './mirrored.ts'
-import type { Platform } from './platform.ts'
-import { abandonReply, keepAlive, sendNotification, sendResponse } from './reply.ts'
+import type { AdapterContext } from './adapter-request.ts'
+import { callContext } from './call-context.ts'
+import { abandonReply, keepAlive, sendNotification, sendResponse, setReplyHeader } from './reply.ts'
 import type { Reply } from './reply.ts'
 import type { RequestView } from './request-view.ts'
 import { enter, leave, type Rostered } from '../roster.ts'
 import type { Settings } from './settings.ts'
 
 /** A handler: what it serves, how, and what it is busy with. */
-export interface HandlerContext<Source, Target> {
-  readonly exchange: Exchange
-  readonly settings: Settings<Source>
-  readonly platform: Platform<Source, Target>
+export interface HandlerContext<Source, Target> extends AdapterContext<Source, Target> {
+  readonly server: Server
   readonly running: RunningCall<Target>[]
   /** Has {@link beat} run for a call of `running` after a long wait, give or take seconds; undefined where each wait has a timer. */
   readonly waitCoarsely: ((call: RunningCall<Target>, ms: number) => void) | undefined
@@ -69,7 +67,7 @@ export function runCall<Source, Target>(
   if (call.phase === 'ended') return
   awaitBeat(call, context)
   try {
-    context.exchange(parts.request, callOf(call, parts, context)).then(
+    context.server.exchange(parts.request, callOf(call, parts, context)).then(
       (response) => answer(call, context, response),
       (error: unknown) => fail(call, context, error),
     )
@@ -107,10 +105,21 @@ function answer<Source, Target>(
   response: RpcResponse,
 ): void {
   try {
-    sendResponse(call, response)
+    sendResponse(call, response, 'error' in response ? httpStatusOf(call, response.error, context.settings) : undefined)
   } catch (error) {
     fail(call, context, error)
   }
+}
+
+// The head of a stream is out: there the error says all itself.
+function httpStatusOf<Source>(
+  call: RunningCall,
+  error: WireError,
+  { toHttpError }: Settings<Source>,
+): number | undefined {
+  const head = call.phase === 'waiting' ? toHttpError?.(error) : undefined
+  for (const [name, value] of Object.entries(head?.headers ?? {})) setReplyHeader(call, name, value)
+  return head?.status
 }
 
 function fail<Source, Target>(
@@ -136,18 +145,15 @@ export function finishCall(call: RunningCall, error: unknown, status?: number): 
 function callOf<Source, Target>(
   call: RunningCall<Target>,
   { principal, view }: CallParts<Source, Target>,
-  { platform }: HandlerContext<Source, Target>,
+  { platform, settings }: HandlerContext<Source, Target>,
 ): Call {
-  const takeNotification = (message: RpcNotification) => notify(call, message)
-  const headers = () => callHeaders(platform.viewOf(call.target), call)
-  if (!call.streams) {
-    const mirrored = mirroredHeaders(view)
-    return cancelledBy({ principal, mirrored, headers, movable: true, notify: takeNotification }, call)
-  }
-  // What lasts has no arguments that a header could repeat. Written out as a whole: V8 would give each copy of a literal that grows
-  // a hidden class of its own.
-  const drained = () => call.outlet.drained(call.target)
-  return cancelledBy({ principal, headers, movable: true, notify: takeNotification, drained }, call)
+  const context = callContext(call, {
+    // A stream that lasts has no arguments that a header could repeat, and nothing of its request is kept.
+    view: call.streams ? undefined : view,
+    viewOf: () => platform.viewOf(call.target),
+    clientAddress: () => settings.clientAddress?.(platform.viewOf(call.target)),
+  })
+  return cancelledBy({ principal, context, notify: (message: RpcNotification) => notify(call, message) }, call)
 }
 
 function notify(call: RunningCall, message: RpcNotification): void {

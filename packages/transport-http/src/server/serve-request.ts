@@ -1,18 +1,27 @@
 import {
+  createCall,
   encodeMessage,
   errorResponse,
+  type HttpErrorHead,
+  type HttpProtocolAdapter,
   isMcpError,
   isRequest,
   parseRequestOrNotification,
+  type Principal,
   type RequestId,
+  type RpcNotification,
   unreadRequestId,
+  type WireError,
 } from '@x/schema'
-import { admit } from './admit.ts'
+import { type AdmittedRequest, handOver } from './adapter-request.ts'
+import { clientContext } from './call-context.ts'
+import { admit, notPost } from './admit.ts'
 import { matchHeaders } from './match-headers.ts'
-import type { Answer } from './outlet.ts'
-import { isRefusal, refuse } from './refusal.ts'
+import type { RequestView } from './request-view.ts'
+import { type HttpRefusal, isRefusal, refuse } from './refusal.ts'
 import { runCall } from './run-call.ts'
 import type { HandlerContext } from './run-call.ts'
+import type { Settings } from './settings.ts'
 import { statusOf } from './status.ts'
 
 /**
@@ -23,30 +32,114 @@ export async function serveRequest<Source, Target>(
   target: Target,
   context: HandlerContext<Source, Target>,
 ): Promise<void> {
-  const { settings, platform } = context
+  const { settings, platform, adapter } = context
   const view = platform.viewOf(target)
-  let headers: readonly string[] = []
-  let id: RequestId | undefined
+  const state: RequestState = { headers: [], id: undefined }
   try {
-    const admission = admit(view, settings)
+    const matched = matching(adapter, view)
+    const admission = admit(view, settings, matched?.methods)
     if ('answer' in admission) return platform.send(target, admission.answer)
-    headers = admission.headers
-    const principal = settings.principal === undefined ? undefined : await settings.principal(view)
+    const { headers } = admission
+    state.headers = headers
+    const principal = settings.authenticate === undefined ? undefined : await settings.authenticate(view)
     if (isRefusal(principal)) return platform.send(target, refuse(principal, headers))
-    const text = await platform.readText(target, settings.bounds.bytes)
+    const text = await readText(view, target, context)
     if (typeof text !== 'string') return platform.send(target, refuse(text, headers))
-    const message = parseRequestOrNotification(text, settings.bounds)
-    if (isRequest(message)) id = message.id
-    matchHeaders(view, message)
-    if (isRequest(message)) runCall({ request: message, principal, view, target, headers }, context)
-    else platform.send(target, { status: 202, headers })
+    const admitted = { target, view, text, principal, headers }
+    if (matched !== undefined && (await handOver(admitted, matched, context))) return
+    serveText(admitted, state, context)
   } catch (error) {
-    if (!isMcpError(error)) settings.onError(error, view)
-    platform.send(target, failure(error, id ?? unreadRequestId(error), headers))
+    fail(error, state, { target, view, context })
   }
 }
 
-function failure(error: unknown, id: RequestId | undefined, headers: readonly string[]): Answer {
-  const response = errorResponse(id, error)
-  return { status: statusOf(response), headers, body: encodeMessage(response) }
+function matching(adapter: HttpProtocolAdapter | undefined, view: RequestView): HttpProtocolAdapter | undefined {
+  return adapter?.matches(view) === true ? adapter : undefined
+}
+
+/** The part of a failed request that its answer needs. */
+interface RequestState {
+  /** Headers, flat, that every answer carries. */
+  headers: readonly string[]
+  id: RequestId | undefined
+}
+
+// A method that only an adapter takes has no body.
+function readText<Source, Target>(
+  { method }: RequestView<Source>,
+  target: Target,
+  { platform, settings }: HandlerContext<Source, Target>,
+): string | Promise<string | HttpRefusal> {
+  return method === 'POST' ? platform.readText(target, settings.bounds.bytes) : ''
+}
+
+/** Serves a message of this revision. */
+function serveText<Source, Target>(
+  { target, view, text, principal, headers }: AdmittedRequest<Source, Target>,
+  state: RequestState,
+  context: HandlerContext<Source, Target>,
+): void {
+  const { platform, settings } = context
+  if (view.method !== 'POST') return platform.send(target, refuse(notPost(view.method, ['POST']), headers))
+  const message = parseRequestOrNotification(text, settings.bounds)
+  if (isRequest(message)) state.id = message.id
+  matchHeaders(view, message)
+  if (isRequest(message)) runCall({ request: message, principal, view, target, headers }, context)
+  else receive({ message, principal, view, target, headers }, context)
+}
+
+interface FailedRequest<Source, Target> {
+  readonly target: Target
+  readonly view: RequestView<Source>
+  readonly context: HandlerContext<Source, Target>
+}
+
+function fail<Source, Target>(
+  error: unknown,
+  { headers, id }: RequestState,
+  { target, view, context }: FailedRequest<Source, Target>,
+): void {
+  if (!isMcpError(error)) context.settings.onError(error, view)
+  const response = errorResponse(id ?? unreadRequestId(error), error)
+  const head = errorHeadOf(response.error, view, context.settings)
+  const added = Object.entries(head?.headers ?? {}).flat()
+  // An error of the transport or of its options, before the exchange was called, is a failure of HTTP.
+  const status = head?.status ?? (isMcpError(error) ? statusOf(response) : 500)
+  context.platform.send(target, { status, headers: [...headers, ...added], body: encodeMessage(response) })
+}
+
+// Nobody catches behind this: a function that throws here would end the program.
+function errorHeadOf<Source>(
+  error: WireError,
+  view: RequestView<Source>,
+  settings: Settings<Source>,
+): HttpErrorHead | undefined {
+  try {
+    return settings.toHttpError?.(error)
+  } catch (failure) {
+    settings.onError(failure, view)
+    return undefined
+  }
+}
+
+interface Received<Source, Target> {
+  readonly message: RpcNotification
+  readonly principal: Principal | undefined
+  readonly view: RequestView<Source>
+  readonly target: Target
+  readonly headers: readonly string[]
+}
+
+/** A notification is accepted at once; extensions take it with the context of its request, and nothing is answered to it. */
+function receive<Source, Target>(
+  { message, principal, view, target, headers }: Received<Source, Target>,
+  { platform, server, settings }: HandlerContext<Source, Target>,
+): void {
+  platform.send(target, { status: 202, headers })
+  try {
+    const context = clientContext(settings.clientAddress?.(view))
+    server.receive(message, createCall({ principal, context }))
+  } catch (error) {
+    settings.onError(error, view)
+  }
 }

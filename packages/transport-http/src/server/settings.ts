@@ -1,6 +1,14 @@
-import { defaultBounds, type ParseBounds, type Principal } from '@x/schema'
+import {
+  defaultBounds,
+  type HttpErrorHead,
+  type HttpProtocolAdapter,
+  type ParseBounds,
+  type Principal,
+  type WireError,
+} from '@x/schema'
 import { compileCors } from './cors.ts'
 import type { CorsOptions, CorsRule } from './cors.ts'
+import { type CompiledDocuments, compileDocuments, type HttpDocuments } from './documents.ts'
 import { compileHosts, loopbackHosts } from './hosts.ts'
 import type { HostRule } from './hosts.ts'
 import { compileOrigins } from './origins.ts'
@@ -11,7 +19,7 @@ import type { RequestView } from './request-view.ts'
 /** Runs a function once after so many milliseconds; the function that it returns calls that off. */
 export type Schedule = (run: () => void, ms: number) => () => void
 
-/** What {@link HandlerOptions.principal} may answer: who asks, nobody in particular, or a refusal such as 401. */
+/** Results of {@link HandlerOptions.authenticate}: who asks, nobody in particular, or a refusal such as 401. */
 export type Identity = Principal | HttpRefusal | undefined
 
 /** How a server half of the transport behaves. Every default is safe on a machine that browsers share. */
@@ -46,8 +54,26 @@ export interface HandlerOptions<Source> {
    * response never; a call that streams by nature is broken off instead, since nobody could tell what was lost.
    */
   readonly maxQueuedBytes?: number | undefined
-  /** Says who asks, or refuses; runs before the body is read. What it throws is answered as any error is. */
-  readonly principal?: ((request: RequestView<Source>) => Identity | Promise<Identity>) | undefined
+  /**
+   * Returns the principal of a request, undefined for an anonymous one, or the HTTP answer that rejects it; runs before the body is read.
+   * An error that it throws is answered as any other.
+   */
+  readonly authenticate?: ((request: RequestView<Source>) => Identity | Promise<Identity>) | undefined
+  /**
+   * Returns the address of the client, by which callers without a principal share quotas. Default: the socket's on Node, none elsewhere. Behind a
+   * proxy, return the address that the proxy vouches for.
+   */
+  readonly clientAddress?: ((request: RequestView<Source>) => string | undefined) | undefined
+  /**
+   * Documents that are served to a GET beside the endpoint, by path: to whoever asks, of every origin, whatever the `Host`.
+   * `documentHandler` serves them behind a framework that hands this handler the endpoint's path alone.
+   */
+  readonly documents?: HttpDocuments | undefined
+  /**
+   * Returns the HTTP status and headers of an exchange's error, such as 403 with a `WWW-Authenticate` for a scope that is missing. The
+   * body stays the JSON-RPC error. Not called once the answer has become a stream, whose head is out.
+   */
+  readonly toHttpError?: ((error: WireError) => HttpErrorHead | undefined) | undefined
   /** Hears of failures whose cause the peer must not see; by default nobody does. */
   readonly onError?: ((error: unknown, request: RequestView<Source>) => void) | undefined
   /** The clock; the platform's own by default. */
@@ -63,7 +89,10 @@ export interface Settings<Source> {
   readonly timeoutMs: number
   readonly keepAliveMs: number
   readonly maxQueuedBytes: number
-  readonly principal: HandlerOptions<Source>['principal']
+  readonly authenticate: HandlerOptions<Source>['authenticate']
+  readonly clientAddress: HandlerOptions<Source>['clientAddress']
+  readonly documents: CompiledDocuments | undefined
+  readonly toHttpError: HandlerOptions<Source>['toHttpError']
   readonly onError: (error: unknown, request: RequestView<Source>) => void
   readonly schedule: Schedule
 }
@@ -75,22 +104,26 @@ const oneMebibyte = 1_048_576
 /**
  * Works options out, so that a request pays for none of it. `schedule` is the clock when the options give none.
  *
- * @throws TypeError for a host or origin that is malformed.
+ * @throws TypeError for a host, an origin or a document's path that is malformed.
  * @throws RangeError for a number that is negative or not a number.
  */
 export function compileSettings<Source>(
   options: HandlerOptions<Source>,
   schedule: Schedule = platformSchedule,
+  adapter?: HttpProtocolAdapter,
 ): Settings<Source> {
   return {
     hosts: compileHosts(options.allowedHosts ?? loopbackHosts),
     origins: compileOrigins(options.allowedOrigins),
-    cors: compileCors(options.cors),
+    cors: compileCors(options.cors, adapter),
     bounds: { ...defaultBounds, ...options.bounds },
     timeoutMs: limit('timeoutMs', options.timeoutMs, fiveMinutes),
     keepAliveMs: limit('keepAliveMs', options.keepAliveMs, fifteenSeconds),
     maxQueuedBytes: amount('maxQueuedBytes', options.maxQueuedBytes ?? oneMebibyte),
-    principal: options.principal,
+    authenticate: options.authenticate,
+    clientAddress: options.clientAddress,
+    documents: compileDocuments(options.documents),
+    toHttpError: options.toHttpError,
     onError: options.onError ?? ignore,
     schedule: options.schedule ?? schedule,
   }

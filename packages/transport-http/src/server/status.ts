@@ -6,16 +6,15 @@ const statuses: ReadonlyMap<number, number> = new Map([
   [errorCodes.invalidRequest, 400],
   [errorCodes.methodNotFound, 404],
   [errorCodes.invalidParams, 400],
-  [errorCodes.internal, 500],
   [errorCodes.headerMismatch, 400],
   [errorCodes.missingRequiredClientCapability, 400],
   [errorCodes.unsupportedProtocolVersion, 400],
 ])
 
 /**
- * The HTTP status of a JSON-RPC response: 400, 404 or 500 for the protocol's own errors, 503 for a call that came at a bad
- * time, 200 for results and for an application's codes, which are no fault of HTTP (basic/index;
- * basic/transports/streamable-http).
+ * Returns the HTTP status of a JSON-RPC response: 400 or 404 for the protocol's errors, 503 for a call that may be retried elsewhere.
+ * Results, codes of an application and internal errors get 200: a client that reads a 500 as a failure of HTTP loses the code
+ * (basic/index; basic/transports/streamable-http).
  */
 export function statusOf(response: RpcResponse): number {
   if (!('error' in response)) return 200

@@ -1,7 +1,21 @@
-import type { Call, Exchange, JsonObject, RpcNotification, RpcRequest, RpcResult } from '@x/schema'
+import {
+  type Call,
+  type Exchange,
+  type JsonObject,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResult,
+  type Server,
+  serverOf,
+} from '@x/schema'
 
 /** Answers every request with what it asked. */
 export const echo: Exchange = async (request) => resultOf(request, { method: request.method })
+
+/** Creates the server of an exchange, which any machine may reach, with some of its members replaced. */
+export function testServer(exchange: Exchange, members: Partial<Server> = {}): Server {
+  return { ...serverOf(exchange, { info: { name: 'test', version: '1.0.0' }, localOnly: undefined }), ...members }
+}
 
 /** The response that a request gets. */
 export function resultOf(request: RpcRequest, result: JsonObject = {}): RpcResult {

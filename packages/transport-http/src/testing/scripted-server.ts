@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { type Call, type JsonObject, metaKeys, type RpcNotification, type RpcRequest } from '@x/schema'
+import { type Call, createCall, type JsonObject, metaKeys, type RpcNotification, type RpcRequest } from '@x/schema'
 
 /** What one HTTP request brought. */
 export interface Received {
@@ -111,5 +111,5 @@ export function callWith(
   signal: AbortSignal = new AbortController().signal,
 ): Call & { readonly heard: RpcNotification[] } {
   const heard: RpcNotification[] = []
-  return { signal, heard, notify: (message) => void heard.push(message) }
+  return Object.assign(createCall({ signal, notify: (message) => void heard.push(message) }), { heard })
 }

@@ -1,9 +1,10 @@
 import { createServer, request as requestOver } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Exchange } from '@x/schema'
+import type { Exchange, Server } from '@x/schema'
 import { httpHandler } from '../index.ts'
 import { nodeHandler } from '../node.ts'
 import type { HandlerOptions } from '../server/settings.ts'
+import { testServer } from './exchanges.ts'
 import type { Sent } from './sent.ts'
 
 /** What came back. */
@@ -29,8 +30,8 @@ export interface Served {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Puts an exchange into one of the shells. */
-export type Shell = (exchange: Exchange, options?: HandlerOptions<unknown>) => Promise<Served>
+/** Puts a server, or an exchange as one, into one of the shells. */
+export type Shell = (target: Server | Exchange, options?: HandlerOptions<unknown>) => Promise<Served>
 
 /** The shells that share their steps, by name, for `describe.each`. */
 export const shells: readonly [string, Shell][] = [
@@ -38,8 +39,8 @@ export const shells: readonly [string, Shell][] = [
   ['nodeHandler', serveNode],
 ]
 
-async function serveFetch(exchange: Exchange, options?: HandlerOptions<unknown>): Promise<Served> {
-  const handle = httpHandler(exchange, options)
+async function serveFetch(target: Server | Exchange, options?: HandlerOptions<unknown>): Promise<Served> {
+  const handle = httpHandler(serverIn(target), options)
   const open = async (sent: Sent, leaving?: AbortSignal): Promise<Streaming> => {
     const { method, headers, body } = sent
     const given = body === undefined ? {} : { body: typeof body === 'string' ? body : Uint8Array.from(body) }
@@ -52,8 +53,8 @@ async function serveFetch(exchange: Exchange, options?: HandlerOptions<unknown>)
   return { open, send: async (sent) => whole(await open(sent)), [Symbol.asyncDispose]: async () => {} }
 }
 
-async function serveNode(exchange: Exchange, options?: HandlerOptions<unknown>): Promise<Served> {
-  const server = createServer(nodeHandler(exchange, options))
+async function serveNode(target: Server | Exchange, options?: HandlerOptions<unknown>): Promise<Served> {
+  const server = createServer(nodeHandler(serverIn(target), options))
   const port = await new Promise<number>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })
@@ -80,6 +81,10 @@ async function serveNode(exchange: Exchange, options?: HandlerOptions<unknown>):
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+function serverIn(target: Server | Exchange): Server {
+  return typeof target === 'function' ? testServer(target) : target
 }
 
 function pieces(read: () => Promise<Uint8Array | undefined>): () => Promise<string> {

@@ -1,0 +1,150 @@
+import {
+  type Call,
+  cancelReason,
+  encodeMessage,
+  type Exchange,
+  isCancelled,
+  type ParseBounds,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+import { enter, leave, type Rostered } from '../roster.ts'
+import { failureOf } from './failure.ts'
+import { plainHeaders, requestHeaders } from './headers.ts'
+import { HttpError } from './http-error.ts'
+import { type HttpClientRequest, type HttpClientResponse, openResponse } from './http-response.ts'
+import { createLink, type Link, sendOver } from './link.ts'
+import type { HttpConnectOptions } from './options.ts'
+import { readReply } from './read-reply.ts'
+import type { Sender } from './send.ts'
+import { startWatch, type Watch } from './watch.ts'
+
+/**
+ * Requests to one endpoint: an exchange of this revision, and plain HTTP requests for protocols that are not. Both share the
+ * connections, the user's headers, the authorizer, the limits of time, and the rules for redirects and for sending again.
+ */
+export interface HttpClient extends AsyncDisposable {
+  readonly exchange: Exchange
+  /** The endpoint without its query, which may hold secrets. */
+  readonly url: string
+  /** Aborts with {@link close}. */
+  readonly closed: AbortSignal
+  /** The bounds of one message. */
+  readonly bounds: ParseBounds
+  /** Sends one request. Rejects with an `HttpError` when no answer could be had, or with the signal's reason. */
+  send(request: HttpClientRequest): Promise<HttpClientResponse>
+  /** Rejects what is under way with an `HttpError` `closed`, and ends the connections. */
+  close(): Promise<void>
+}
+
+interface Running extends Rostered {
+  readonly watch: Watch
+}
+
+/** Starts watching over a request; what it gives is called when the request is over. */
+type Begin = (about: RpcRequest, call: Pick<Call, 'signal'>, onStop: (reason: unknown) => void) => BegunRequest
+
+interface BegunRequest {
+  readonly watch: Watch
+  readonly end: () => void
+}
+
+/** Joins the shared core to what a platform sends with. Throws a `TypeError` for an address or headers that cannot be. */
+export function createClientOver(url: string | URL, options: HttpConnectOptions, sender: Sender): HttpClient {
+  const closing = new AbortController()
+  const closed = closing.signal
+  const link = createLink(url, options, { sender, closed })
+  const { origin, pathname } = link.endpoint
+  const running: Running[] = []
+
+  const begin: Begin = (about, call, onStop) => {
+    const timeouts = typeof options.timeouts === 'function' ? options.timeouts(about) : (options.timeouts ?? {})
+    const watch = startWatch({ call, timeouts, clock: link.clock, origin, onStop })
+    const entry: Running = { watch, place: -1 }
+    enter(running, entry)
+    const end = (): void => {
+      watch.end()
+      leave(running, entry)
+    }
+    return { watch, end }
+  }
+  const close = async (): Promise<void> => {
+    const reason = new HttpError('closed', `${origin}: the connection was closed here`, { origin })
+    closing.abort(reason)
+    for (const { watch } of running.slice()) watch.stop(reason)
+    await sender.close()
+  }
+  return {
+    exchange: (request, call) => runExchange(link, begin, { request, call }),
+    send: (request) => sendPlain(link, begin, request),
+    url: origin + pathname,
+    closed,
+    bounds: link.bounds,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+interface Trip {
+  readonly request: RpcRequest
+  readonly call: Call
+}
+
+function runExchange(link: Link, begin: Begin, trip: Trip): Promise<RpcResponse> {
+  const { request, call } = trip
+  return new Promise((resolve, reject) => {
+    if (isCancelled(call)) return reject(cancelReason(call))
+    if (link.closed.aborted) return reject(link.closed.reason)
+    const { watch, end } = begin(request, call, reject)
+    roundTrip(link, trip, watch).then(
+      (response) => {
+        end()
+        resolve(response)
+      },
+      (error: unknown) => {
+        end()
+        reject(error)
+      },
+    )
+  })
+}
+
+async function roundTrip(link: Link, { request, call }: Trip, watch: Watch): Promise<RpcResponse> {
+  const { clock, bounds, maxStreamBytes } = link
+  const headersWith = (own: readonly string[]): readonly string[] => requestHeaders(request, call, own)
+  const outgoing = { method: 'POST', body: encodeMessage(request), about: request, headersWith } as const
+  const { incoming, secrets } = await sendOver(link, outgoing, watch.cancellation)
+  const { origin } = link.endpoint
+  const { decodes } = link.sender
+  try {
+    watch.touch()
+    const context = { request, call, origin, bounds, maxStreamBytes, clock, decodes, secrets, touch: watch.touch }
+    return await readReply(incoming, context)
+  } catch (error) {
+    throw failureOf(error, origin)
+  }
+}
+
+function sendPlain(link: Link, begin: Begin, request: HttpClientRequest): Promise<HttpClientResponse> {
+  const { method, headers = {}, body, about, signal } = request
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    if (link.closed.aborted) return reject(link.closed.reason)
+    let stopped: { readonly reason: unknown } | undefined
+    const { watch, end } = begin(about, request, (reason) => {
+      stopped = { reason }
+      reject(reason)
+    })
+    const headersWith = (own: readonly string[]): readonly string[] => plainHeaders(headers, own, body !== undefined)
+    sendOver(link, { method, body, about, headersWith }, watch.cancellation).then(
+      ({ incoming, secrets }) => {
+        watch.touch()
+        resolve(openResponse(incoming, { link, secrets, touch: watch.touch, end, stopped: () => stopped }))
+      },
+      (error: unknown) => {
+        end()
+        reject(error)
+      },
+    )
+  })
+}

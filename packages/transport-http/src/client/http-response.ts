@@ -1,0 +1,88 @@
+import type { RpcRequest } from '@x/schema'
+import { decodeEvents, type HttpEvents } from './event-stream.ts'
+import { failureOf } from './failure.ts'
+import type { Link } from './link.ts'
+import type { HttpHeaders, HttpResponseHead } from './options.ts'
+import { mediaTypeOf, rejectCompressed } from './read-reply.ts'
+import { readText } from './read-text.ts'
+import { statusError } from './refused-status.ts'
+import type { HttpMethod, Incoming } from './send.ts'
+
+/** One HTTP request to the endpoint of a client. */
+export interface HttpClientRequest {
+  readonly method: HttpMethod
+  /** Headers beside the media types and those of the user and the authorizer. */
+  readonly headers?: HttpHeaders | undefined
+  /** A JSON text. */
+  readonly body?: string | undefined
+  /** The message that it carries or is about: option functions are asked with it. */
+  readonly about: RpcRequest
+  /** Stops the request, or the reading of its response. */
+  readonly signal: AbortSignal
+}
+
+/** The response to one request. Its body is read once, as a whole or as events, or stopped. */
+export interface HttpClientResponse extends HttpResponseHead {
+  /** The media type of the body in lower case, without parameters. */
+  readonly type: string | undefined
+  /** Reads the body as UTF-8; throws an `HttpError` `too-large` past the bounds of a message. */
+  text(): Promise<string>
+  /** Reads the body as events until it ends. Throws an `HttpError` past a bound, and what a listener throws. */
+  events(listener: HttpEvents): Promise<void>
+  /** Reads the beginning of the body, and gives the error for a status that is no answer. */
+  failure(): Promise<Error>
+  stop(): void
+}
+
+interface ResponseContext {
+  readonly link: Link
+  readonly secrets: readonly string[]
+  readonly touch: () => void
+  /** Called when the body has ended or is not wanted. */
+  readonly end: () => void
+  /** Reason for which the request was stopped, if it was. */
+  readonly stopped: () => { readonly reason: unknown } | undefined
+}
+
+/** A response whose body is still watched over. */
+export function openResponse(incoming: Incoming, context: ResponseContext): HttpClientResponse {
+  const { link, secrets, touch, end, stopped } = context
+  const { origin } = link.endpoint
+  const type = mediaTypeOf(incoming.header('content-type'))
+  const reading = async <T>(read: () => Promise<T>): Promise<T> => {
+    try {
+      if (!link.sender.decodes) rejectCompressed(incoming, origin)
+      return await read()
+    } catch (error) {
+      const why = stopped()
+      throw why === undefined ? failureOf(error, origin) : why.reason
+    } finally {
+      end()
+    }
+  }
+  return {
+    status: incoming.status,
+    header: (name) => incoming.header(name),
+    type,
+    text: () => reading(() => readText(incoming, link.bounds.bytes, { origin, touch })),
+    events: (listener) =>
+      reading(async () => {
+        const feed = decodeEvents({ origin, bounds: link.bounds, ...listener })
+        await incoming.read((chunk) => {
+          touch()
+          feed(chunk)
+        })
+      }),
+    failure: async () => {
+      try {
+        return await statusError(incoming, type, { origin, secrets, touch, bounds: link.bounds })
+      } finally {
+        end()
+      }
+    },
+    stop: () => {
+      end()
+      incoming.stop()
+    },
+  }
+}

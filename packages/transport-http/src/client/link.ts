@@ -1,0 +1,133 @@
+import {
+  type Cancellation,
+  cancelledBy,
+  cancelReason,
+  type Clock,
+  defaultBounds,
+  isCancelled,
+  type ParseBounds,
+  platformClock,
+  type RpcRequest,
+} from '@x/schema'
+import { failureOf, isUnsent } from './failure.ts'
+import { operationOf, userHeaders } from './headers.ts'
+import { HttpError } from './http-error.ts'
+import type { HttpConnectOptions, HttpHeaders, HttpTarget } from './options.ts'
+import { isRedirect, redirectTarget } from './redirect.ts'
+import { withRetry } from './retry.ts'
+import type { HttpMethod, Incoming, Outgoing, Sender } from './send.ts'
+import { sendAuthorized } from './send-authorized.ts'
+
+const messageBytes = 16 * 1024 * 1024
+const streamBytes = 64 * 1024 * 1024
+
+/** State that the requests to one endpoint share. */
+export interface Link {
+  readonly endpoint: URL
+  readonly options: HttpConnectOptions
+  readonly sender: Sender
+  readonly clock: Clock
+  /** The user's headers, checked; `undefined` when a function gives them per request. */
+  readonly fixedHeaders: readonly string[] | undefined
+  readonly bounds: ParseBounds
+  readonly maxStreamBytes: number
+  readonly closed: AbortSignal
+}
+
+/** Checks an endpoint and its options. Throws a `TypeError` for an address or headers that cannot be. */
+export function createLink(
+  url: string | URL,
+  options: HttpConnectOptions,
+  rest: Pick<Link, 'sender' | 'closed'>,
+): Link {
+  const { headers = {}, clock = platformClock, maxStreamBytes = streamBytes } = options
+  const fixedHeaders = typeof headers === 'function' ? undefined : userHeaders(headers)
+  const bounds = { ...defaultBounds, bytes: messageBytes, ...options.bounds }
+  return { endpoint: endpointOf(url), options, clock, fixedHeaders, bounds, maxStreamBytes, ...rest }
+}
+
+/** One HTTP request to the endpoint. */
+export interface LinkRequest {
+  readonly method: HttpMethod
+  readonly body: string | undefined
+  /** The message that it carries or is about. */
+  readonly about: RpcRequest
+  /** Its headers, with the user's own among them, as names and values in turn. */
+  readonly headersWith: (own: readonly string[]) => readonly string[]
+}
+
+/** The response, and the values that were sent and must not appear in an error. */
+export interface LinkResponse {
+  readonly incoming: Incoming
+  readonly secrets: readonly string[]
+}
+
+/** Sends a request with the user's headers and those of the authorizer, again where that harms nothing, and along redirects. */
+export async function sendOver(link: Link, request: LinkRequest, cancellation: Cancellation): Promise<LinkResponse> {
+  const { options, endpoint } = link
+  const { method, body, about } = request
+  const own = link.fixedHeaders ?? (await askedHeaders(options, about))
+  const headers = request.headersWith(own)
+  const secrets = own.filter((_, index) => index % 2 === 1)
+  const sendWith = (given: readonly string[]): Promise<Incoming> => {
+    for (let index = 1; index < given.length; index += 2) secrets.push(given[index] ?? '')
+    return send(link, cancelledBy({ url: endpoint, method, headers: [...headers, ...given], body }, cancellation))
+  }
+  const { auth } = options
+  if (auth === undefined) return { incoming: await sendWith([]), secrets }
+  const target: HttpTarget = { url: new URL(endpoint), method, operation: operationOf(about), signal: link.closed }
+  return { incoming: await sendAuthorized(auth, target, (given) => sendWith(givenHeaders(given, own))), secrets }
+}
+
+async function send(link: Link, outgoing: Outgoing): Promise<Incoming> {
+  if (isCancelled(outgoing)) throw cancelReason(outgoing)
+  try {
+    return await follow(link, outgoing)
+  } catch (error) {
+    throw failureOf(error, link.endpoint.origin)
+  }
+}
+
+/** The headers of an authorizer, none of which the user has set as well. */
+function givenHeaders(given: HttpHeaders, own: readonly string[]): readonly string[] {
+  const headers = userHeaders(given)
+  const twice = headers.find(
+    (name, index) => index % 2 === 0 && own.some((other, at) => at % 2 === 0 && other === name),
+  )
+  if (twice === undefined) return headers
+  throw new TypeError(`The header ${twice} comes from \`auth\` and from \`headers\`: leave it to one of them`)
+}
+
+async function askedHeaders({ headers }: HttpConnectOptions, request: RpcRequest): Promise<readonly string[]> {
+  return typeof headers === 'function' ? userHeaders(await headers(request)) : []
+}
+
+async function follow(link: Link, first: Outgoing): Promise<Incoming> {
+  const { options, sender, clock } = link
+  const { retry = {}, random = Math.random, maxRedirects = 3 } = options
+  let outgoing = first
+  for (let redirects = 0; ; redirects += 1) {
+    const { url } = outgoing
+    const attempt = outgoing
+    const incoming = await withRetry(() => sender.send(attempt), { retry, isUnsent, outgoing, clock, random })
+    if (!isRedirect(incoming.status)) return incoming
+    incoming.stop()
+    if (redirects >= maxRedirects) {
+      const message = `${url.origin}: more than ${maxRedirects} redirects`
+      throw new HttpError('redirect', message, { origin: url.origin, status: incoming.status })
+    }
+    outgoing = { ...outgoing, url: redirectTarget(url, incoming) }
+  }
+}
+
+function endpointOf(url: string | URL): URL {
+  const endpoint = new URL(url)
+  if (endpoint.protocol !== 'http:' && endpoint.protocol !== 'https:') {
+    throw new TypeError(`An MCP endpoint must be an http: or https: address, not ${endpoint.protocol}`)
+  }
+  if (endpoint.username !== '' || endpoint.password !== '') {
+    throw new TypeError('Credentials belong in an Authorization header, not in the address')
+  }
+  endpoint.hash = ''
+  return endpoint
+}

@@ -1,0 +1,57 @@
+import type { HttpAuthorizer, HttpHeaders, HttpTarget } from './options.ts'
+import type { Incoming } from './send.ts'
+
+const maxSends = 4
+const heldBytes = 65_536
+
+/** Sends one request, with these headers beside its own. */
+export type SendWith = (headers: HttpHeaders) => Promise<Incoming>
+
+/** Sends a request until its authorizer is content with the response, or has had it sent four times. */
+export async function sendAuthorized(auth: HttpAuthorizer, target: HttpTarget, send: SendWith): Promise<Incoming> {
+  for (let sends = 1; ; sends += 1) {
+    const incoming = await heldWhileAuthorizing(await send(await auth.headers(target)))
+    const decision = await decide(auth, incoming, target)
+    if (decision !== 'retry' || sends === maxSends) return incoming
+    incoming.stop()
+  }
+}
+
+async function decide(auth: HttpAuthorizer, incoming: Incoming, target: HttpTarget): Promise<'retry' | undefined> {
+  try {
+    return await auth.onResponse(incoming, target)
+  } catch (error) {
+    incoming.stop()
+    throw error
+  }
+}
+
+/**
+ * Reads the short body of a response that may lead to an authorization, which lasts as long as a person needs: the
+ * connection is free meanwhile, and what a server goes on sending is not kept.
+ */
+async function heldWhileAuthorizing(incoming: Incoming): Promise<Incoming> {
+  const { status } = incoming
+  if (status !== 401 && status !== 403) return incoming
+  const chunks: Uint8Array[] = []
+  let length = 0
+  const isStream = incoming.header('content-type')?.trim().toLowerCase().startsWith('text/event-stream') ?? false
+  if (isStream) incoming.stop()
+  else {
+    const take = (chunk: Uint8Array): void => {
+      length += chunk.byteLength
+      if (length > heldBytes) throw new RangeError('The body is longer than an error needs')
+      chunks.push(chunk)
+    }
+    // The status says what is needed; a body that breaks off or is too long only lacks its end.
+    await incoming.read(take).catch(() => incoming.stop())
+  }
+  return {
+    status,
+    header: (name) => incoming.header(name),
+    read: async (take) => {
+      for (const chunk of chunks) take(chunk)
+    },
+    stop: () => {},
+  }
+}

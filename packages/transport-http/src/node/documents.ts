@@ -1,0 +1,39 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { compileDocuments, documentAnswer, type HttpDocuments } from '../server/documents.ts'
+import { refuse } from '../server/refusal.ts'
+import type { NodeContext } from './node-handler.ts'
+import { sendAnswer } from './outlet.ts'
+
+/** A request for another path than the endpoint's. */
+interface BesideEndpoint {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly path: string
+}
+
+/** Answers a request for another path than the endpoint's: a document, or that nothing is there. */
+export function answerBeside({ request, response, path }: BesideEndpoint, { settings }: NodeContext): void {
+  const { method = '', url = '' } = request
+  const notFound = { status: 404, message: `There is nothing here: the endpoint is ${path}` }
+  sendAnswer(response, documentAnswer(settings.documents, { method, url }) ?? refuse(notFound, []))
+}
+
+/**
+ * Serves documents alone, where a router hands the handler of the endpoint no other path; false for any other path.
+ *
+ * @example
+ * const serveDocument = documentHandler(auth.documents)
+ * app.use((request, response, next) => { if (!serveDocument(request, response)) next() })
+ *
+ * @throws TypeError for a path that is none.
+ */
+export function documentHandler(
+  documents: HttpDocuments,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const compiled = compileDocuments(documents)
+  return ({ method = '', url = '' }, response) => {
+    const answer = documentAnswer(compiled, { method, url })
+    if (answer !== undefined) sendAnswer(response, answer)
+    return answer !== undefined
+  }
+}

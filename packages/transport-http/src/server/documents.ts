@@ -1,0 +1,60 @@
+import { encodeMessage, errorCodes, type JsonObject } from '@x/schema'
+import type { Answer } from './outlet.ts'
+import type { RequestView } from './request-view.ts'
+
+/** A fixed JSON document that anybody may read, such as the metadata of a protected resource (RFC 9728). */
+export interface HttpDocument {
+  readonly body: JsonObject
+  /** Time that caches may keep it, in seconds; 1 hour by default. */
+  readonly maxAge?: number | undefined
+}
+
+/** Documents by their paths, such as `/.well-known/oauth-protected-resource`. */
+export type HttpDocuments = Readonly<Record<string, HttpDocument>>
+
+/** The answers to a GET, by path. */
+export type CompiledDocuments = ReadonlyMap<string, Answer>
+
+const oneHour = 3600
+const anyOrigin = ['Access-Control-Allow-Origin', '*']
+const methods = 'GET, HEAD, OPTIONS'
+
+/**
+ * Serializes documents once.
+ *
+ * Throws a TypeError for a path that is none, and for a body that is no JSON.
+ */
+export function compileDocuments(documents: HttpDocuments | undefined): CompiledDocuments | undefined {
+  const entries = Object.entries(documents ?? {})
+  return entries.length === 0 ? undefined : new Map(entries.map(compileDocument))
+}
+
+function compileDocument([path, { body, maxAge = oneHour }]: [string, HttpDocument]): [string, Answer] {
+  if (!path.startsWith('/'))
+    throw new TypeError(`documents has ${JSON.stringify(path)}: write a path such as "/.well-known/name"`)
+  const headers = [...anyOrigin, 'Cache-Control', `public, max-age=${maxAge}`, 'X-Content-Type-Options', 'nosniff']
+  return [path, { status: 200, headers, body: JSON.stringify(body) }]
+}
+
+/**
+ * The answer to a request for one of the documents; undefined for any other path. They are public, so pages of every origin may read
+ * them, and the Host is not looked at.
+ */
+export function documentAnswer(documents: CompiledDocuments | undefined, view: RequestTarget): Answer | undefined {
+  const document = documents?.get(pathOf(view.url))
+  if (document === undefined) return undefined
+  if (view.method === 'GET' || view.method === 'HEAD') return document
+  // A client that sends MCP-Protocol-Version along makes browsers ask first.
+  const asked = ['Access-Control-Allow-Methods', methods, 'Access-Control-Allow-Headers', '*']
+  if (view.method === 'OPTIONS') return { status: 204, headers: [...anyOrigin, ...asked] }
+  const error = { code: errorCodes.invalidRequest, message: `${view.method} is not served here: send a GET` }
+  return { status: 405, headers: ['Allow', methods], body: encodeMessage({ jsonrpc: '2.0', error }) }
+}
+
+type RequestTarget = Pick<RequestView, 'method' | 'url'>
+
+function pathOf(url: string): string {
+  const path = url.startsWith('/') ? url : URL.canParse(url) ? new URL(url).pathname : url
+  const end = path.indexOf('?')
+  return end < 0 ? path : path.slice(0, end)
+}
