@@ -11,10 +11,10 @@ const greet = tool('greet', {
 })
 
 if (process.argv[2] === 'serve') {
-  // The server's process: it speaks on stdin and stdout until its client goes.
+  // The server's process: it serves stdin and stdout until its client exits.
   serveStdio(createServer({ name: 'demo', version: '1.0.0', tools: [greet] }))
 } else {
-  // The client's: it runs this file once more, as the server.
+  // The client's process: it starts this file again as the server.
   const connection = connectStdio({ command: process.execPath, args: [fileURLToPath(import.meta.url), 'serve'] })
   const client = createClient(connection, { name: 'host', version: '1.0.0' })
   const { content } = await client.callTool('greet', { name: 'Ada' })

@@ -1,15 +1,15 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '@x/schema'
 
-/** Streams that belong together: two pipes, or one socket twice. */
+/** Streams that belong together: two pipes, or the same socket twice. */
 export interface StreamPair {
   readonly input: Readable
   readonly output: Writable
 }
 
 /**
- * Ends the output and lets the peer end the input, which is cut when it takes longer than `ms`: a socket that is closed
- * with unread bytes would take the last answers from the peer. Resolves when both are closed.
+ * Ends the output and waits for the peer to end the input, which is destroyed after `ms`. A socket closed with unread
+ * bytes would discard the last responses to the peer. Resolves when both are closed.
  */
 export function closeStreams({ input, output }: StreamPair, ms: number, clock: Clock): Promise<void> {
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { excerptId } from './excerpt-id.ts'
+import { idFromExcerpt } from './excerpt-id.ts'
 
 const excerptOf = (text: string) => ({ kind: 'too-long', head: text.slice(0, 256), tail: text.slice(-64) }) as const
 const plainId = fc.oneof(
@@ -15,7 +15,7 @@ describe('the id of a message that was too long to read', () => {
       fc.property(plainId, params, (id, given) => {
         const first = JSON.stringify({ jsonrpc: '2.0', id, method: 'x', params: given })
         const last = JSON.stringify({ method: 'x', params: given, jsonrpc: '2.0', id })
-        expect([excerptId(excerptOf(first)), excerptId(excerptOf(last))]).toEqual([id, id])
+        expect([idFromExcerpt(excerptOf(first)), idFromExcerpt(excerptOf(last))]).toEqual([id, id])
       }),
     )
   })
@@ -24,8 +24,8 @@ describe('the id of a message that was too long to read', () => {
     fc.assert(
       fc.property(params, (given) => {
         const text = JSON.stringify({ jsonrpc: '2.0', method: 'x', params: given, '"id': 7 })
-        expect(excerptId(excerptOf(text))).toBeUndefined()
-        expect(excerptId(excerptOf(JSON.stringify({ method: 'x', params: given })))).toBeUndefined()
+        expect(idFromExcerpt(excerptOf(text))).toBeUndefined()
+        expect(idFromExcerpt(excerptOf(JSON.stringify({ method: 'x', params: given })))).toBeUndefined()
       }),
     )
   })
@@ -36,6 +36,6 @@ describe('the id of a message that was too long to read', () => {
     ['a fraction', '{"id":1.5,'],
     ['garbage', 'x'.repeat(256)],
   ])('is not guessed from %s', (_, head) => {
-    expect(excerptId({ kind: 'too-long', head, tail: '' })).toBeUndefined()
+    expect(idFromExcerpt({ kind: 'too-long', head, tail: '' })).toBeUndefined()
   })
 })

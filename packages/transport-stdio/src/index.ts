@@ -2,9 +2,10 @@ export type { Clock } from '@x/schema'
 export { connectStdio, type StdioConnection } from './client/connect-stdio.ts'
 export { connectStreams, type StreamConnection } from './client/connect-streams.ts'
 export type {
-  LinkOptions,
+  ConnectionOptions,
   ProcessExit,
   RestartOptions,
+  StartedProcess,
   StdioConnectOptions,
   StreamConnectOptions,
 } from './client/options.ts'

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type LineFlaw, splitLines } from './lines.ts'
+import { type SkippedLine, splitLines } from './lines.ts'
 
 interface Heard {
   readonly lines: string[]
-  readonly flaws: LineFlaw[]
+  readonly flaws: SkippedLine[]
 }
 
 function listen(maxBytes: number): Heard & ReturnType<typeof splitLines> {
   const heard: Heard = { lines: [], flaws: [] }
   const splitter = splitLines(maxBytes, {
     onLine: (text) => heard.lines.push(text),
-    onFlaw: (flaw) => heard.flaws.push(flaw),
+    onSkipped: (flaw) => heard.flaws.push(flaw),
   })
   return { ...heard, ...splitter }
 }

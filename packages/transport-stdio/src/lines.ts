@@ -1,27 +1,27 @@
 import { isUtf8 } from 'node:buffer'
 
-/** A line that is no text: what stands at its ends, for the id of its message and for people. */
-export interface LineFlaw {
+/** A skipped line: excerpts of its two ends, for the id of its message and for diagnostics. */
+export interface SkippedLine {
   readonly kind: 'too-long' | 'not-utf8'
-  /** The first bytes, at most 256, read as UTF-8 whatever they are. */
+  /** The first bytes, at most 256, decoded as UTF-8 even if invalid. */
   readonly head: string
   /** The last bytes, at most 64. */
   readonly tail: string
 }
 
-/** What takes lines. */
+/** Receives lines. */
 export interface LineSink {
-  /** A line without its ending; never an empty one. */
+  /** Called with a line without its ending; never with an empty one. */
   readonly onLine: (text: string) => void
-  /** A line that was skipped. */
-  readonly onFlaw: (flaw: LineFlaw) => void
+  /** Called with a line that was skipped. */
+  readonly onSkipped: (flaw: SkippedLine) => void
 }
 
-/** Makes lines of bytes. */
+/** Splits bytes into lines. */
 export interface LineSplitter {
-  /** Takes the next bytes of the stream, which it does not keep. */
+  /** Processes the next bytes of the stream, which it does not retain. */
   push(chunk: Buffer): void
-  /** The stream has ended; what has come of a line counts as one. */
+  /** Ends the stream; a final line without a newline counts. */
   end(): void
 }
 
@@ -32,23 +32,23 @@ const tailBytes = 64
 const none = Buffer.alloc(0)
 
 /**
- * Splits bytes into lines of UTF-8 at each newline, with or without a carriage return before it (basic/transports/stdio).
- * Each byte is looked at and copied a bounded number of times, however the stream is cut into chunks. Of a line longer
- * than `maxBytes` the ends are kept and the rest is dropped as it comes.
+ * Splits bytes into lines of UTF-8 at each newline, with or without a carriage return before it
+ * (basic/transports/stdio). Each byte is read and copied a bounded number of times, for any chunking of the stream. Of
+ * a line longer than `maxBytes` only the two ends are kept.
  */
 export function splitLines(maxBytes: number, sink: LineSink): LineSplitter {
-  const rest = createRest()
+  const rest = createLineBuffer()
   let skipped: Excerpt | undefined
 
   const keep = (part: Buffer): void => {
-    if (skipped !== undefined) skipped = extend(skipped, part)
+    if (skipped !== undefined) skipped = extendExcerpt(skipped, part)
     // One byte more, because the last may be the carriage return.
     else if (rest.length() + part.length <= maxBytes + 1) rest.append(part)
-    else skipped = extend(excerptOf(rest.take()), part)
+    else skipped = extendExcerpt(createExcerpt(rest.take()), part)
   }
   const complete = (part: Buffer): void => {
     if (skipped !== undefined) {
-      sink.onFlaw(flawOf('too-long', extend(skipped, part)))
+      sink.onSkipped(toSkippedLine('too-long', extendExcerpt(skipped, part)))
       skipped = undefined
     } else if (rest.length() === 0) judge(part)
     else {
@@ -60,9 +60,9 @@ export function splitLines(maxBytes: number, sink: LineSink): LineSplitter {
   const judge = (bytes: Buffer): void => {
     const line = bytes.at(-1) === carriageReturn ? bytes.subarray(0, -1) : bytes
     if (line.length === 0) return
-    if (line.length > maxBytes) sink.onFlaw(flawOf('too-long', excerptOf(line)))
+    if (line.length > maxBytes) sink.onSkipped(toSkippedLine('too-long', createExcerpt(line)))
     else if (isUtf8(line)) sink.onLine(line.toString())
-    else sink.onFlaw(flawOf('not-utf8', excerptOf(line)))
+    else sink.onSkipped(toSkippedLine('not-utf8', createExcerpt(line)))
   }
   return {
     push: (chunk) => {
@@ -82,11 +82,11 @@ interface Excerpt {
   readonly tail: Buffer
 }
 
-function excerptOf(bytes: Buffer): Excerpt {
+function createExcerpt(bytes: Buffer): Excerpt {
   return { head: Buffer.from(bytes.subarray(0, headBytes)), tail: Buffer.from(bytes.subarray(-tailBytes)) }
 }
 
-function extend({ head, tail }: Excerpt, part: Buffer): Excerpt {
+function extendExcerpt({ head, tail }: Excerpt, part: Buffer): Excerpt {
   const missing = headBytes - head.length
   return {
     head: missing > 0 ? Buffer.concat([head, part.subarray(0, missing)]) : head,
@@ -94,21 +94,21 @@ function extend({ head, tail }: Excerpt, part: Buffer): Excerpt {
   }
 }
 
-function flawOf(kind: LineFlaw['kind'], { head, tail }: Excerpt): LineFlaw {
+function toSkippedLine(kind: SkippedLine['kind'], { head, tail }: Excerpt): SkippedLine {
   return { kind, head: head.toString(), tail: tail.toString() }
 }
 
-interface Rest {
+interface LineBuffer {
   length(): number
   append(part: Buffer): void
-  /** Gives what was appended and starts anew; the bytes may change with the next `append`. */
+  /** Returns the appended bytes and starts anew; the bytes may change with the next `append`. */
   take(): Buffer
 }
 
 const reusedBytes = 64 * 1024
 
-// A list of chunks would keep each of them alive: a peer that sends single bytes could fill the memory with their frames.
-function createRest(): Rest {
+// One buffer instead of a list of chunks: a peer that sends single bytes could fill the memory with their chunks.
+function createLineBuffer(): LineBuffer {
   let buffer = none
   let length = 0
   return {

@@ -1,36 +1,36 @@
 import type { Writable } from 'node:stream'
 
-/** Writes messages to a stream, a line each. */
+/** Writes messages to a stream, one per line. */
 export interface MessageWriter {
-  /** Sends a message that is one line of JSON. After the stream has failed or ended it does nothing. */
+  /** Writes a message that is one line of JSON. After the stream has failed or ended it does nothing. */
   write(line: string): void
-  /** How much waits for the reader: characters that stand in for bytes, because the bound is there to save memory. */
+  /** The amount of queued output in characters, an approximation of bytes that suffices to bound memory. */
   queued(): number
   /**
-   * Undefined while the reader takes what it is sent, or is gone; otherwise a promise that resolves when it has caught up,
-   * or has gone.
+   * Returns `undefined` while the reader keeps up or is gone; otherwise a promise that resolves when the reader has
+   * caught up or is gone.
    */
   drained(): Promise<void> | undefined
-  /** Resolves when everything is handed to the system, or the stream has failed. */
+  /** Resolves when all output is handed to the operating system, or the stream has failed. */
   flush(): Promise<void>
 }
 
-/** Who hears of the state of the stream. */
+/** Handlers of stream events. */
 export interface WriterEvents {
-  /** The reader is slow: send no more than has to be. */
+  /** Called when the reader is slow: write only what is required. */
   readonly onFull: () => void
-  /** The reader has caught up. */
+  /** Called when the reader has caught up. */
   readonly onDrain: () => void
-  /** The stream has failed, as a pipe does whose reader is gone. */
+  /** Called when the stream has failed, as a pipe does when its reader exits. */
   readonly onFailure: (error: unknown) => void
 }
 
 /**
- * Writes what one turn of the event loop brings at its end, in one piece: a burst of answers costs one call of the system.
+ * Creates a writer that batches the output of one event-loop tick: a burst of responses costs one system call.
  *
  * `send` is the stream's own `write` unless another is given.
  */
-export function messageWriter(
+export function createMessageWriter(
   output: Writable,
   events: WriterEvents,
   send: (text: string, done: () => void) => boolean = (text, done) => output.write(text, done),
@@ -57,7 +57,7 @@ export function messageWriter(
     events.onDrain()
   })
   output.on('close', backlog.clear)
-  // The listener stays: an error of the last write may come after everything else, and would end the process.
+  // The listener stays: an error of the last write may arrive later, and would end the process.
   output.on('error', (error) => {
     failed = true
     backlog.clear()
@@ -71,12 +71,12 @@ export function messageWriter(
       if (scheduled) return
       scheduled = true
       setImmediate(() => {
-        if (scheduled) flushNow(ignore)
+        if (scheduled) flushNow(noop)
       })
     },
     drained: () => {
       if (failed || output.destroyed || output.writableEnded) return undefined
-      // What one turn brings is not handed over before its end, and must not grow without a bound until then.
+      // Output of one tick is written at its end, and must not grow without a limit until then.
       if (pending.length > output.writableHighWaterMark) backlog.fill()
       return backlog.cleared()
     },
@@ -92,11 +92,11 @@ export function messageWriter(
   }
 }
 
-/** Whether a reader is behind, and who waits for it to catch up. */
+/** Tracks if the reader is behind, and resolves a promise when it has caught up. */
 function createBacklog(): { fill(): void; clear(): void; cleared(): Promise<void> | undefined } {
   let full = false
   let waiting: Promise<void> | undefined
-  let wake = ignore
+  let wake = noop
   return {
     fill: () => {
       full = true
@@ -116,4 +116,4 @@ function createBacklog(): { fill(): void; clear(): void; cleared(): Promise<void
   }
 }
 
-function ignore(): void {}
+function noop(): void {}

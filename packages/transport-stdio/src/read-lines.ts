@@ -2,32 +2,32 @@ import type { Readable } from 'node:stream'
 import { type LineSink, splitLines } from './lines.ts'
 
 /** A stream that is being read. */
-export interface Intake {
-  /** Reads no more until {@link Intake.resume}; what a chunk has brought is still taken. */
+export interface LineReader {
+  /** Pauses reading until {@link LineReader.resume}; lines of the current chunk are still delivered. */
   pause(): void
   resume(): void
-  /** Reads no more at all. */
+  /** Stops reading permanently. */
   stop(): void
 }
 
-/** Who takes what comes. */
-export interface IntakeEvents extends LineSink {
-  /** The stream has ended, or has failed, with its error. */
+/** Handlers of lines and of the end. */
+export interface LineReaderEvents extends LineSink {
+  /** Called when the stream has ended, or has failed, with its error. */
   readonly onEnd: (error?: unknown) => void
 }
 
 /** Reads a stream line by line from now on, until it ends or is stopped. */
-export function readLines(input: Readable, maxLineBytes: number, events: IntakeEvents): Intake {
+export function readLines(input: Readable, maxLineBytes: number, events: LineReaderEvents): LineReader {
   let isOver = false
   const lines = splitLines(maxLineBytes, {
     onLine: (text) => {
       if (!isOver) events.onLine(text)
     },
-    onFlaw: (flaw) => {
-      if (!isOver) events.onFlaw(flaw)
+    onSkipped: (flaw) => {
+      if (!isOver) events.onSkipped(flaw)
     },
   })
-  // A program may have set an encoding on the stream, as one does with stdin.
+  // A program may have set an encoding on the stream, as is common for stdin.
   const take = (chunk: Buffer | string): void => lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
   const over = (error?: unknown): void => {
     if (isOver) return

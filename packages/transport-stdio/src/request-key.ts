@@ -1,12 +1,12 @@
 import { isJsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 
 /**
- * The `_meta` key with which a server of this package names the request that a notification is about. Progress has a token
- * and a subscription an id; a log message has neither, and on stdio all requests share one stream.
+ * The `_meta` key with which a server of this package names the request that a notification belongs to. Progress has a
+ * token and a subscription an id; a log message has neither, and on stdio all requests share one stream.
  */
 export const requestKey = 'x.transport-stdio/requestId'
 
-/** A notification that names its request, if it did not before. */
+/** Adds the request id to a notification that has none. */
 export function nameRequest(message: RpcNotification, id: RequestId): RpcNotification {
   const { params = {} } = message
   const { _meta } = params

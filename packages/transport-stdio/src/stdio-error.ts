@@ -1,25 +1,28 @@
-/** Why a call over stdio gave no answer, or what was wrong with what came; the closed table of {@link StdioError}. */
+/**
+ * The error codes of {@link StdioError}: the reasons why a call over stdio got no response, or what was invalid in a
+ * message.
+ */
 export type StdioErrorCode =
   /** The process could not be started. */
   | 'spawn'
-  /** The process started, and is no server of this revision: it did not answer `server/discover` as one. */
+  /** The process started, but it is not a server of this revision: its answer to `server/discover` is invalid. */
   | 'probe'
-  /** The process ended before the answer. The server may have acted; the next call starts it again. */
+  /** The process exited before the response. The server may have acted; the next call starts it again. */
   | 'exited'
-  /** The process ended too often in a row, and is not started again. */
+  /** The process exited too often in a row, and is not started again. */
   | 'restarts'
-  /** The connection was closed here, or the streams ended. The server may have acted. */
+  /** The connection was closed on this side, or the streams ended. The server may have acted. */
   | 'closed'
   /** The server ended a subscription without a result. */
   | 'ended'
-  /** The answer is longer than the bound of a line. */
+  /** The response is longer than the limit of a line. */
   | 'too-large'
-  /** What came is not what the transport defines; it was skipped. */
+  /** A message violates the transport's rules; it was skipped. */
   | 'protocol'
 
-/** What a {@link StdioError} tells beside its code and message. */
+/** The details of a {@link StdioError} beside its code and message. */
 export interface StdioErrorDetails {
-  /** The exit code of the process, where it ended with one. */
+  /** The exit code of the process, where it has one. */
   readonly exitCode?: number | undefined
   /** The signal that ended the process, such as `SIGKILL`. */
   readonly signal?: string | undefined
@@ -28,7 +31,7 @@ export interface StdioErrorDetails {
   readonly cause?: unknown
 }
 
-/** No answer could be had over stdio. It is local: errors of the peer arrive as a response. */
+/** A call got no response over stdio. The error is local: errors of the peer arrive as a response. */
 export class StdioError extends Error {
   override readonly name = 'StdioError'
   readonly code: StdioErrorCode
@@ -50,7 +53,7 @@ const codes: ReadonlySet<unknown> = new Set<StdioErrorCode>([
   ...(['closed', 'ended', 'too-large', 'protocol'] as const),
 ])
 
-/** Whether a value is a {@link StdioError}, from this copy of the package or another. */
+/** Tells if a value is a {@link StdioError}, from this copy of the package or another. */
 export function isStdioError(error: unknown): error is StdioError {
   return error instanceof Error && error.name === 'StdioError' && 'code' in error && codes.has(error.code)
 }

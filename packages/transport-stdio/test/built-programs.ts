@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-/** Programs of this folder, bundled, because the Node that the package supports runs no TypeScript. */
+/** Programs of this folder, bundled: the supported Node versions do not run TypeScript. */
 export interface BuiltPrograms extends AsyncDisposable {
-  /** Where a program is, by its name in `programs`. */
+  /** The path of a program by its name in `programs`. */
   path(name: 'host' | 'server'): string
 }
 
 const requireForBundles = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)`
 
-/** Bundles all programs into a folder that is gone in the end. */
+/** Bundles all programs into a folder that is removed at the end. */
 export async function buildPrograms(): Promise<BuiltPrograms> {
   const folder = await mkdtemp(join(tmpdir(), 'stdio-'))
   const sources = [new URL('./programs/host.ts', import.meta.url), new URL('./programs/server.ts', import.meta.url)]

@@ -90,16 +90,16 @@ describe('a server in a process of its own', () => {
     const lines: string[] = []
     const source = `console.error('fatal error'); console.error('x'.repeat(20000)); ${answering}`
     await using connection = toScript(source, { stderr: (line) => lines.push(line) })
-    expect(await connection(request(1), listeningCall())).toHaveProperty('result')
+    expect(await connection.exchange(request(1), listeningCall())).toHaveProperty('result')
     await connection.close()
     expect(lines).toEqual(['fatal error', `${'x'.repeat(256)}…`])
   })
 
-  test('may print to stdout what is no message: it is reported, and calls go on', async () => {
+  test('reports and skips output on stdout that is not a message', async () => {
     const errors: StdioError[] = []
     const source = `console.log('Server is running'); ${answering}`
     await using connection = toScript(source, { onError: (error) => errors.push(error) })
-    expect(await connection(request(1), listeningCall())).toHaveProperty('result')
+    expect(await connection.exchange(request(1), listeningCall())).toHaveProperty('result')
     expect(errors).toMatchObject([{ code: 'protocol', message: expect.stringContaining('Server is running') }])
   })
 })
@@ -127,7 +127,7 @@ describe('a process that ends', () => {
     await using connection = toScript(source, { restart: { limit: 3, pauseMs: 1 }, onExit })
     const codes: (string | undefined)[] = []
     for (let tries = 0; tries < 4; tries++) {
-      const failure: unknown = await connection(request(1), listeningCall()).catch((error: unknown) => error)
+      const failure: unknown = await connection.exchange(request(1), listeningCall()).catch((error: unknown) => error)
       expect(failure).toMatchObject({ exitCode: 7, stderr: 'API_KEY is missing' })
       codes.push(isStdioError(failure) ? failure.code : undefined)
     }
@@ -149,9 +149,9 @@ describe('a process that ends', () => {
       restart: { pauseMs: 1 },
       onExit: () => exited.open(),
     })
-    expect(await connection(request('a'), listeningCall())).toMatchObject({ id: 'a', result: {} })
+    expect(await connection.exchange(request('a'), listeningCall())).toMatchObject({ id: 'a', result: {} })
     await exited.opened
-    expect(await connection(request('b'), listeningCall())).toMatchObject({ id: 'b', result: {} })
+    expect(await connection.exchange(request('b'), listeningCall())).toMatchObject({ id: 'b', result: {} })
     expect(connection.process.restarts).toBe(1)
   })
 
@@ -162,16 +162,24 @@ describe('a process that ends', () => {
       restart: false,
       onExit: () => exited.open(),
     })
-    await connection(request(1), listeningCall())
+    await connection.exchange(request(1), listeningCall())
     await exited.opened
-    expect(await connection(request(2), listeningCall())).toHaveProperty('result')
+    expect(await connection.exchange(request(2), listeningCall())).toHaveProperty('result')
   })
 })
 
 describe('a program that cannot be started', () => {
   test.each([
-    ['because there is none', { command: 'no-such-program-anywhere', args: [] }, 'no such program'],
-    ['because its folder is not there', { cwd: '/no/such/folder' }, 'no such folder'],
+    [
+      'because there is none',
+      { command: 'no-such-program-anywhere', args: [] },
+      'the program or the working directory does not exist',
+    ],
+    [
+      'because its folder is not there',
+      { cwd: '/no/such/folder' },
+      'the program or the working directory does not exist',
+    ],
     ['because an argument cannot be one', { args: ['\0'] }, 'null byte'],
     ['because it is no program', { command: '/etc/passwd', args: [] }, 'not executable'],
   ])('says so: %s', async (_, options, words) => {
@@ -189,7 +197,7 @@ describe('the probe of a fresh process', () => {
     const methods: string[] = []
     const source = hears('say({ id: message.id, result })')
     await using connection = toScript(source, { stderr: (method) => methods.push(method) })
-    await Promise.all([1, 2].map((id) => connection(request(id, 'tools/list'), listeningCall())))
+    await Promise.all([1, 2].map((id) => connection.exchange(request(id, 'tools/list'), listeningCall())))
     await connection.close()
     expect(methods).toEqual(['server/discover', 'tools/list', 'tools/list'])
   })
@@ -200,7 +208,7 @@ describe('the probe of a fresh process', () => {
       const methods: string[] = []
       const source = hears(`say({ id: message.id, error: { code: ${code}, message: 'not initialized' } })`)
       await using connection = toScript(source, { stderr: (method) => methods.push(method), restart: false })
-      await expect(connection(request(1), listeningCall())).rejects.toMatchObject({
+      await expect(connection.exchange(request(1), listeningCall())).rejects.toMatchObject({
         code: 'probe',
         message: expect.stringContaining('before 2026-07-28'),
       })
@@ -212,7 +220,7 @@ describe('the probe of a fresh process', () => {
   test('takes a server that names other revisions for a modern one, and leaves the rest to the client', async () => {
     const error = `{ code: -32022, message: 'no', data: { supported: ['2027-01-01'], requested: '2026-07-28' } }`
     await using connection = toScript(hears(`say({ id: message.id, error: ${error} })`))
-    const answer = await connection(request(1), listeningCall())
+    const answer = await connection.exchange(request(1), listeningCall())
     expect(answer).toMatchObject({ id: 1, error: { code: -32022 } })
   })
 
@@ -226,7 +234,7 @@ describe('the probe of a fresh process', () => {
       probe: { timeoutMs: 5000 },
       restart: false,
     })
-    const failure = connection(request(1), listeningCall()).catch((error: unknown) => error)
+    const failure = connection.exchange(request(1), listeningCall()).catch((error: unknown) => error)
     await asked.opened
     clock.advance(5000)
     expect(await failure).toMatchObject({ code: 'probe', message: expect.stringContaining('5000 ms') })
@@ -236,7 +244,7 @@ describe('the probe of a fresh process', () => {
     const methods: string[] = []
     const source = hears('say({ id: message.id, result })')
     await using connection = toScript(source, { stderr: (method) => methods.push(method), probe: false })
-    await connection(request(1, 'tools/list'), listeningCall())
+    await connection.exchange(request(1, 'tools/list'), listeningCall())
     await connection.close()
     expect(methods).toEqual(['tools/list'])
   })
@@ -283,7 +291,7 @@ describe('closing a connection', () => {
 
   test('while the process starts ends it as well', async () => {
     const connection = toScript(`setInterval(() => {}, 1000)`)
-    const call = connection(request(1), listeningCall()).catch((error: unknown) => error)
+    const call = connection.exchange(request(1), listeningCall()).catch((error: unknown) => error)
     await connection.close()
     expect(await call).toMatchObject({ code: 'closed' })
     expect(connection.process.pid).toBeUndefined()
@@ -299,8 +307,8 @@ describe('closing a connection', () => {
 test('a call that is cancelled while the process starts does not hold up the others', async () => {
   await using connection = toServer()
   const controller = new AbortController()
-  const first = connection(request(1), listeningCall(controller.signal))
-  const second = connection(request(2), listeningCall())
+  const first = connection.exchange(request(1), listeningCall(controller.signal))
+  const second = connection.exchange(request(2), listeningCall())
   controller.abort('enough')
   await expect(first).rejects.toBe('enough')
   expect(await second).toMatchObject({ id: 2, result: {} })

@@ -26,7 +26,7 @@ interface Running {
   readonly peer: RawPeer
   /** Resolves with the next line of stderr. */
   said(): Promise<string>
-  /** How the process ended, and all that it still said on stderr. */
+  /** Resolves with the exit of the process and the rest of its stderr. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null; readonly stderr: string[] }>
 }
 
@@ -46,7 +46,7 @@ function run(): Running {
 const call = (id: number, name: string, given = {}) => request(id, 'tools/call', { name, arguments: given })
 
 describe('a server on stdin and stdout', () => {
-  test('sends what is printed to stderr, and nothing but messages to stdout [STD-003]', async () => {
+  test('sends printed output to stderr, and only messages to stdout [STD-003]', async () => {
     const { peer, said, ended } = run()
     peer.say(call(1, 'prints'))
     expect(await said()).toBe('by console.log')
@@ -58,7 +58,7 @@ describe('a server on stdin and stdout', () => {
     expect(await peer.ended).toEqual([])
   })
 
-  test('ends when its input ends, though something keeps the process [STD-013]', async () => {
+  test('exits when its input ends, though something keeps the process running [STD-013]', async () => {
     const { peer, ended } = run()
     peer.say(call(1, 'pid'))
     await peer.next()
@@ -66,7 +66,7 @@ describe('a server on stdin and stdout', () => {
     expect(await ended).toMatchObject({ code: 0, signal: null })
   })
 
-  test('tells a running call to stop when its input ends, and does not wait for one that never does [STD-013]', async () => {
+  test('asks a running call to stop when its input ends, and does not wait for one that never does [STD-013]', async () => {
     const { peer, said, ended } = run()
     peer.say(call(1, 'waits'), call(2, 'hangs'))
     await said()
@@ -77,7 +77,7 @@ describe('a server on stdin and stdout', () => {
     expect(stderr).toContain('told to stop: The client closed the connection')
   })
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('ends in good order at %s', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('exits in good order at %s', async (signal) => {
     const { child, peer, said, ended } = run()
     peer.say(call(1, 'waits'))
     await said()
@@ -88,7 +88,7 @@ describe('a server on stdin and stdout', () => {
     expect(await peer.ended).toHaveLength(1)
   })
 
-  test('ends at once at a second signal', async () => {
+  test('exits at once at a second signal', async () => {
     const { child, peer, said, ended } = run()
     peer.say(call(1, 'waits'), call(2, 'hangs'))
     await said()
@@ -99,7 +99,7 @@ describe('a server on stdin and stdout', () => {
     expect(await ended).toMatchObject({ signal: 'SIGTERM' })
   })
 
-  test('ends when nobody reads its output any more, without a crash', async () => {
+  test('exits when its output has no reader any more, without a crash', async () => {
     const { child, peer, ended } = run()
     peer.say(call(1, 'pid'))
     await peer.next()
@@ -123,7 +123,7 @@ describe('a server on stdin and stdout', () => {
     await rm(folder, { recursive: true })
   })
 
-  test('takes a garbage line of 200 MB and goes on, in little memory', async () => {
+  test('skips an invalid line of 200 MB and continues, with bounded memory', async () => {
     const { child, peer, ended } = run()
     peer.say(call(1, 'peak'))
     const before = megabytesOf(await peer.next())
@@ -133,7 +133,7 @@ describe('a server on stdin and stdout', () => {
     }
     peer.say('\n', call(2, 'peak'))
     expect(await peer.next()).toMatchObject({ error: { code: -32700 } })
-    // The bound of 16 MiB, and the buffers that grew up to it.
+    // The limit of 16 MiB, and the buffers that grew up to it.
     expect(megabytesOf(await peer.next()) - before).toBeLessThan(100)
     peer.end()
     await ended
@@ -141,7 +141,7 @@ describe('a server on stdin and stdout', () => {
 })
 
 describe('a server whose parent dies', () => {
-  test('is gone as well: nothing is left that holds the pipes of the parent [STD-013]', async () => {
+  test('exits too: no process holds the pipes of the parent [STD-013]', async () => {
     const host = spawn(process.execPath, [programs.path('host'), programs.path('server')], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -150,7 +150,7 @@ describe('a server whose parent dies', () => {
     expect(process.kill(pid, 0)).toBe(true)
     host.stderr.resume()
     host.kill('SIGKILL')
-    // The server inherited the host's stderr, which so is closed when the last of the two has ended, and never before.
+    // The server inherited the host's stderr, which closes when the last of the two has exited, and never before.
     await once(host.stderr, 'close')
     expect(host.signalCode).toBe('SIGKILL')
   })

@@ -12,7 +12,7 @@ import { createGate } from '@tooling/vitest/gate'
 
 const me = { name: 'host', version: '1.0.0' }
 
-/** A place to listen on, and how to get there. */
+/** A listening address, with a function that connects to it. */
 interface Place extends AsyncDisposable {
   listen(server: Server): Promise<void>
   dial(server: Server): Socket
@@ -107,7 +107,7 @@ describe.each([
     expect(await speak(server.connect(), text)).toEqual([{ type: 'text', text }])
   })
 
-  test('a client that vanishes cancels what it asked for', async () => {
+  test('a client that disconnects cancels its requests', async () => {
     const started = createGate()
     const stopped = createGate()
     await using server = await listening(open, async (_text, signal) => {
@@ -134,7 +134,7 @@ describe.each([
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   })
 
-  test('signals and the output of this process are nobody else’s business', async () => {
+  test('leaves signals and the output of this process unchanged', async () => {
     const before = [process.listenerCount('SIGTERM'), process.listenerCount('SIGINT'), process.stdout.write]
     await using server = await listening(open, (text) => text)
     await speak(server.connect(), 'a')
@@ -142,7 +142,7 @@ describe.each([
   })
 })
 
-test('a connection that is refused says so', async () => {
+test('a refused connection is reported', async () => {
   const place = await unixSocket()
   const socket = place.dial(createSocketServer())
   await using connection = connectStreams({ input: socket, output: socket })

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { manualClock } from '@tooling/vitest/manual-clock'
-import { isJsonObject, type JsonObject, metaKeys, type RequestId } from '@x/schema'
-import { createServer, memoryBus, resourceTemplate, type Server, type SubscriptionOptions } from '@x/server'
+import { createCall, isJsonObject, type JsonObject, metaKeys, type RequestId } from '@x/schema'
+import { createServer, memoryBus, resourceTemplate, type McpServer, type SubscriptionOptions } from '@x/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectStdio, connectStreams, serveStdio } from '../src/index.ts'
 import { rawPeer } from '../src/testing/raw-peer.ts'
@@ -12,7 +12,7 @@ import { streamPair } from '../src/testing/stream-pair.ts'
 import { type BuiltPrograms, buildPrograms } from './built-programs.ts'
 
 const note = resourceTemplate('note://{id}', { name: 'note', read: () => '' })
-const serve = (subscriptions: SubscriptionOptions = {}): Server =>
+const serve = (subscriptions: SubscriptionOptions = {}): McpServer =>
   createServer({ name: 'demo', version: '1.0.0', tools: [], prompts: [], resourceTemplates: [note], subscriptions })
 const listen = (id: RequestId, notifications: JsonObject) => request(id, 'subscriptions/listen', { notifications })
 const tools = { toolsListChanged: true }
@@ -21,7 +21,7 @@ const acknowledged = { method: 'notifications/subscriptions/acknowledged' }
 const toolsChanged = { method: 'notifications/tools/list_changed' }
 const promptsChanged = { method: 'notifications/prompts/list_changed' }
 
-/** How many listen on a bus, which is how many servers have streams open. */
+/** Returns the number of listeners on a bus, which is the number of servers with open streams. */
 function countedBus() {
   const bus = memoryBus()
   const state = { listening: 0 }
@@ -49,8 +49,8 @@ describe('streams on one channel', () => {
     for (const id of ['a', 2, 3]) {
       expect(await served.peer.next()).toMatchObject({ ...acknowledged, params: { _meta: _meta(id) } })
     }
-    await server.changed('prompts')
-    await server.changed('tools')
+    await server.notifyListChanged('prompts')
+    await server.notifyListChanged('tools')
     expect(await served.peer.next()).toMatchObject({ ...promptsChanged, params: { _meta: _meta(2) } })
     expect(await served.peer.next()).toMatchObject({ ...toolsChanged, params: { _meta: _meta('a') } })
     expect(await served.peer.next()).toMatchObject({ ...toolsChanged, params: { _meta: _meta(3) } })
@@ -72,7 +72,7 @@ describe('streams on one channel', () => {
     expect(lines).toMatchObject([...endOf(1), ...endOf('b')])
   })
 
-  test('that the client cancels say nothing more, and nothing of them stays [CAN-012 SUB-012]', async () => {
+  test('that the client cancels send nothing more, and leave no state behind [CAN-012 SUB-012]', async () => {
     const { bus, state } = countedBus()
     const server = serve({ bus })
     await using served = serveRaw(server)
@@ -82,10 +82,10 @@ describe('streams on one channel', () => {
     served.peer.say(cancel(1), request(2, 'server/discover'))
     expect(await served.peer.next()).toMatchObject({ id: 2 })
     expect(state.listening).toBe(0)
-    await server.changed('tools')
+    await server.notifyListChanged('tools')
     served.peer.say(listen(1, {}))
     expect(await served.peer.next()).toMatchObject(acknowledged)
-    await server.changed('tools')
+    await server.notifyListChanged('tools')
     served.peer.say(request(3, 'server/discover'))
     expect(await served.peer.next()).toMatchObject({ id: 3 })
     expect(served.peer.waiting()).toEqual([])
@@ -104,12 +104,12 @@ describe('streams on one channel', () => {
 
 describe('a reader that is slow', () => {
   const filter = { ...tools, resourceSubscriptions: ['note://1', 'note://2'] }
-  const change = async (server: Server): Promise<void> => {
-    await server.updated('note://1')
-    await server.changed('tools')
-    await server.updated('note://2')
+  const change = async (server: McpServer): Promise<void> => {
+    await server.notifyResourceUpdated('note://1')
+    await server.notifyListChanged('tools')
+    await server.notifyResourceUpdated('note://2')
   }
-  /** A stream whose output holds little, and is read only when the test says so. */
+  /** A stream with a small output buffer, which is read only on request of the test. */
   async function unread(subscriptions: SubscriptionOptions) {
     const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 500 })]
     const server = serve(subscriptions)
@@ -120,10 +120,10 @@ describe('a reader that is slow', () => {
     return { server, service, read: () => rawPeer({ input: output, output: input }) }
   }
 
-  test('hears of each change once when it reads again, however often it came, and loses none', async () => {
+  test('gets each change once when it reads again, for any number of changes, and loses none', async () => {
     const clock = manualClock()
     const { server, service, read } = await unread({ clock })
-    // What fits goes out as it comes; all else waits in as many entries as the filter has.
+    // Output that fits is written at once; the rest waits in as many entries as the filter has.
     for (let count = 0; count < 10_000; count++) await change(server)
     expect(clock.waiting).toBe(1)
     const peer = read()
@@ -136,7 +136,7 @@ describe('a reader that is slow', () => {
     await service.close()
   })
 
-  test('for too long loses the stream, and is told when it reads again', async () => {
+  test('for too long loses the stream, and is notified when it reads again', async () => {
     const clock = manualClock()
     const { bus, state } = countedBus()
     const { server, service, read } = await unread({ clock, bus, slowReaderMs: 5000 })
@@ -156,27 +156,27 @@ function nameOf({ method, params }: JsonObject): unknown {
   return (isJsonObject(params) && params['uri']) || method
 }
 
-/** A call that tells when so much has been heard. */
+/** A call that signals a given number of notifications. */
 function listener(signal: AbortSignal = new AbortController().signal) {
   const heard: JsonObject[] = []
   const waiting = new Map<number, () => void>()
   return {
     heard,
-    call: {
+    call: createCall({
       signal,
-      notify: ({ method, params = {} }: { readonly method: string; readonly params?: JsonObject | undefined }) => {
+      notify: ({ method, params = {} }) => {
         heard.push({ method, params })
         waiting.get(heard.length)?.()
       },
-    },
-    /** Resolves when so many messages have come. */
+    }),
+    /** Resolves when this number of messages has arrived. */
     has: (count: number): Promise<void> =>
       heard.length >= count ? Promise.resolve() : new Promise((resolve) => waiting.set(count, resolve)),
   }
 }
 
 describe('clients of one connection', () => {
-  test('have streams under the same id, and each hears its own with its own id [SUB-008 STD-007]', async () => {
+  test('have streams under the same id, and each gets its own with its own id [SUB-008 STD-007]', async () => {
     const [near, far] = streamPair()
     const server = serve()
     await using service = serveStdio(server, { input: far, output: far, graceMs: 30 })
@@ -184,12 +184,12 @@ describe('clients of one connection', () => {
     const controller = new AbortController()
     const [first, second] = [listener(), listener(controller.signal)]
     const ends = [
-      connection(listen('mine', tools), first.call),
-      connection(listen('mine', { promptsListChanged: true }), second.call),
+      connection.exchange(listen('mine', tools), first.call),
+      connection.exchange(listen('mine', { promptsListChanged: true }), second.call),
     ]
     await Promise.all([first.has(1), second.has(1)])
-    await server.changed('prompts')
-    await server.changed('tools')
+    await server.notifyListChanged('prompts')
+    await server.notifyListChanged('tools')
     await Promise.all([first.has(2), second.has(2)])
     const params = { _meta: _meta('mine') }
     expect(first.heard).toMatchObject([acknowledged, { ...toolsChanged, params }])
@@ -208,22 +208,24 @@ describe('a server in a process of its own', () => {
   })
   afterAll(() => programs[Symbol.asyncDispose]())
 
-  test('that ends fails its streams with words that say so, and the next one is open in the next process', async () => {
+  test('that exits fails its streams with a clear error, and the next stream opens in the next process', async () => {
     await using connection = connectStdio({
       command: process.execPath,
       args: [programs.path('server')],
       restart: { pauseMs: 1 },
     })
     const first = listener()
-    const ended = connection(listen(1, tools), first.call)
+    const ended = connection.exchange(listen(1, tools), first.call)
     await first.has(1)
     process.kill(connection.process.pid ?? 0, 'SIGKILL')
     await expect(ended).rejects.toMatchObject({ name: 'StdioError', code: 'exited', signal: 'SIGKILL' })
     const controller = new AbortController()
     const second = listener(controller.signal)
-    const again = connection(listen(1, tools), second.call)
+    const again = connection.exchange(listen(1, tools), second.call)
     await second.has(1)
-    expect(await connection(request(2, 'tools/call', { name: 'change' }), listener().call)).toHaveProperty('result')
+    expect(await connection.exchange(request(2, 'tools/call', { name: 'change' }), listener().call)).toHaveProperty(
+      'result',
+    )
     await second.has(2)
     expect(second.heard[1]).toMatchObject({ ...toolsChanged, params: { _meta: _meta(1) } })
     expect(first.heard).toHaveLength(1)

@@ -4,14 +4,14 @@ const windows =
   PROGRAMFILES PROGRAMFILES(X86) SYSTEMDRIVE SYSTEMROOT TEMP TMP USERDOMAIN USERNAME USERPROFILE WINDIR`.split(/\s+/)
 
 /**
- * The variables of a server's process: what programs need to find themselves and their user, and what is added. The rest of
- * ours may hold secrets that are none of the server's business.
+ * Creates the variables of a server's process: those that programs need to find themselves and their user, and the
+ * added ones. Other variables of this process may hold secrets, so they are left out.
  */
-export function environmentOf(
+export function createEnvironment(
   added: Readonly<Record<string, string | undefined>>,
   { env, platform }: Pick<NodeJS.Process, 'env' | 'platform'> = process,
 ): Record<string, string> {
-  // Windows looks names up in any case, and would take either of two that differ in it alone.
+  // On Windows, names are case-insensitive, and either of two names that differ in case alone could win.
   const keyOf = (name: string): string => (platform === 'win32' ? name.toUpperCase() : name)
   const wanted = new Set(platform === 'win32' ? windows : posix)
   const variables = new Map<string, readonly [name: string, value: string | undefined]>()

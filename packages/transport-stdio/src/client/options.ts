@@ -1,100 +1,141 @@
-import { type Clock, defaultBounds, type ParseBounds, platformClock, type RpcNotification } from '@x/schema'
+import {
+  type Clock,
+  defaultBounds,
+  type Exchange,
+  type ParseBounds,
+  platformClock,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { StdioError } from '../stdio-error.ts'
 
-/** What a connection over any streams takes. */
-export interface LinkOptions {
-  /** The bytes of one line, 16 MiB by default. A longer one is reported and skipped, and its call fails where it can be told. */
+/** Options of a connection over any streams. */
+export interface ConnectionOptions {
+  /**
+   * The length limit of one line in bytes; 16 MiB by default. A longer line is reported and skipped, and its call fails
+   * if its id can be read.
+   */
   readonly maxLineBytes?: number | undefined
-  /** Bounds of a message beside its length. */
+  /** Limits of a message in addition to its length. */
   readonly bounds?: Partial<Pick<ParseBounds, 'depth' | 'elements'>> | undefined
   /**
-   * Hears of what the server sends and must not: lines that are no message, requests, answers that nobody waits for. They
-   * are skipped; by default nobody hears.
+   * Called with protocol violations of the server: lines that are not a message, requests, responses without a call.
+   * They are skipped; the default ignores them.
    */
   readonly onError?: ((error: StdioError) => void) | undefined
-  /** Takes notifications that belong to none of the calls under way, or to one of several that cannot be told apart. */
+  /** Receives notifications that belong to no pending call, or to one of several that cannot be told apart. */
   readonly onNotification?: ((message: RpcNotification) => void) | undefined
-  /** How long each step of an orderly end may take, in milliseconds; 2,000 by default. */
+  /**
+   * Answers requests of the server, which only servers of earlier revisions send; `undefined` leaves one without an answer. By default
+   * they are reported to `onError`.
+   */
+  readonly onRequest?: ((request: RpcRequest) => Promise<RpcResponse | undefined>) | undefined
+  /** The time limit of each step of an orderly shutdown, in milliseconds; 2,000 by default. */
   readonly graceMs?: number | undefined
   /** Default: the platform's. */
   readonly clock?: Clock | undefined
 }
 
-/** What {@link connectStreams} takes. */
-export interface StreamConnectOptions extends LinkOptions {
-  /** Where the server's messages come from. */
+/** Options of {@link connectStreams}. */
+export interface StreamConnectOptions extends ConnectionOptions {
+  /** The stream of the server's messages. */
   readonly input: Readable | Duplex
-  /** Where messages to the server go; the same as `input` for a socket. */
+  /** The stream of messages to the server; equal to `input` for a socket. */
   readonly output: Writable | Duplex
 }
 
-/** How a process that ended is started again. */
+/** Options for restarting a process that ended. */
 export interface RestartOptions {
-  /** How many times in a row a process may end before it is given up. Default 5. */
+  /** The number of consecutive exits after which the process is not restarted. Default 5. */
   readonly limit?: number | undefined
-  /** The pause after the first end, doubled for each further one in a row, in milliseconds. Default 100. */
+  /** The delay after the first exit in milliseconds, doubled after each consecutive one. Default 100. */
   readonly pauseMs?: number | undefined
-  /** The longest pause, in milliseconds. Default 10,000. */
+  /** The longest delay in milliseconds. Default 10,000. */
   readonly maxPauseMs?: number | undefined
-  /** A process that ran for so many milliseconds ends a row. Default 60,000. */
-  readonly steadyMs?: number | undefined
+  /**
+   * The run time in milliseconds after which a process counts as healthy and the exit count starts again. Default
+   * 60,000.
+   */
+  readonly healthyAfterMs?: number | undefined
 }
 
-/** How a process ended. */
+/** The exit of a process. */
 export interface ProcessExit {
   readonly pid: number | undefined
   readonly exitCode: number | undefined
   readonly signal: string | undefined
-  /** Whether this side ended it. */
+  /** `true` when this side ended it. */
   readonly expected: boolean
   /** The last lines of its stderr, where they are not inherited; at most 2,000 characters. */
   readonly stderr: string
 }
 
-/** What {@link connectStdio} takes. It runs a program on this machine: take none of it from a network. */
-export interface StdioConnectOptions extends LinkOptions {
+/** A process that was just started, as `onStart` sees it. */
+export interface StartedProcess {
+  /** Sends requests to this process; rejects when it has ended. */
+  readonly exchange: Exchange
+  /** Sends a notification. */
+  notify(message: RpcNotification): void
+}
+
+/** Options of {@link connectStdio}. They run a program on this machine: never take them from a network. */
+export interface StdioConnectOptions extends ConnectionOptions {
   /** The program: a path, or a name that is looked up in `PATH`. No shell reads it. */
   readonly command: string
-  /** Its arguments, which arrive as they are. */
+  /** Its arguments, passed unchanged. */
   readonly args?: readonly string[] | undefined
-  /** Variables to add to the few that every process gets, or to replace them; `{ ...process.env }` passes on all. */
+  /** Variables added to the few that every process gets, or replacing them; `{ ...process.env }` passes on all. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
-  /** The folder that the process starts in; this process's own by default. */
+  /** The working directory of the process; this process's own by default. */
   readonly cwd?: string | URL | undefined
-  /** Takes the lines of stderr; `'inherit'` leaves them to this process's own stderr. By default the last ones stand in errors. */
+  /**
+   * Receives the lines of stderr; `'inherit'` sends them to this process's own stderr. By default errors include the
+   * last lines.
+   */
   readonly stderr?: 'inherit' | ((line: string) => void) | undefined
-  /** Asks a fresh process for `server/discover` before anything else, for at most `timeoutMs` (30,000 by default). On by default. */
+  /**
+   * Sends `server/discover` to a new process before any other request, with a limit of `timeoutMs` (30,000 by default).
+   * On by default.
+   */
   readonly probe?: false | { readonly timeoutMs?: number | undefined } | undefined
-  /** `false`: a process that ended is not started again. */
+  /**
+   * Called with every fresh process before any request is sent, in place of the probe; a call waits for it. What it rejects with, the
+   * call rejects with, and the process is ended.
+   */
+  readonly onStart?: ((process: StartedProcess, signal: AbortSignal) => Promise<void>) | undefined
+  /** `false` never restarts a process that ended. */
   readonly restart?: false | RestartOptions | undefined
-  /** Hears of each end of a process. */
+  /** Called with each exit of a process. */
   readonly onExit?: ((exit: ProcessExit) => void) | undefined
 }
 
-/** The options of a link, worked out once. */
-export interface LinkSettings {
+/** The connection options with defaults. */
+export interface ConnectionSettings {
   readonly maxLineBytes: number
   readonly bounds: ParseBounds
   readonly onError: (error: StdioError) => void
   readonly onNotification: (message: RpcNotification) => void
+  readonly onRequest: ConnectionOptions['onRequest']
   readonly graceMs: number
   readonly clock: Clock
 }
 
-const sixteenMebibytes = 16 * 1024 * 1024
+const defaultMaxLineBytes = 16 * 1024 * 1024
 
-/** Fills in what was not given. */
-export function linkSettings(options: LinkOptions): LinkSettings {
-  const { maxLineBytes = sixteenMebibytes, graceMs = 2000, clock = platformClock } = options
+/** Fills in defaults. */
+export function resolveConnectionSettings(options: ConnectionOptions): ConnectionSettings {
+  const { maxLineBytes = defaultMaxLineBytes, graceMs = 2000, clock = platformClock } = options
   return {
     maxLineBytes,
     bounds: { ...defaultBounds, ...options.bounds, bytes: maxLineBytes },
-    onError: options.onError ?? ignore,
-    onNotification: options.onNotification ?? ignore,
+    onError: options.onError ?? discardNotification,
+    onNotification: options.onNotification ?? discardNotification,
+    onRequest: options.onRequest,
     graceMs,
     clock,
   }
 }
 
-function ignore(): void {}
+function discardNotification(): void {}

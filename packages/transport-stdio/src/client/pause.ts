@@ -1,7 +1,7 @@
 import { type Clock, offAbort, onAbort } from '@x/schema'
 
-/** Waits so many milliseconds; rejects with the reason of a signal that aborts before. */
-export function pause(ms: number, signal: AbortSignal, clock: Clock): Promise<void> {
+/** Waits for a number of milliseconds; rejects with the reason of a signal that aborts earlier. */
+export function sleepUntil(ms: number, signal: AbortSignal, clock: Clock): Promise<void> {
   if (ms <= 0) return Promise.resolve()
   return new Promise((resolve, reject) => {
     const cut = (): void => {

@@ -1,8 +1,8 @@
-import { errorCodes, metaKeys, protocolVersion, type RpcRequest, type RpcResponse } from '@x/schema'
+import { createCall, errorCodes, metaKeys, protocolVersion, type RpcRequest, type RpcResponse } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
-import type { Link } from './link.ts'
+import type { ClientConnection } from './client-connection.ts'
 
-const request: RpcRequest = {
+const discoverRequest: RpcRequest = {
   jsonrpc: '2.0',
   id: 0,
   method: 'server/discover',
@@ -10,19 +10,19 @@ const request: RpcRequest = {
 }
 
 /**
- * Asks a fresh process whether it speaks this revision's protocol, before anything is sent that an older server would take
- * for something else (basic/transports/stdio, backward compatibility). A server that knows the question and another
- * revision is a modern one. Rejects with {@link StdioError} `probe`, or the reason of the signal.
+ * Checks that a new process speaks this protocol revision, before any request that an older server would misread
+ * (basic/transports/stdio, backward compatibility). A server of another revision that answers `server/discover` passes.
+ * Rejects with {@link StdioError} `probe`, or the reason of the signal.
  */
-export async function probe(link: Link, command: string, signal: AbortSignal): Promise<void> {
-  const response = await link.send(request, { signal, notify: () => {} })
-  if (isModern(response)) return
+export async function probeServer(link: ClientConnection, command: string, signal: AbortSignal): Promise<void> {
+  const response = await link.send(discoverRequest, createCall({ signal }))
+  if (supportsDiscover(response)) return
   const told = 'error' in response ? `the error ${response.error.code}` : 'another result'
   const message = `${command} answered server/discover with ${told}: it speaks a revision before ${protocolVersion}`
   throw new StdioError('probe', message)
 }
 
-function isModern(response: RpcResponse): boolean {
+function supportsDiscover(response: RpcResponse): boolean {
   if ('error' in response) return response.error.code === errorCodes.unsupportedProtocolVersion
   return Array.isArray(response.result['supportedVersions'])
 }

@@ -3,59 +3,62 @@ import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '@x/schema'
 import type { StreamPair } from '../close-streams.ts'
 import { StdioError } from '../stdio-error.ts'
-import { within } from '../within.ts'
-import { environmentOf } from './environment.ts'
+import { withTimeout } from '../with-timeout.ts'
+import { createEnvironment } from './environment.ts'
 import type { ProcessExit, StdioConnectOptions } from './options.ts'
-import { type Spawner, spawnerOf } from './spawner.ts'
+import { type Spawner, selectSpawner } from './spawner.ts'
 import { readStderr, type StderrLines } from './stderr-lines.ts'
 
-/** A server in a process of its own. */
+/** A server in a child process. */
 export interface ServerProcess {
   readonly pid: number | undefined
   /** Its stdout and stdin. */
   readonly streams: StreamPair
-  /** Resolves when the process has ended and what it wrote has come; never rejects. */
+  /** Resolves when the process has exited and its output was read; never rejects. */
   readonly exited: Promise<Omit<ProcessExit, 'expected'>>
   /**
-   * Ends the process: closes its stdin, sends SIGTERM when it has not ended after `graceMs`, and SIGKILL after as long again
-   * (basic/transports/stdio, shutdown). On Windows the first signal is the end already.
+   * Ends the process: closes its stdin, sends SIGTERM when it is still running after `graceMs`, and SIGKILL after the
+   * same time again (basic/transports/stdio, shutdown). On Windows the first signal already kills it.
    */
   stop(graceMs: number): Promise<void>
 }
 
-/** What a grandchild may hold a pipe open for, after its parent has gone. */
-const lastWordsMs = 500
+/** The time in milliseconds during which a grandchild may hold a pipe open after its parent's exit. */
+const pipeCloseTimeoutMs = 500
 
 /** Starts a server's process without a shell; rejects with {@link StdioError} `spawn` when it cannot be started. */
 export async function startProcess(options: StdioConnectOptions, clock: Clock): Promise<ServerProcess> {
-  const child = await spawned(options, await spawnerOf(process.platform))
+  const child = await spawnChild(options, await selectSpawner(process.platform))
   const { stdin, stdout, stderr } = child
   if (stdin === null || stdout === null) throw new StdioError('spawn', `${options.command} has no stdin and stdout`)
   const { stderr: onStderr } = options
   const said = stderr === null ? undefined : readStderr(stderr, typeof onStderr === 'function' ? onStderr : undefined)
   const streams = { input: stdout, output: stdin }
-  const exited = exitOf(child, { streams, stderr, said, clock })
+  const exited = awaitExit(child, { streams, stderr, said, clock })
   return { pid: child.pid, streams, exited, stop: (graceMs) => stopProcess(child, exited, { graceMs, clock }) }
 }
 
-function spawned(
+function spawnChild(
   { command, args = [], env = {}, cwd, stderr }: StdioConnectOptions,
-  { spawn, lack }: Spawner,
+  { spawn, limitation }: Spawner,
 ): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
     const fail = (cause: unknown): void => {
-      const what = lack === undefined ? spawnFailure(command, cause) : `${spawnFailure(command, cause)}; ${lack}`
+      const what =
+        limitation === undefined
+          ? describeSpawnFailure(command, cause)
+          : `${describeSpawnFailure(command, cause)}; ${limitation}`
       reject(new StdioError('spawn', what, { cause }))
     }
     try {
       const child = spawn(command, [...args], {
         stdio: ['pipe', 'pipe', stderr === 'inherit' ? 'inherit' : 'pipe'],
-        env: environmentOf(env),
+        env: createEnvironment(env),
         cwd,
         shell: false,
         windowsHide: true,
       })
-      // The listener stays: a failing kill is reported here as well.
+      // The listener stays: a failing kill is reported here too.
       child.on('error', fail)
       child.once('spawn', () => resolve(child))
     } catch (error) {
@@ -64,45 +67,48 @@ function spawned(
   })
 }
 
-function spawnFailure(command: string, cause: unknown): string {
+function describeSpawnFailure(command: string, cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  if (code === 'ENOENT')
-    return `${command} cannot be started: there is no such program, or no such folder to start it in`
+  if (code === 'ENOENT') return `${command} cannot be started: the program or the working directory does not exist`
   if (code === 'EACCES') return `${command} cannot be started: it is not executable`
   return `${command} cannot be started: ${cause instanceof Error ? cause.message : String(cause)}`
 }
 
-interface Remains {
+interface ChildStreams {
   readonly streams: StreamPair
   readonly stderr: Readable | null
   readonly said: StderrLines | undefined
   readonly clock: Clock
 }
 
-async function exitOf(
+async function awaitExit(
   child: ChildProcess,
-  { streams, stderr, said, clock }: Remains,
+  { streams, stderr, said, clock }: ChildStreams,
 ): Promise<Omit<ProcessExit, 'expected'>> {
   const drained = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve) => {
     child.once('exit', (...how) => resolve(how))
   })
-  await within(drained, lastWordsMs, clock)
+  await withTimeout(drained, pipeCloseTimeoutMs, clock)
   const pipes: readonly (Readable | Writable | null)[] = [streams.input, streams.output, stderr]
   for (const pipe of pipes) pipe?.destroy()
   return { pid: child.pid, exitCode: exitCode ?? undefined, signal: signal ?? undefined, stderr: said?.last() ?? '' }
 }
 
-interface Patience {
+interface StopOptions {
   readonly graceMs: number
   readonly clock: Clock
 }
 
-async function stopProcess(child: ChildProcess, exited: Promise<unknown>, { graceMs, clock }: Patience): Promise<void> {
+async function stopProcess(
+  child: ChildProcess,
+  exited: Promise<unknown>,
+  { graceMs, clock }: StopOptions,
+): Promise<void> {
   child.stdin?.end()
-  if (await within(exited, graceMs, clock)) return
+  if (await withTimeout(exited, graceMs, clock)) return
   child.kill('SIGTERM')
-  if (await within(exited, graceMs, clock)) return
+  if (await withTimeout(exited, graceMs, clock)) return
   child.kill('SIGKILL')
   await exited
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import crossSpawn from 'cross-spawn'
 import { expect, test } from 'vitest'
-import { spawnerOf } from './spawner.ts'
+import { selectSpawner } from './spawner.ts'
 
 function failing(name: string) {
   const error = Object.assign(new Error(`Cannot find package '${name}'`), { code: 'ERR_MODULE_NOT_FOUND' })
@@ -9,20 +9,20 @@ function failing(name: string) {
 }
 
 test.each(['linux', 'darwin', 'freebsd'] as const)('on %s programs are started by Node alone', async (platform) => {
-  expect(await spawnerOf(platform, failing('anything').load)).toEqual({ spawn })
+  expect(await selectSpawner(platform, failing('anything').load)).toEqual({ spawn })
 })
 
 test('on Windows cross-spawn starts them', async () => {
-  expect(await spawnerOf('win32')).toEqual({ spawn: crossSpawn })
+  expect(await selectSpawner('win32')).toEqual({ spawn: crossSpawn })
 })
 
 test('on Windows without it Node does, and what it lacks is said', async () => {
-  const { spawn: found, lack } = await spawnerOf('win32', failing('cross-spawn').load)
+  const { spawn: found, limitation } = await selectSpawner('win32', failing('cross-spawn').load)
   expect(found).toBe(spawn)
-  expect(lack).toContain('npm install cross-spawn')
+  expect(limitation).toContain('npm install cross-spawn')
 })
 
 test('a cross-spawn that lacks a package of its own is not passed over', async () => {
   const { error, load } = failing('which')
-  await expect(spawnerOf('win32', load)).rejects.toBe(error)
+  await expect(selectSpawner('win32', load)).rejects.toBe(error)
 })

@@ -2,23 +2,26 @@ import type { Readable } from 'node:stream'
 import { readLines } from '../read-lines.ts'
 
 const lineBytes = 8192
-const keptLines = 20
-const keptCharacters = 2000
+const maxLines = 20
+const maxCharacters = 2000
 
-/** What a process says on stderr, which may be anything and is no error by itself (basic/transports/stdio). */
+/** The stderr output of a process, which may be anything and is not an error by itself (basic/transports/stdio). */
 export interface StderrLines {
-  /** The last lines, at most 2,000 characters. */
+  /** Returns the last lines, at most 2,000 characters. */
   last(): string
 }
 
-/** Reads stderr line by line: a long line is cut, and the last ones are kept for the error of a process that ends. */
+/**
+ * Reads stderr line by line. Long lines are truncated, and the last lines are kept for the error of a process that
+ * exits.
+ */
 export function readStderr(stream: Readable, onLine: ((line: string) => void) | undefined): StderrLines {
   const kept: string[] = []
   const take = (line: string): void => {
     kept.push(line)
-    if (kept.length > keptLines) kept.shift()
+    if (kept.length > maxLines) kept.shift()
     onLine?.(line)
   }
-  readLines(stream, lineBytes, { onLine: take, onFlaw: ({ head }) => take(`${head}…`), onEnd: () => {} })
-  return { last: () => kept.join('\n').slice(-keptCharacters) }
+  readLines(stream, lineBytes, { onLine: take, onSkipped: ({ head }) => take(`${head}…`), onEnd: () => {} })
+  return { last: () => kept.join('\n').slice(-maxCharacters) }
 }

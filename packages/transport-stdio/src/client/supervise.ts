@@ -1,59 +1,60 @@
+import type { Exchange } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
-import { createLink, type Link } from './link.ts'
-import type { LinkSettings, ProcessExit, StdioConnectOptions } from './options.ts'
-import { probe } from './probe.ts'
-import { createRestartRow, type RestartRow } from './restart-row.ts'
+import { createClientConnection, type ClientConnection } from './client-connection.ts'
+import type { ConnectionSettings, ProcessExit, StdioConnectOptions } from './options.ts'
+import { probeServer } from './probe.ts'
+import { createRestartPolicy, type RestartPolicy } from './restart-policy.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
-import { pause } from './pause.ts'
+import { sleepUntil } from './pause.ts'
 
-/** Sees to it that there is a process to talk to. */
+/** Keeps a server process available. */
 export interface Supervisor {
-  /** The link to the process that runs, when one does and is ready. */
-  link(): Link | undefined
-  /** Starts a process unless one runs, and gives the link to it. Rejects with {@link StdioError}. */
-  open(): Promise<Link>
-  /** Ends the process, and whatever waits for one, for good. */
+  /** Returns the connection to the running process when it is ready. */
+  link(): ClientConnection | undefined
+  /** Starts a process unless one runs, and returns the connection to it. Rejects with {@link StdioError}. */
+  open(): Promise<ClientConnection>
+  /** Ends the process and rejects everything that waits for one, permanently. */
   close(reason: StdioError): Promise<void>
   readonly process: ProcessView
 }
 
-/** What can be seen of a connection's process. */
+/** The observable state of a connection's process. */
 export interface ProcessView {
-  /** The process that runs; `undefined` when none does. */
+  /** The id of the running process; `undefined` when none runs. */
   readonly pid: number | undefined
-  /** How many processes were started in place of one that ended. */
+  /** The number of processes started to replace one that exited. */
   readonly restarts: number
 }
 
-interface Supervision {
+interface SupervisorState {
   readonly options: StdioConnectOptions
-  readonly settings: LinkSettings
-  readonly row: RestartRow
+  readonly settings: ConnectionSettings
+  readonly row: RestartPolicy
   /** Aborts when the connection is closed. */
   readonly ending: AbortController
-  readonly running: Set<Running>
+  readonly running: Set<RunningProcess>
   starts: number
-  ready: Link | undefined
+  ready: ClientConnection | undefined
 }
 
-interface Running {
+interface RunningProcess {
   readonly process: ServerProcess
-  readonly link: Link
+  readonly link: ClientConnection
   readonly startedAt: number
-  /** Why this side ends it, when it does. */
+  /** The reason for which this side ends the process, if it does. */
   fault: StdioError | undefined
 }
 
-/** Starts a process when it is needed, and again when it has ended (basic/transports/stdio, unexpected termination). */
-export function supervise(options: StdioConnectOptions, settings: LinkSettings): Supervisor {
-  const row = createRestartRow(options.restart ?? {}, settings.clock)
+/** Starts a process on demand, and again after it has exited (basic/transports/stdio, unexpected termination). */
+export function supervise(options: StdioConnectOptions, settings: ConnectionSettings): Supervisor {
+  const row = createRestartPolicy(options.restart ?? {}, settings.clock)
   const ending = new AbortController()
-  const state: Supervision = { options, settings, row, ending, running: new Set(), starts: 0, ready: undefined }
-  let opening: Promise<Link> | undefined
+  const state: SupervisorState = { options, settings, row, ending, running: new Set(), starts: 0, ready: undefined }
+  let opening: Promise<ClientConnection> | undefined
   return {
     link: () => state.ready,
     open: () => {
-      opening ??= start(state).finally(() => {
+      opening ??= startConnection(state).finally(() => {
         opening = undefined
       })
       return opening
@@ -62,7 +63,7 @@ export function supervise(options: StdioConnectOptions, settings: LinkSettings):
       ending.abort(reason)
       for (const { link } of state.running) link.fail(reason)
       await opening?.catch(() => {})
-      await Promise.all([...state.running].map((one) => stop(state, one, reason)))
+      await Promise.all([...state.running].map((one) => stopRunning(state, one, reason)))
     },
     process: {
       get pid() {
@@ -75,47 +76,47 @@ export function supervise(options: StdioConnectOptions, settings: LinkSettings):
   }
 }
 
-async function start(state: Supervision): Promise<Link> {
+async function startConnection(state: SupervisorState): Promise<ClientConnection> {
   const { options, settings, ending } = state
   if (state.ready !== undefined) return state.ready
   ending.signal.throwIfAborted()
-  await pause(state.row.pauseMs(), ending.signal, settings.clock)
+  await sleepUntil(state.row.pauseMs(), ending.signal, settings.clock)
   const process = await startProcess(options, settings.clock)
-  const running = follow(state, process)
+  const running = onProcessExit(state, process)
   try {
     ending.signal.throwIfAborted()
-    await probeProcess(state, running.link)
+    await startUp(state, running.link)
   } catch (error) {
-    await stop(state, running, faultOf(error))
+    await stopRunning(state, running, findFailure(error))
     throw error
   }
-  // The process may have ended right behind its answer.
+  // The process may have exited right after its response.
   if (state.running.has(running)) state.ready = running.link
   return running.link
 }
 
-function faultOf(error: unknown): StdioError {
+function findFailure(error: unknown): StdioError {
   return error instanceof StdioError ? error : new StdioError('probe', 'The process was ended', { cause: error })
 }
 
-function follow(state: Supervision, process: ServerProcess): Running {
+function onProcessExit(state: SupervisorState, process: ServerProcess): RunningProcess {
   const { settings } = state
   const onEnd = (): void => void process.stop(settings.graceMs)
-  const link = createLink({ streams: process.streams, settings, onEnd })
-  const running: Running = { process, link, startedAt: settings.clock.now(), fault: undefined }
+  const link = createClientConnection({ streams: process.streams, settings, onEnd })
+  const running: RunningProcess = { process, link, startedAt: settings.clock.now(), fault: undefined }
   state.running.add(running)
   state.starts += 1
-  void process.exited.then((exit) => ended(state, running, exit))
+  void process.exited.then((exit) => handleExit(state, running, exit))
   return running
 }
 
-function ended(state: Supervision, running: Running, exit: Omit<ProcessExit, 'expected'>): void {
+function handleExit(state: SupervisorState, running: RunningProcess, exit: Omit<ProcessExit, 'expected'>): void {
   const { link, fault } = running
   state.running.delete(running)
   if (state.ready === link) state.ready = undefined
   const expected = state.ending.signal.aborted
   const error = fault ?? exitError(state.options.command, exit)
-  // A process that ends in good order while nobody waits for it, as one does that was idle for long, is not at fault.
+  // An orderly exit without a pending call, as of an idle process, does not count as a failure.
   const isOrderly = exit.exitCode === 0 && !link.isBusy() && fault === undefined
   if (!expected && !isOrderly) state.row.add(error, running.startedAt)
   link.fail(error)
@@ -124,24 +125,29 @@ function ended(state: Supervision, running: Running, exit: Omit<ProcessExit, 'ex
 
 function exitError(command: string, { exitCode, signal, stderr }: Omit<ProcessExit, 'expected'>): StdioError {
   const how = signal === undefined ? `with code ${exitCode}` : `by ${signal}`
-  const said = stderr === '' ? '' : `; the last it said: ${stderr.slice(-300)}`
-  const message = `The server's process (${command}) ended ${how} before the answer, and may have acted${said}`
+  const said = stderr === '' ? '' : `; its last output: ${stderr.slice(-300)}`
+  const message = `The server's process (${command}) ended ${how} before the response, and may have acted${said}`
   return new StdioError('exited', message, { exitCode, signal, stderr })
 }
 
-function stop({ settings }: Supervision, running: Running, fault: StdioError): Promise<void> {
+function stopRunning({ settings }: SupervisorState, running: RunningProcess, fault: StdioError): Promise<void> {
   running.fault ??= fault
   return running.process.stop(settings.graceMs)
 }
 
-async function probeProcess({ options, settings }: Supervision, link: Link): Promise<void> {
+/** Sends the first requests to a new process, before any call. */
+async function startUp({ options, settings, ending }: SupervisorState, link: ClientConnection): Promise<void> {
+  if (options.onStart !== undefined) {
+    const exchange: Exchange = (request, call) => link.send(request, call)
+    return options.onStart({ exchange, notify: (message) => link.notify(message) }, ending.signal)
+  }
   if (options.probe === false) return
   const { timeoutMs = 30_000 } = options.probe ?? {}
   const controller = new AbortController()
   const late = `${options.command} did not answer server/discover within ${timeoutMs} ms: allow more with probe.timeoutMs`
   const timer = settings.clock.setTimeout(() => controller.abort(new StdioError('probe', late)), timeoutMs)
   try {
-    await probe(link, options.command, controller.signal)
+    await probeServer(link, options.command, controller.signal)
   } finally {
     settings.clock.clearTimeout(timer)
   }

@@ -11,8 +11,8 @@ import {
 import { requestKey } from '../request-key.ts'
 
 /**
- * A request as it goes over a stream that several clients may share: with the connection's id in the place of the
- * caller's, and as its progress token where it has one.
+ * Replaces the caller's request id by the connection's, because several clients may share a stream. The progress token,
+ * where there is one, is replaced too.
  */
 export function withWireId({ method, params }: RpcRequest, id: number): RpcRequest {
   if (params === undefined) return { jsonrpc: '2.0', id, method }
@@ -21,22 +21,24 @@ export function withWireId({ method, params }: RpcRequest, id: number): RpcReque
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ..._meta, progressToken: id } } }
 }
 
-/** A response with its caller's id again. */
+/** Restores the caller's id of a response. */
 export function withCallerId(response: RpcResponse, id: RequestId): RpcResponse {
   if (!('result' in response)) return { ...response, id }
   const { result } = response
   return { jsonrpc: '2.0', id, result: withSubscription(result, id) }
 }
 
-/** The id that a notification names, in whichever of its places; `undefined` when it names none (basic/transports/stdio). */
-export function namedId({ params }: RpcNotification): JsonValue | undefined {
+/**
+ * Returns the request id of a notification from any of its places; `undefined` without one (basic/transports/stdio).
+ */
+export function requestIdOf({ params }: RpcNotification): JsonValue | undefined {
   if (params === undefined) return undefined
   if (params['progressToken'] !== undefined) return params['progressToken']
   const { _meta } = params
   return isJsonObject(_meta) ? (_meta[metaKeys.subscriptionId] ?? _meta[requestKey]) : undefined
 }
 
-/** A notification with its caller's progress token and id again. */
+/** Restores the caller's progress token and id of a notification. */
 export function withCallerIds(message: RpcNotification, { id, params: asked }: RpcRequest): RpcNotification {
   const { params } = message
   if (params === undefined) return message
@@ -45,7 +47,7 @@ export function withCallerIds(message: RpcNotification, { id, params: asked }: R
   return { ...message, params: { ...params, progressToken: isJsonObject(meta) ? meta['progressToken'] : undefined } }
 }
 
-/** Whether a request asks for log messages, which name no request of their own. */
+/** Tells if a request asks for log messages, which carry no request id of their own. */
 export function asksForLogs({ params }: RpcRequest): boolean {
   const meta = params?.['_meta']
   return isJsonObject(meta) && meta[metaKeys.logLevel] !== undefined

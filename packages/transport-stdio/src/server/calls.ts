@@ -1,8 +1,12 @@
 import {
+  backPressureKey,
   type Call,
+  type CallContext,
   cancel,
   type Cancellation,
   cancelledBy,
+  clientAddressKey,
+  createCall,
   createCancellation,
   encodeMessage,
   errorCodes,
@@ -14,70 +18,76 @@ import {
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
+  type StreamHandler,
+  transportKey,
+  withContext,
 } from '@x/schema'
-import { cancelled } from '../cancelled.ts'
+import { cancelledNotification } from '../cancelled-notification.ts'
 import type { MessageWriter } from '../message-writer.ts'
 import { nameRequest } from '../request-key.ts'
-import type { Settings } from './options.ts'
+import type { ServiceSettings } from './options.ts'
 
 /** The calls of one connection. */
 export interface Calls {
-  /** Runs a call, or refuses it. */
-  run(request: RpcRequest): void
-  /** The client wants no answer any more; nothing is sent for the call from here on (basic/patterns/cancellation). */
+  /** Runs a call, or rejects it. `handler` serves it instead of the exchange. */
+  run(request: RpcRequest, handler?: StreamHandler): void
+  /** Cancels a call: nothing more is sent for it (basic/patterns/cancellation). */
   cancel(id: RequestId, reason: string | undefined): void
-  /** Tells every call to stop; answers are still welcome. */
+  /** Asks every call to stop; their responses are still sent. */
   stop(reason: unknown): void
   /** Resolves when no call runs. */
   settled(): Promise<void>
-  /** Answers for those that run still. */
-  giveUp(): void
+  /** Sends error responses for the calls that are still running. */
+  rejectPending(): void
 }
 
 interface RunningCall {
   readonly id: RequestId
   readonly cancellation: Cancellation
-  /** Whether it streams until somebody ends it, as subscriptions/listen does. */
+  /** `true` when it streams until either side ends it, as subscriptions/listen does. */
   readonly streams: boolean
-  /** Whether anything was sent of its stream. */
+  /** `true` after the first message of its stream. */
   opened: boolean
-  /** Whether nothing may be sent for it any more. */
+  /** `true` when nothing more may be sent for it. */
   ended: boolean
 }
 
 interface Connection {
   readonly exchange: Exchange
   readonly writer: MessageWriter
-  readonly settings: Settings
-  /** Calls by the ids that the client may not use for another one. */
+  readonly settings: ServiceSettings
+  /** The context that all calls of the connection share. */
+  readonly context: CallContext
+  /** Calls by their ids, which the client may not reuse yet. */
   readonly byId: Map<RequestId, RunningCall>
-  /** Every call that is at work, also those that nobody waits for. */
+  /** Every running call, including those without a waiting client. */
   readonly working: Set<RunningCall>
   stopping: boolean
   onIdle: () => void
 }
 
-/** Starts with no call; `writer` takes what they say. */
-export function createCalls(exchange: Exchange, writer: MessageWriter, settings: Settings): Calls {
+/** Creates an empty set of calls; `writer` sends their output. */
+export function createCalls(exchange: Exchange, writer: MessageWriter, settings: ServiceSettings): Calls {
   const connection: Connection = {
     exchange,
     writer,
     settings,
+    context: createContext(writer),
     byId: new Map(),
     working: new Set(),
     stopping: false,
     onIdle: () => {},
   }
   return {
-    run: (request) => {
-      const refusal = refusalOf(connection, request.id)
-      if (refusal === undefined) runCall(connection, request)
-      else send(writer, errorResponse(request.id, refusal))
+    run: (request, handler) => {
+      const refusal = checkNewCall(connection, request.id)
+      if (refusal === undefined) runRequest(connection, request, handler)
+      else writeMessage(writer, errorResponse(request.id, refusal))
     },
     cancel: (id, reason) => {
       const call = connection.byId.get(id)
       if (call === undefined) return
-      end(connection, call)
+      removeCall(connection, call)
       cancel(call.cancellation, new DOMException(reason ?? 'The client cancelled the request', 'AbortError'))
     },
     stop: (reason) => {
@@ -89,38 +99,44 @@ export function createCalls(exchange: Exchange, writer: MessageWriter, settings:
         connection.onIdle = resolve
         if (connection.working.size === 0) resolve()
       }),
-    giveUp: () => {
-      for (const call of connection.byId.values()) answer(connection, call, errorResponse(call.id, stopped()))
+    rejectPending: () => {
+      for (const call of connection.byId.values())
+        writeResponse(connection, call, errorResponse(call.id, stoppedResponse()))
     },
   }
 }
 
-function refusalOf({ byId, working, settings }: Connection, id: RequestId): McpError | undefined {
+function checkNewCall({ byId, working, settings }: Connection, id: RequestId): McpError | undefined {
   if (byId.has(id)) {
-    const message = 'A request with this id is still under way: give each request an id of its own'
+    const message = 'A request with this id is pending: give each request a unique id'
     return new McpError(errorCodes.invalidRequest, message)
   }
   if (working.size < settings.maxCalls) return undefined
-  const message = `More than ${settings.maxCalls} calls are under way: wait for one of them to end`
+  const message = `More than ${settings.maxCalls} calls are running: wait for one of them to end`
   return new McpError(errorCodes.internal, message)
 }
 
-function runCall(connection: Connection, request: RpcRequest): void {
+/** Creates the context of a connection's calls. Its one peer has one address, whatever name it gives itself. */
+function createContext(writer: MessageWriter): CallContext {
+  const call = withContext(createCall(), transportKey, 'stdio')
+  return withContext(withContext(call, clientAddressKey, 'stdio'), backPressureKey, writer.drained).context
+}
+
+function runRequest(connection: Connection, request: RpcRequest, handler: StreamHandler | undefined): void {
   const { id } = request
   const streams = methodRow(request.method)?.streams === true
   const call: RunningCall = { id, cancellation: createCancellation(), streams, opened: false, ended: false }
   connection.byId.set(id, call)
   connection.working.add(call)
   const fail = (error: unknown): void => {
-    if (!call.ended) answer(connection, call, errorResponse(id, causeOf(connection, call, error)))
-    rest(connection, call)
+    if (!call.ended) writeResponse(connection, call, errorResponse(id, isStopReason(connection, call, error)))
+    waitUntilIdle(connection, call)
   }
   try {
-    connection
-      .exchange(request, callOf(connection, call))
+    serve(connection, call, { request, handler })
       .then((response) => {
-        answer(connection, call, response)
-        rest(connection, call)
+        writeResponse(connection, call, response)
+        waitUntilIdle(connection, call)
       })
       .catch(fail)
   } catch (error) {
@@ -128,60 +144,84 @@ function runCall(connection: Connection, request: RpcRequest): void {
   }
 }
 
-function callOf(connection: Connection, call: RunningCall): Call {
-  const notify = (message: RpcNotification): void => sendNotification(connection, call, message)
-  const { settings, writer } = connection
-  return cancelledBy({ principal: settings.principal, notify, drained: writer.drained }, call.cancellation)
+interface Served {
+  readonly request: RpcRequest
+  readonly handler: StreamHandler | undefined
 }
 
-// A call that rejects because it was told to stop has not failed.
-function causeOf({ stopping, settings }: Connection, { cancellation }: RunningCall, error: unknown): unknown {
-  if (stopping && error === cancellation.reason) return stopped()
+function serve(connection: Connection, call: RunningCall, { request, handler }: Served): Promise<RpcResponse> {
+  const { exchange, writer } = connection
+  if (handler === undefined)
+    return exchange(
+      request,
+      callOf(connection, call, (message) => nameRequest(message, call.id)),
+    )
+  // Peers of other revisions are sent what the adapter gives, and nothing beside it.
+  const context = callOf(connection, call, (message) => message)
+  return handler(request, context, (question) => {
+    if (!call.ended) writer.write(encodeMessage(question))
+  })
+}
+
+type Named = (message: RpcNotification) => RpcNotification
+
+function callOf(connection: Connection, call: RunningCall, name: Named): Call {
+  const notify = (message: RpcNotification): void => writeNotification(connection, call, name(message))
+  const { settings, context } = connection
+  return cancelledBy({ principal: settings.principal, context, notify }, call.cancellation)
+}
+
+// A call that rejects because it was asked to stop has not failed.
+function isStopReason({ stopping, settings }: Connection, { cancellation }: RunningCall, error: unknown): unknown {
+  if (stopping && error === cancellation.reason) return stoppedResponse()
   settings.onError(error)
   return error
 }
 
-function stopped(): McpError {
+function stoppedResponse(): McpError {
   return new McpError(errorCodes.internal, 'The server is stopping')
 }
 
-function sendNotification(connection: Connection, call: RunningCall, message: RpcNotification): void {
+function writeNotification(connection: Connection, call: RunningCall, message: RpcNotification): void {
   if (call.ended) return
   const { writer, settings } = connection
-  const text = encodeMessage(nameRequest(message, call.id))
+  const text = encodeMessage(message)
   if (writer.queued() + text.length <= settings.maxQueuedBytes) {
     call.opened = true
     writer.write(text)
-  } else if (call.streams) breakOff(connection, call)
+  } else if (call.streams) endSlowStream(connection, call)
 }
 
-/** Ends a stream whose reader was too slow, and says so: the client opens it again when it likes. */
-function breakOff(connection: Connection, call: RunningCall): void {
-  end(connection, call)
-  send(connection.writer, cancelled(call.id, 'The reader of the stream was too slow'))
+/** Ends a stream with a slow reader, and notifies the client, which may open it again. */
+function endSlowStream(connection: Connection, call: RunningCall): void {
+  removeCall(connection, call)
+  writeMessage(connection.writer, cancelledNotification(call.id, 'The reader of the stream was too slow'))
   cancel(call.cancellation, new DOMException('The reader of the stream was too slow', 'AbortError'))
 }
 
-/** Sends the response of a call, unless nobody waits for it. Throws for a response that is no JSON; nothing was sent then. */
-function answer(connection: Connection, call: RunningCall, response: RpcResponse): void {
+/**
+ * Sends the response of a call, unless it was cancelled. Throws for a response that is not JSON; nothing was sent then.
+ */
+function writeResponse(connection: Connection, call: RunningCall, response: RpcResponse): void {
   if (call.ended) return
   const text = encodeMessage(response)
-  end(connection, call)
+  removeCall(connection, call)
   connection.writer.write(text)
-  // basic/patterns/cancellation: a server that ends a subscription says so; the response alone is not the stream's end.
-  if (call.streams && call.opened) send(connection.writer, cancelled(call.id))
+  // basic/patterns/cancellation: a server that ends a subscription sends a cancellation; the response alone does not
+  // end the stream.
+  if (call.streams && call.opened) writeMessage(connection.writer, cancelledNotification(call.id))
 }
 
-function send(writer: MessageWriter, message: RpcNotification | RpcResponse): void {
+function writeMessage(writer: MessageWriter, message: RpcNotification | RpcResponse): void {
   writer.write(encodeMessage(message))
 }
 
-function end({ byId }: Connection, call: RunningCall): void {
+function removeCall({ byId }: Connection, call: RunningCall): void {
   call.ended = true
   byId.delete(call.id)
 }
 
-function rest(connection: Connection, call: RunningCall): void {
+function waitUntilIdle(connection: Connection, call: RunningCall): void {
   connection.working.delete(call)
   if (connection.working.size === 0) connection.onIdle()
 }

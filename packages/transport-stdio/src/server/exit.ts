@@ -1,10 +1,10 @@
-/** How long a program may go on after its service has ended, in milliseconds. */
-const exitMs = 1000
+/** The time in milliseconds that a program may run after its service has ended. */
+const exitDelayMs = 1000
 
 /**
- * Lets the process end: by itself when nothing keeps it, and otherwise after a moment in which a program may still put
- * its own things in order. A handler's open connection would leave an orphan behind.
+ * Lets the process exit: by itself, or forced after a delay in which the program may clean up. A handler's open
+ * connection would otherwise leave an orphan process.
  */
 export function exitSoon(): void {
-  setTimeout(() => process.exit(), exitMs).unref()
+  setTimeout(() => process.exit(), exitDelayMs).unref()
 }

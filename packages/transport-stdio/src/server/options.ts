@@ -1,42 +1,48 @@
 import type { Readable, Writable } from 'node:stream'
 import { type Clock, defaultBounds, type ParseBounds, platformClock, type Principal } from '@x/schema'
 
-/** What {@link serveStdio} takes. */
+/** Options of {@link serveStdio}. */
 export interface ServeStdioOptions {
-  /** Where messages come from; `process.stdin` by default. Give both streams or none. */
+  /** The stream of incoming messages; `process.stdin` by default. Give both streams or neither. */
   readonly input?: Readable | undefined
-  /** Where messages go; `process.stdout` by default. A socket is both streams. */
+  /** The stream of outgoing messages; `process.stdout` by default. A socket is both streams. */
   readonly output?: Writable | undefined
-  /** The bytes of one line, 16 MiB by default. A longer one is answered with an error, and the stream goes on. */
+  /**
+   * The length limit of one line in bytes; 16 MiB by default. A longer line gets an error response, and the stream
+   * continues.
+   */
   readonly maxLineBytes?: number | undefined
-  /** Bounds of a message beside its length. */
+  /** Limits of a message in addition to its length. */
   readonly bounds?: Partial<Pick<ParseBounds, 'depth' | 'elements'>> | undefined
-  /** How many calls may be under way, 1,024 by default; one more is answered with an error, so that a cancellation is still read. */
+  /**
+   * The limit of running calls; 1,024 by default. A further call gets an error response, so that cancellations are
+   * still read.
+   */
   readonly maxCalls?: number | undefined
   /**
-   * How much may wait for a slow reader, 1 MiB by default. Beyond it a call's notifications are dropped, its response
-   * never; a call that streams by nature is ended instead, since nobody could tell what was lost.
+   * The limit of queued output for a slow reader in bytes; 1 MiB by default. Beyond it, notifications of a call are
+   * dropped, responses never. A streaming call is ended instead, since its client could not detect the loss.
    */
   readonly maxQueuedBytes?: number | undefined
-  /** How long calls that were told to stop may take to do so, in milliseconds; 1,000 by default. */
+  /** The time limit for calls that were asked to stop, in milliseconds; 1,000 by default. */
   readonly graceMs?: number | undefined
-  /** Who is at the other end, where that is known, as it is on a socket of one's own. */
+  /** The principal of the peer, where it is known, as on a private socket. */
   readonly principal?: Principal | undefined
   /** Ends the service when it aborts, as `close` does. */
   readonly signal?: AbortSignal | undefined
   /**
-   * Whether the process ends with the service: a second after it, when something keeps it running still. On by default for
-   * stdin and stdout alone, because a server whose client has gone must not stay.
+   * Lets the process exit with the service, forced after one second if something keeps it running. On by default for
+   * stdin and stdout alone, because a server without its client must not stay.
    */
   readonly exit?: boolean | undefined
-  /** Hears of failures whose cause the peer must not see; by default nobody does. */
+  /** Called with failures whose cause the peer must not see; the default ignores them. */
   readonly onError?: ((error: unknown) => void) | undefined
   /** Default: the platform's. */
   readonly clock?: Clock | undefined
 }
 
-/** The options of a service, worked out once. */
-export interface Settings {
+/** The options of a service with defaults. */
+export interface ServiceSettings {
   readonly maxLineBytes: number
   readonly bounds: ParseBounds
   readonly maxCalls: number
@@ -47,26 +53,26 @@ export interface Settings {
   readonly clock: Clock
 }
 
-const sixteenMebibytes = 16 * 1024 * 1024
+const defaultMaxLineBytes = 16 * 1024 * 1024
 
 /** @throws RangeError for a number that is negative or not a number. */
-export function compileSettings(options: ServeStdioOptions): Settings {
-  const maxLineBytes = amount('maxLineBytes', options.maxLineBytes ?? sixteenMebibytes)
+export function resolveServiceSettings(options: ServeStdioOptions): ServiceSettings {
+  const maxLineBytes = checkNonNegative('maxLineBytes', options.maxLineBytes ?? defaultMaxLineBytes)
   return {
     maxLineBytes,
     bounds: { ...defaultBounds, ...options.bounds, bytes: maxLineBytes },
-    maxCalls: amount('maxCalls', options.maxCalls ?? 1024),
-    maxQueuedBytes: amount('maxQueuedBytes', options.maxQueuedBytes ?? 1_048_576),
-    graceMs: amount('graceMs', options.graceMs ?? 1000),
+    maxCalls: checkNonNegative('maxCalls', options.maxCalls ?? 1024),
+    maxQueuedBytes: checkNonNegative('maxQueuedBytes', options.maxQueuedBytes ?? 1_048_576),
+    graceMs: checkNonNegative('graceMs', options.graceMs ?? 1000),
     principal: options.principal,
-    onError: options.onError ?? ignore,
+    onError: options.onError ?? discardError,
     clock: options.clock ?? platformClock,
   }
 }
 
-function ignore(): void {}
+function discardError(): void {}
 
-function amount(name: string, value: number): number {
+function checkNonNegative(name: string, value: number): number {
   if (value >= 0) return value
-  throw new RangeError(`${name} is ${value}: give a number from 0 up`)
+  throw new RangeError(`${name} is ${value}: give a number of 0 or more`)
 }

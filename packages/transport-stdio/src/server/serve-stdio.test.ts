@@ -3,7 +3,7 @@ import { errorCodes, type Exchange, McpError, parseMessage } from '@x/schema'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { aborted } from '../testing/aborted.ts'
-import { echo, heldExchange, textResponse } from '../testing/exchanges.ts'
+import { echo, heldExchange, textResponse, testServer } from '../testing/exchanges.ts'
 import { cancel, request } from '../testing/requests.ts'
 import { serveRaw } from '../testing/serve-raw.ts'
 import { serveStdio } from './serve-stdio.ts'
@@ -219,7 +219,7 @@ describe('the options of a service', () => {
       RangeError,
     ],
   ])('are refused with %s', (_, options, kind) => {
-    expect(() => serveStdio(echo, options)).toThrow(kind)
+    expect(() => serveStdio(testServer(echo), options)).toThrow(kind)
   })
 })
 

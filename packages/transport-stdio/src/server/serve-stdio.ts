@@ -1,63 +1,80 @@
 import {
+  type CallContext,
+  clientAddressKey,
+  createCall,
   encodeMessage,
   errorCodes,
   errorResponse,
-  type Exchange,
   isNotification,
   isRequest,
   McpError,
   type ParseBounds,
   parseMessage,
+  type RpcNotification,
+  type Server,
+  type StreamConnection,
+  type StreamPeer,
+  transportKey,
   unreadRequestId,
+  withContext,
 } from '@x/schema'
-import { readCancelled } from '../cancelled.ts'
-import { excerptId } from '../excerpt-id.ts'
-import type { LineFlaw } from '../lines.ts'
-import { type MessageWriter, messageWriter } from '../message-writer.ts'
+import { readCancelled } from '../cancelled-notification.ts'
+import { idFromExcerpt } from '../excerpt-id.ts'
+import type { SkippedLine } from '../lines.ts'
+import { type MessageWriter, createMessageWriter } from '../message-writer.ts'
 import { readLines } from '../read-lines.ts'
 import { type Calls, createCalls } from './calls.ts'
-import { compileSettings, type ServeStdioOptions } from './options.ts'
-import { openEnds } from './ends.ts'
+import { resolveServiceSettings, type ServeStdioOptions, type ServiceSettings } from './options.ts'
+import { openServiceStreams } from './service-streams.ts'
 import { stopServing } from './stop-serving.ts'
 
 /** A service on a pair of streams. */
 export interface StdioServer extends AsyncDisposable {
-  /** Resolves when the service has ended: the client closed its end, the process was told to stop, or `close` was called. */
+  /**
+   * Resolves when the service has ended: the client closed its end, the process got a stop signal, or `close` was
+   * called.
+   */
   readonly closed: Promise<void>
   /**
-   * Ends the service: running calls are told to stop and have `graceMs` to answer, then the streams are closed. Resolves
-   * with {@link StdioServer.closed}.
+   * Ends the service: running calls are asked to stop and have `graceMs` to respond, then the streams are closed.
+   * Resolves with {@link StdioServer.closed}.
    */
   close(): Promise<void>
 }
 
 /**
- * Serves an exchange on a pair of streams, a message a line (basic/transports/stdio): on stdin and stdout, or on any others, such
- * as a socket. Call it once for each connection.
+ * Serves a server on a pair of streams, one message per line (basic/transports/stdio): on stdin and stdout, or on
+ * others, such as a socket. Call it once for each connection.
  *
- * On stdin and stdout it also sees to the process: what others print goes to stderr, SIGTERM and SIGINT end the service as the
- * end of stdin does, and the process ends with it.
+ * On stdin and stdout it also manages the process. Other output goes to stderr. SIGTERM, SIGINT and the end of stdin
+ * end the service, and the process exits with it. The server closes with the last of its hosts.
  *
  * @example
  * serveStdio(createServer({ name: 'demo', version: '1.0.0', tools: [greet] }))
- *
- * @throws TypeError or RangeError for options that make no sense, and Error when stdin and stdout are served already.
+ * @throws TypeError or RangeError for invalid options, and Error when stdin and stdout are already in use.
  */
-export function serveStdio(exchange: Exchange, options: ServeStdioOptions = {}): StdioServer {
-  const settings = compileSettings(options)
-  const ends = openEnds(options, settings)
+export function serveStdio(server: Server, options: ServeStdioOptions = {}): StdioServer {
+  const settings = resolveServiceSettings(options)
+  const ends = openServiceStreams(options, settings)
+  const release = server.attachHost()
+  const call = withContext(createCall({ principal: settings.principal }), transportKey, 'stdio')
+  const notified = withContext(call, clientAddressKey, 'stdio')
+  const receive = (message: RpcNotification): void => server.receive(message, notified)
   const intake = readLines(ends.input, settings.maxLineBytes, {
-    onLine: (text) => take(text, settings.bounds, { calls, writer }),
-    onFlaw: (flaw) => writer.write(encodeMessage(refusalOf(flaw, settings.maxLineBytes))),
+    onLine: (text) => handleLine(text, settings.bounds, { calls, writer, receive, adapted }),
+    onSkipped: (flaw) => writer.write(encodeMessage(skippedLineResponse(flaw, settings.maxLineBytes))),
     onEnd: () => stop('The client closed the connection'),
   })
-  // While the reader is behind, nothing is read that would have to be answered.
-  const events = { onFull: intake.pause, onDrain: intake.resume, onFailure: () => stop('The client is gone') }
-  const writer = messageWriter(ends.output, events, ends.send)
-  const calls = createCalls(exchange, writer, settings)
-  const { closed, stop } = createEnd((reason) => {
+  // While the reader is behind, no further requests are read, since they would need responses.
+  const events = { onFull: intake.pause, onDrain: intake.resume, onFailure: () => stop('The client has disconnected') }
+  const writer = createMessageWriter(ends.output, events, ends.send)
+  const calls = createCalls(server.exchange, writer, settings)
+  const adapted = server.adapters.stream?.connect(peerOf(writer, settings, notified.context))
+  const { closed, stop } = createShutdown((reason) => {
     ignoreStops()
-    return stopServing({ intake, calls, writer, ends, settings }, reason)
+    adapted?.close()
+    const { graceMs } = settings
+    return stopServing({ intake, calls, writer, ends, settings }, reason, () => release({ graceMs }))
   })
   const ignoreStops = ends.watch(stop)
   const close = (): Promise<void> => {
@@ -67,13 +84,13 @@ export function serveStdio(exchange: Exchange, options: ServeStdioOptions = {}):
   return { closed, close, [Symbol.asyncDispose]: close }
 }
 
-interface End {
+interface Shutdown {
   readonly closed: Promise<void>
   readonly stop: (reason: string) => void
 }
 
-/** An end that comes once, at the first reason for it. */
-function createEnd(run: (reason: DOMException) => Promise<void>): End {
+/** Creates a shutdown that runs once, for the first reason. */
+function createShutdown(run: (reason: DOMException) => Promise<void>): Shutdown {
   let begun = false
   let over: () => void = () => {}
   const closed = new Promise<void>((resolve) => {
@@ -87,29 +104,47 @@ function createEnd(run: (reason: DOMException) => Promise<void>): End {
   return { closed, stop }
 }
 
-interface Takers {
+interface LineTargets {
+  /** Takes the other notifications, for the extensions that declare them. */
+  readonly receive: (message: RpcNotification) => void
   readonly calls: Calls
   readonly writer: MessageWriter
+  /** The adapter's part in these streams; undefined where only this revision is served. */
+  readonly adapted: StreamConnection | undefined
 }
 
-/** One line: a request is run, a cancellation heeded, and what can be neither is answered with an error, never fatal. */
-function take(text: string, bounds: ParseBounds, { calls, writer }: Takers): void {
+/** Creates the client's side for the adapter of other revisions. */
+function peerOf(writer: MessageWriter, settings: ServiceSettings, context: CallContext): StreamPeer {
+  const { principal, clock, onError, maxQueuedBytes } = settings
+  const notify = (message: RpcNotification): boolean => {
+    const text = encodeMessage(message)
+    if (writer.queued() + text.length > maxQueuedBytes) return false
+    writer.write(text)
+    return true
+  }
+  return { principal, context, clock, onError, notify }
+}
+
+/** Handles one line: runs a request, applies a cancellation, and sends an error for an invalid message. */
+function handleLine(text: string, bounds: ParseBounds, { calls, writer, receive, adapted }: LineTargets): void {
   try {
     const message = parseMessage(text, bounds)
-    if (isRequest(message)) return calls.run(message)
-    // A client has no response to give; one is ignored, as every notification is that is not known here.
+    if (isRequest(message)) return calls.run(message, adapted?.handlerFor(message))
+    adapted?.receive(message)
+    // A client of this revision sends no responses; one is ignored, as every unknown notification is.
     if (!isNotification(message)) return
     const cancellation = readCancelled(message)
     if (cancellation !== undefined) calls.cancel(cancellation.requestId, cancellation.reason)
+    else receive(message)
   } catch (error) {
     writer.write(encodeMessage(errorResponse(unreadRequestId(error), error)))
   }
 }
 
-function refusalOf(flaw: LineFlaw, maxLineBytes: number): ReturnType<typeof errorResponse> {
+function skippedLineResponse(flaw: SkippedLine, maxLineBytes: number): ReturnType<typeof errorResponse> {
   const why =
     flaw.kind === 'too-long'
       ? `The message is too large: more than ${maxLineBytes} bytes`
       : 'The message is not valid UTF-8'
-  return errorResponse(excerptId(flaw), new McpError(errorCodes.parse, why))
+  return errorResponse(idFromExcerpt(flaw), new McpError(errorCodes.parse, why))
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type Duplex, PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { echo, heldExchange } from '../testing/exchanges.ts'
+import { echo, heldExchange, testServer } from '../testing/exchanges.ts'
 import { rawPeer } from '../testing/raw-peer.ts'
 import { request } from '../testing/requests.ts'
 import { serveStdio } from './serve-stdio.ts'
@@ -14,7 +14,7 @@ const kilobyte = 'x'.repeat(1000)
 /** A service whose output nobody reads yet. */
 function serveUnread(exchange: typeof echo, maxQueuedBytes?: number) {
   const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 1000 })]
-  const service = serveStdio(exchange, { input, output, graceMs: 100, maxQueuedBytes })
+  const service = serveStdio(testServer(exchange), { input, output, graceMs: 100, maxQueuedBytes })
   return { service, input, output, read: () => rawPeer({ input: output, output: input }) }
 }
 

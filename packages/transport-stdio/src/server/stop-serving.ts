@@ -1,27 +1,33 @@
 import type { MessageWriter } from '../message-writer.ts'
-import type { Intake } from '../read-lines.ts'
-import { within } from '../within.ts'
+import type { LineReader } from '../read-lines.ts'
+import { withTimeout } from '../with-timeout.ts'
 import type { Calls } from './calls.ts'
-import type { Ends } from './ends.ts'
-import type { Settings } from './options.ts'
+import type { ServiceStreams } from './service-streams.ts'
+import type { ServiceSettings } from './options.ts'
 
-/** What a service is made of. */
+/** The parts of a service. */
 export interface Service {
-  readonly intake: Intake
+  readonly intake: LineReader
   readonly calls: Calls
   readonly writer: MessageWriter
-  readonly ends: Ends
-  readonly settings: Settings
+  readonly ends: ServiceStreams
+  readonly settings: ServiceSettings
 }
 
-/** Ends a service: reads no more, tells running calls to stop, answers for those that do not, and closes the streams. */
-export async function stopServing({ intake, calls, writer, ends, settings }: Service, reason: unknown): Promise<void> {
+/** Ends a service: stops reading, asks running calls to stop, responds for the rest, releases the server, and closes the streams. */
+export async function stopServing(
+  { intake, calls, writer, ends, settings }: Service,
+  reason: unknown,
+  release: () => Promise<void>,
+): Promise<void> {
   const { graceMs, clock } = settings
   intake.stop()
   calls.stop(reason)
-  await within(calls.settled(), graceMs, clock)
-  calls.giveUp()
-  // A reader that takes nothing must not hold up the end.
-  await within(writer.flush(), graceMs, clock)
+  await withTimeout(calls.settled(), graceMs, clock)
+  calls.rejectPending()
+  // A reader that takes nothing must not delay the end.
+  await withTimeout(writer.flush(), graceMs, clock)
+  // An extension that never closes must not keep the process: the server's own grace is as long as this service's.
+  await withTimeout(release(), 2 * graceMs, clock)
   await ends.close()
 }

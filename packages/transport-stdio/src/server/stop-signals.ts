@@ -1,10 +1,10 @@
 const names = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * Calls back at the first SIGTERM or SIGINT, and never twice. From then on, and when the returned function is called, a signal
- * does what it does by default, so that a second one ends a process that takes its time.
+ * Calls back once, at the first SIGTERM or SIGINT. After that, or after the returned function is called, signals have
+ * their default effect, so that a second one ends a slow process.
  */
-export function onStopSignal(stop: (signal: string) => void): () => void {
+export function onFirstStopSignal(stop: (signal: string) => void): () => void {
   const release = (): void => {
     for (const name of names) process.off(name, fire)
   }

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import { aborted } from '../testing/aborted.ts'
-import { echo, heldExchange } from '../testing/exchanges.ts'
+import { echo, heldExchange, testServer } from '../testing/exchanges.ts'
 import { rawPeer } from '../testing/raw-peer.ts'
 import { request } from '../testing/requests.ts'
 import { serveRaw } from '../testing/serve-raw.ts'
@@ -71,7 +71,7 @@ describe('a service ends', () => {
   test('when nobody reads its output any more', async () => {
     const held = heldExchange()
     const [input, output] = [new PassThrough(), new PassThrough()]
-    const service = serveStdio(held.exchange, { input, output, graceMs: 10 })
+    const service = serveStdio(testServer(held.exchange), { input, output, graceMs: 10 })
     input.write(`${JSON.stringify(request(1))}\n`)
     const { call } = await held.call(0)
     output.destroy(new Error('EPIPE'))
@@ -82,7 +82,7 @@ describe('a service ends', () => {
 
   test.each(['input', 'output'] as const)('when its %s fails, late as well', async (which) => {
     const streams = { input: new PassThrough(), output: new PassThrough() }
-    const service = serveStdio(echo, { ...streams, graceMs: 10 })
+    const service = serveStdio(testServer(echo), { ...streams, graceMs: 10 })
     streams[which].emit('error', new Error('ECONNRESET'))
     await service.closed
     expect(() => streams[which].emit('error', new Error('again'))).not.toThrow()
@@ -98,7 +98,7 @@ describe('a service ends', () => {
   test('and takes nothing that comes afterwards', async () => {
     const held = heldExchange()
     const [input, output] = [new PassThrough(), new PassThrough()]
-    const service = serveStdio(held.exchange, { input, output, graceMs: 10 })
+    const service = serveStdio(testServer(held.exchange), { input, output, graceMs: 10 })
     const closed = service.close()
     rawPeer({ input: output, output: input }).say(request(1))
     await closed

@@ -1,4 +1,4 @@
-/** Resolves when a signal has aborted, also when it has before. */
+/** Resolves when a signal has aborted, or at once if it already has. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()

@@ -1,31 +1,36 @@
-import type { Call, Exchange, RpcRequest, RpcResponse } from '@x/schema'
+import { type Call, type Exchange, type RpcRequest, type RpcResponse, type Server, serverOf } from '@x/schema'
 
-/** A call that a test holds in its hand. */
+/** A call that a test controls. */
 export interface HeldCall {
   readonly request: RpcRequest
   readonly call: Call
-  /** Answers with a result that holds this text. */
+  /** Responds with a result of this text. */
   answer(text?: string): void
   fail(error: unknown): void
 }
 
-/** An exchange whose calls wait until the test answers them. */
+/** An exchange whose calls wait until the test responds to them. */
 export interface HeldExchange {
   readonly exchange: Exchange
   readonly calls: readonly HeldCall[]
-  /** Resolves with the call of that place, counted from 0, when it has come. */
+  /** Resolves with the call at this index, counted from 0, when it arrives. */
   call(place: number): Promise<HeldCall>
 }
 
-/** A response with a text. */
+/** Creates a response with a text. */
 export function textResponse({ id }: Pick<RpcRequest, 'id'>, text: string): RpcResponse {
   return { jsonrpc: '2.0', id, result: { resultType: 'complete', text } }
 }
 
-/** An exchange that answers at once with the method. */
+/** An exchange that responds at once with the method. */
 export const echo: Exchange = (request) => Promise.resolve(textResponse(request, request.method))
 
-/** Makes a {@link HeldExchange}. */
+/** Creates the server of an exchange, which any machine may reach. */
+export function testServer(exchange: Exchange): Server {
+  return serverOf(exchange, { info: { name: 'test', version: '1.0.0' }, localOnly: undefined })
+}
+
+/** Creates a {@link HeldExchange}. */
 export function heldExchange(): HeldExchange {
   const calls: HeldCall[] = []
   const waiting = new Map<number, (call: HeldCall) => void>()

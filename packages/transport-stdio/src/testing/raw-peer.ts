@@ -1,21 +1,21 @@
 import type { Readable, Writable } from 'node:stream'
 import { isJsonObject, type JsonObject } from '@x/schema'
 
-/** One end of a connection that speaks in bytes and hears JSON, for what no well-behaved peer says. */
+/** One end of a connection that writes bytes and reads JSON, for messages that no conforming peer sends. */
 export interface RawPeer {
-  /** Writes messages, a line each; texts and bytes as they are. */
+  /** Writes messages, one per line; strings and bytes are written unchanged. */
   say(...messages: readonly (string | Uint8Array | object)[]): void
-  /** The next line that comes, as the object that it must be. */
+  /** Resolves with the next line, parsed as an object. */
   next(): Promise<JsonObject>
-  /** The lines that have come and were not asked for. */
+  /** The lines that arrived and were not read. */
   waiting(): readonly string[]
   /** Ends this side. */
   end(): void
-  /** Resolves with the lines that were not asked for, when the other side has ended. */
+  /** Resolves with the unread lines when the other side has ended. */
   readonly ended: Promise<readonly string[]>
 }
 
-/** Takes a pair of streams. */
+/** Wraps a pair of streams. */
 export function rawPeer({ input, output }: { readonly input: Readable; readonly output: Writable }): RawPeer {
   const lines: string[] = []
   const asking: ((line: string) => void)[] = []

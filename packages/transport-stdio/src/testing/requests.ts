@@ -1,6 +1,6 @@
 import { type JsonObject, metaKeys, protocolVersion, type RequestId, type RpcRequest } from '@x/schema'
 
-/** A request that every server takes. */
+/** Creates a request that every server accepts. */
 export function request(
   id: RequestId,
   method = 'tools/list',
@@ -10,7 +10,7 @@ export function request(
   return { jsonrpc: '2.0', id, method, params: { ...params, _meta } }
 }
 
-/** The notification that cancels a request. */
+/** Creates the notification that cancels a request. */
 export function cancel(requestId: unknown, reason?: string): object {
   return { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, reason } }
 }

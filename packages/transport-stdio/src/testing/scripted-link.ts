@@ -1,16 +1,16 @@
 import type { Duplex } from 'node:stream'
-import type { Call, JsonObject, RpcNotification } from '@x/schema'
+import { type Call, createCall, type JsonObject, type RpcNotification } from '@x/schema'
 import { connectStreams, type StreamConnection } from '../client/connect-streams.ts'
-import type { LinkOptions } from '../client/options.ts'
+import type { ConnectionOptions } from '../client/options.ts'
 import type { StdioError } from '../stdio-error.ts'
 import { type RawPeer, rawPeer } from './raw-peer.ts'
 import { streamPair } from './stream-pair.ts'
 
-/** A connection, and the server's side of it in the test's hand. */
+/** A connection whose server side the test controls. */
 export interface ScriptedLink extends AsyncDisposable {
   readonly connection: StreamConnection
   readonly server: RawPeer
-  /** What the connection reported. */
+  /** The reported errors of the connection. */
   readonly errors: readonly StdioError[]
   /** Notifications that belonged to no call. */
   readonly stray: readonly RpcNotification[]
@@ -18,8 +18,8 @@ export interface ScriptedLink extends AsyncDisposable {
   readonly end: Duplex
 }
 
-/** Connects to a server that a test plays. */
-export function scriptedLink(options: LinkOptions = {}): ScriptedLink {
+/** Connects to a server that the test scripts. */
+export function scriptedLink(options: ConnectionOptions = {}): ScriptedLink {
   const [near, far] = streamPair()
   const errors: StdioError[] = []
   const stray: RpcNotification[] = []
@@ -35,15 +35,15 @@ export function scriptedLink(options: LinkOptions = {}): ScriptedLink {
   return { connection, server, errors, stray, end: near, [Symbol.asyncDispose]: connection[Symbol.asyncDispose] }
 }
 
-/** A call that keeps what it is told. */
+/** Creates a call that records its notifications. */
 export function listeningCall(
   signal: AbortSignal = new AbortController().signal,
 ): Call & { readonly heard: RpcNotification[] } {
   const heard: RpcNotification[] = []
-  return { signal, heard, notify: (message) => void heard.push(message) }
+  return Object.assign(createCall({ signal, notify: (message) => void heard.push(message) }), { heard })
 }
 
-/** A result as a server writes it. */
+/** Creates a result as a server writes it. */
 export function resultOf(request: JsonObject, text: string): object {
   return { jsonrpc: '2.0', id: request['id'], result: { resultType: 'complete', text } }
 }

@@ -1,11 +1,12 @@
 import type { Duplex } from 'node:stream'
-import type { Exchange } from '@x/schema'
+import type { Exchange, Server } from '@x/schema'
 import type { ServeStdioOptions } from '../server/options.ts'
 import { serveStdio, type StdioServer } from '../server/serve-stdio.ts'
+import { testServer } from './exchanges.ts'
 import { type RawPeer, rawPeer } from './raw-peer.ts'
 import { streamPair } from './stream-pair.ts'
 
-/** A service over a stream pair, and a client that speaks in bytes. */
+/** A service over a stream pair, with a client that writes bytes. */
 export interface ServedRaw extends AsyncDisposable {
   readonly peer: RawPeer
   readonly service: StdioServer
@@ -13,10 +14,11 @@ export interface ServedRaw extends AsyncDisposable {
   readonly end: Duplex
 }
 
-/** Serves an exchange to a raw client. */
-export function serveRaw(exchange: Exchange, options: ServeStdioOptions = {}): ServedRaw {
+/** Serves a server, or an exchange as one, to a raw client. */
+export function serveRaw(target: Server | Exchange, options: ServeStdioOptions = {}): ServedRaw {
   const [near, far] = streamPair()
-  const service = serveStdio(exchange, { input: far, output: far, graceMs: 30, ...options })
+  const server = typeof target === 'function' ? testServer(target) : target
+  const service = serveStdio(server, { input: far, output: far, graceMs: 30, ...options })
   const peer = rawPeer({ input: near, output: near })
   return { peer, service, end: far, [Symbol.asyncDispose]: service[Symbol.asyncDispose] }
 }

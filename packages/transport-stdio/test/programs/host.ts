@@ -1,6 +1,6 @@
 import { connectStdio } from '@x/transport-stdio'
 
-// Starts the program that it is given, tells its process, and stays.
+// Starts the given program, prints its process id, and keeps running.
 const connection = connectStdio({ command: process.execPath, args: process.argv.slice(2), stderr: 'inherit' })
 await connection.start()
 process.stdout.write(`${connection.process.pid}\n`)

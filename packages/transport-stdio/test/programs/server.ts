@@ -1,9 +1,9 @@
 import { writeSync } from 'node:fs'
-import { createServer, type Server, tool } from '@x/server'
+import { createServer, type McpServer, tool } from '@x/server'
 import { serveStdio } from '@x/transport-stdio'
 import { z } from 'zod'
 
-/** Says something where a test can hear it, whatever happens to stdout. */
+/** Writes a line that a test can read on stderr, even if stdout is redirected. */
 function say(text: string): void {
   writeSync(2, `${text}\n`)
 }
@@ -47,17 +47,17 @@ const tools = [
   tool('exits', { description: 'Ends the process', run: () => process.exit(3) }),
 ]
 
-const server: Server = createServer({
+const server: McpServer = createServer({
   name: 'program',
   version: '1.0.0',
   tools: [
     ...tools,
     tool('change', {
       description: 'Tells of a change of the tools',
-      run: () => server.changed('tools').then(() => ''),
+      run: () => server.notifyListChanged('tools').then(() => ''),
     }),
   ],
 })
 serveStdio(server, { graceMs: 300 })
-// As an open connection to a database would, it keeps the process.
+// It keeps the process running, as an open connection to a database would.
 setInterval(() => {}, 1000)

@@ -1,7 +1,7 @@
 import type { Clock } from '@x/schema'
 
-/** Waits for a promise, but no longer than so many milliseconds; says whether it settled in that time. */
-export function within(promise: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
+/** Waits for a promise up to a time limit; resolves to `true` if it settled in time. */
+export function withTimeout(promise: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(() => resolve(false), ms)
     const settled = (): void => {

@@ -2,21 +2,24 @@ import type { Clock } from '@x/schema'
 import { StdioError } from '../stdio-error.ts'
 import type { RestartOptions } from './options.ts'
 
-/** How often a process has ended in a row, and when it may be started again. */
-export interface RestartRow {
-  /** A process ended that ran since `startedAt`, for this reason. */
+/** Counts consecutive exits of a process, and decides when it may restart. */
+export interface RestartPolicy {
+  /** Records an exit of a process that started at `startedAt`, with its reason. */
   add(reason: StdioError, startedAt: number): void
-  /** How many milliseconds to wait before the next start; throws {@link StdioError} `restarts` when there is to be none. */
+  /**
+   * Returns the delay before the next start in milliseconds; throws {@link StdioError} `restarts` when no restart is
+   * allowed.
+   */
   pauseMs(): number
 }
 
-/** A row of ends; `false` ends with the first. */
-export function createRestartRow(restart: false | RestartOptions, clock: Clock): RestartRow {
+/** Creates a restart policy; `false` allows no restart. */
+export function createRestartPolicy(restart: false | RestartOptions, clock: Clock): RestartPolicy {
   const {
     limit = 5,
     pauseMs = 100,
     maxPauseMs = 10_000,
-    steadyMs = 60_000,
+    healthyAfterMs = 60_000,
   } = restart === false ? { limit: 1 } : restart
   let ends = 0
   let resumeAt = 0
@@ -24,19 +27,19 @@ export function createRestartRow(restart: false | RestartOptions, clock: Clock):
   return {
     add: (reason, startedAt) => {
       const now = clock.now()
-      ends = now - startedAt >= steadyMs ? 1 : ends + 1
+      ends = now - startedAt >= healthyAfterMs ? 1 : ends + 1
       resumeAt = now + Math.min(pauseMs * 2 ** (ends - 1), maxPauseMs)
       last = reason
     },
     pauseMs: () => {
       if (last === undefined) return 0
-      if (ends >= limit) throw givenUp(ends, last)
+      if (ends >= limit) throw restartsExhausted(ends, last)
       return Math.max(0, resumeAt - clock.now())
     },
   }
 }
 
-function givenUp(ends: number, last: StdioError): StdioError {
+function restartsExhausted(ends: number, last: StdioError): StdioError {
   const often = ends === 1 ? 'once' : `${ends} times in a row`
   const message = `The server's process ended ${often} and is not started again; the last time: ${last.message}`
   const { exitCode, signal, stderr } = last

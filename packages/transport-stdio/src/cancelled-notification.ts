@@ -2,12 +2,15 @@ import { isJsonObject, type RequestId, type RpcNotification } from '@x/schema'
 
 const method = 'notifications/cancelled'
 
-/** The notification that ends a call (basic/patterns/cancellation). */
-export function cancelled(requestId: RequestId, reason?: string): RpcNotification {
+/** Creates the notification that cancels a call (basic/patterns/cancellation). */
+export function cancelledNotification(requestId: RequestId, reason?: string): RpcNotification {
   return { jsonrpc: '2.0', method, params: reason === undefined ? { requestId } : { requestId, reason } }
 }
 
-/** What a cancellation says; `undefined` for every other notification, and for a malformed one, which is to be ignored. */
+/**
+ * Parses a cancellation; returns `undefined` for every other notification, and for a malformed one, which is to be
+ * ignored.
+ */
 export function readCancelled(
   message: RpcNotification,
 ): { readonly requestId: RequestId; readonly reason: string | undefined } | undefined {

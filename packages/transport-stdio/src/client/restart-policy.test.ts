@@ -1,13 +1,13 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { expect, test } from 'vitest'
 import { StdioError } from '../stdio-error.ts'
-import { createRestartRow } from './restart-row.ts'
+import { createRestartPolicy } from './restart-policy.ts'
 
 const crash = new StdioError('exited', 'it crashed', { exitCode: 1, stderr: 'out of memory' })
 
 test('the pause grows with each end in a row, up to the longest one', () => {
   const clock = manualClock()
-  const row = createRestartRow({ limit: 10, pauseMs: 100, maxPauseMs: 1000 }, clock)
+  const row = createRestartPolicy({ limit: 10, pauseMs: 100, maxPauseMs: 1000 }, clock)
   const pauses = [row.pauseMs()]
   for (let ends = 0; ends < 6; ends++) {
     row.add(crash, clock.now())
@@ -18,7 +18,7 @@ test('the pause grows with each end in a row, up to the longest one', () => {
 
 test('time that has passed since the end counts as pause', () => {
   const clock = manualClock()
-  const row = createRestartRow({ pauseMs: 100 }, clock)
+  const row = createRestartPolicy({ pauseMs: 100 }, clock)
   row.add(crash, 0)
   clock.advance(70)
   expect(row.pauseMs()).toBe(30)
@@ -28,7 +28,7 @@ test('time that has passed since the end counts as pause', () => {
 
 test('a process that ran for long ends the row', () => {
   const clock = manualClock()
-  const row = createRestartRow({ limit: 3, pauseMs: 100, steadyMs: 60_000 }, clock)
+  const row = createRestartPolicy({ limit: 3, pauseMs: 100, healthyAfterMs: 60_000 }, clock)
   row.add(crash, clock.now())
   row.add(crash, clock.now())
   const startedAt = clock.now()
@@ -42,7 +42,7 @@ test.each([
   ['as many as are allowed', { limit: 2 }, 2],
   ['one when there is to be no restart', false, 1],
 ] as const)('after %s, the error says that it is given up, and why', (_, options, limit) => {
-  const row = createRestartRow(options, manualClock())
+  const row = createRestartPolicy(options, manualClock())
   for (let ends = 0; ends < limit; ends++) {
     expect(() => row.pauseMs()).not.toThrow()
     row.add(crash, 0)

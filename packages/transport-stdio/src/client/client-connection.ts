@@ -1,0 +1,217 @@
+import {
+  type Call,
+  encodeMessage,
+  isRequest,
+  isResponse,
+  methodRow,
+  cancelReason,
+  isCancelled,
+  offCancel,
+  onCancel,
+  parseMessage,
+  type RpcMessage,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+import { cancelledNotification, readCancelled } from '../cancelled-notification.ts'
+import type { StreamPair } from '../close-streams.ts'
+import { idFromExcerpt } from '../excerpt-id.ts'
+import type { SkippedLine } from '../lines.ts'
+import { type MessageWriter, createMessageWriter } from '../message-writer.ts'
+import { readLines } from '../read-lines.ts'
+import { StdioError } from '../stdio-error.ts'
+import type { ConnectionSettings } from './options.ts'
+import { asksForLogs, requestIdOf, withCallerId, withCallerIds, withWireId } from './wire-ids.ts'
+
+/** The calls over one pair of streams. */
+export interface ClientConnection {
+  /**
+   * Sends a request and returns its response; rejects with `call.signal.reason`, or with the error of the connection.
+   */
+  send(request: RpcRequest, call: Call): Promise<RpcResponse>
+  /** Writes a notification. */
+  notify(message: RpcNotification): void
+  /** Rejects pending calls and all later ones. */
+  fail(error: unknown): void
+  /** Tells if a call is pending. */
+  isBusy(): boolean
+}
+
+/** The dependencies of a connection. */
+export interface ConnectionParts {
+  readonly streams: StreamPair
+  readonly settings: ConnectionSettings
+  /** Called when the server's end of the streams has closed or failed; no further message arrives. */
+  readonly onEnd: (error?: unknown) => void
+}
+
+interface PendingCall {
+  readonly request: RpcRequest
+  readonly call: Call
+  readonly logs: boolean
+  readonly resolve: (response: RpcResponse) => void
+  readonly reject: (reason: unknown) => void
+  readonly cancel: () => void
+}
+
+interface ConnectionState {
+  readonly pending: Map<number, PendingCall>
+  readonly writer: MessageWriter
+  readonly settings: ConnectionSettings
+  lastId: number
+  failure: { readonly error: unknown } | undefined
+}
+
+/**
+ * Creates a connection that carries concurrent calls over a pair of streams, each under an id of its own
+ * (basic/transports/stdio).
+ */
+export function createClientConnection({ streams, settings, onEnd }: ConnectionParts): ClientConnection {
+  const events = { onFull: doNothing, onDrain: doNothing, onFailure: onEnd }
+  const writer = createMessageWriter(streams.output, events)
+  const state: ConnectionState = { pending: new Map(), writer, settings, lastId: 0, failure: undefined }
+  readLines(streams.input, settings.maxLineBytes, {
+    onLine: (text) => receiveLine(state, text),
+    onSkipped: (flaw) => receiveSkippedLine(state, flaw),
+    onEnd,
+  })
+  return {
+    send: (request, call) => sendRequest(state, request, call),
+    notify: (message) => writer.write(encodeMessage(message)),
+    fail: (error) => {
+      state.failure ??= { error }
+      for (const id of state.pending.keys()) takePending(state, id)?.reject(error)
+    },
+    isBusy: () => state.pending.size > 0,
+  }
+}
+
+function doNothing(): void {}
+
+function sendRequest(state: ConnectionState, request: RpcRequest, call: Call): Promise<RpcResponse> {
+  return new Promise((resolve, reject) => {
+    if (isCancelled(call)) return reject(cancelReason(call))
+    if (state.failure) return reject(state.failure.error)
+    const id = state.lastId + 1
+    const text = encodeMessage(withWireId(request, id))
+    state.lastId = id
+    const cancel = (): void => cancelCall(state, id, cancelReason(call))
+    state.pending.set(id, { request, call, logs: asksForLogs(request), resolve, reject, cancel })
+    onCancel(call, cancel)
+    state.writer.write(text)
+  })
+}
+
+/** Stops waiting for a call and notifies the server (basic/patterns/cancellation). */
+function cancelCall(state: ConnectionState, id: number, reason: unknown): void {
+  const pending = takePending(state, id)
+  if (pending === undefined) return
+  state.writer.write(encodeMessage(cancelledNotification(id, publicReason(reason))))
+  pending.reject(reason)
+}
+
+// Details of an error stay on this side; a string, and the platform's message for a signal, contain no secrets.
+function publicReason(reason: unknown): string | undefined {
+  if (typeof reason === 'string') return reason.slice(0, 200)
+  return reason instanceof DOMException ? reason.message.slice(0, 200) : undefined
+}
+
+function takePending({ pending }: ConnectionState, id: unknown): PendingCall | undefined {
+  if (typeof id !== 'number') return undefined
+  const call = pending.get(id)
+  if (call === undefined) return undefined
+  pending.delete(id)
+  offCancel(call.call, call.cancel)
+  return call
+}
+
+function receiveLine(state: ConnectionState, text: string): void {
+  let message: RpcMessage
+  try {
+    message = parseMessage(text, state.settings.bounds)
+  } catch (cause) {
+    return reportProblem(state, `a line is not a message: ${excerpt(text)}`, cause)
+  }
+  if (isResponse(message)) receiveResponse(state, message)
+  else if (isRequest(message)) receiveRequest(state, message)
+  else receiveNotification(state, message)
+}
+
+function receiveRequest(state: ConnectionState, request: RpcRequest): void {
+  const { onRequest } = state.settings
+  // A client of this revision sends no responses, so a request stays without one.
+  if (onRequest === undefined) return reportProblem(state, `the server sent a request: ${excerpt(request.method)}`)
+  onRequest(request).then(
+    (response) => {
+      if (response !== undefined && state.failure === undefined) state.writer.write(encodeMessage(response))
+    },
+    (error: unknown) => reportProblem(state, `the request ${excerpt(request.method)} got no answer`, error),
+  )
+}
+
+function receiveResponse(state: ConnectionState, response: RpcResponse): void {
+  const { id } = response
+  const pending = takePending(state, id)
+  if (pending !== undefined) return pending.resolve(withCallerId(response, pending.request.id))
+  // The response of a cancelled call may arrive late and is dropped.
+  if (typeof id === 'number' && id > 0 && id <= state.lastId) return
+  const what =
+    'error' in response ? `an error without a call: ${excerpt(response.error.message)}` : 'a response without a call'
+  reportProblem(state, what)
+}
+
+function receiveNotification(state: ConnectionState, message: RpcNotification): void {
+  const cancellation = readCancelled(message)
+  if (cancellation !== undefined) return receiveCancelled(state, cancellation.requestId, cancellation.reason)
+  const id = findCallId(state, message)
+  const pending = id === undefined ? undefined : state.pending.get(id)
+  if (id === undefined || pending === undefined) {
+    // A notification of an ended call arrived late. One without a call may be of interest to the host.
+    if (requestIdOf(message) === undefined) state.settings.onNotification(message)
+    return
+  }
+  try {
+    pending.call.notify(withCallerIds(message, pending.request))
+  } catch (error) {
+    cancelCall(state, id, error)
+  }
+}
+
+/**
+ * Finds the call that a notification belongs to. A log message without a request id goes to the only call that asked
+ * for logs. With several such calls it goes to none, because they may belong to different clients.
+ */
+function findCallId({ pending }: ConnectionState, message: RpcNotification): number | undefined {
+  const named = requestIdOf(message)
+  if (named !== undefined) return typeof named === 'number' ? named : undefined
+  const asking = [...pending].filter(([, { logs }]) => logs)
+  return asking.length === 1 ? asking[0]?.[0] : undefined
+}
+
+function receiveCancelled(state: ConnectionState, id: unknown, reason: string | undefined): void {
+  const pending = typeof id === 'number' ? state.pending.get(id) : undefined
+  if (pending === undefined) return
+  if (methodRow(pending.request.method)?.streams !== true) {
+    return reportProblem(state, `the server cancelled ${pending.request.method}, which only a client may do`)
+  }
+  const why = reason === undefined ? '' : `: ${excerpt(reason)}`
+  takePending(state, id)?.reject(new StdioError('ended', `The server ended the subscription${why}`))
+}
+
+function receiveSkippedLine(state: ConnectionState, flaw: SkippedLine): void {
+  const { maxLineBytes } = state.settings
+  const what = flaw.kind === 'too-long' ? `a line is longer than ${maxLineBytes} bytes` : 'a line is not valid UTF-8'
+  const pending = takePending(state, idFromExcerpt(flaw))
+  if (pending === undefined) return reportProblem(state, `${what}: ${excerpt(flaw.head)}`)
+  const code = flaw.kind === 'too-long' ? 'too-large' : 'protocol'
+  pending.reject(new StdioError(code, `The response cannot be read: ${what}`))
+}
+
+function reportProblem({ settings }: ConnectionState, what: string, cause?: unknown): void {
+  settings.onError(new StdioError('protocol', `Skipped a message: ${what}`, { cause }))
+}
+
+function excerpt(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
+}

@@ -1,0 +1,52 @@
+import type { Readable, Writable } from 'node:stream'
+
+/** The process's own streams while the protocol uses them. */
+export interface ProcessStreams {
+  readonly input: Readable
+  readonly output: Writable
+  /** Writes to stdout; other writes to stdout go to stderr meanwhile. */
+  readonly send: (text: string, done: () => void) => boolean
+  /** Releases the streams. */
+  release(): void
+}
+
+/** The arguments of a stream's `write`. */
+type WriteArguments = [
+  chunk: string | Uint8Array,
+  encoding?: BufferEncoding | ((error?: Error | null) => void),
+  done?: (error?: Error | null) => void,
+]
+
+let taken = false
+
+/**
+ * Acquires stdin and stdout. Other output of handlers and libraries, through `console.log` or stdout, goes to stderr
+ * until they are released: stdout carries only messages (basic/transports/stdio).
+ *
+ * @throws Error when they are already acquired.
+ */
+export function acquireProcessStreams(): ProcessStreams {
+  if (taken) throw new Error('stdin and stdout are already in use: close that service first, or pass other streams')
+  taken = true
+  const { stdin, stdout, stderr } = process
+  const write = stdout.write
+  // A client that has exited reads no stderr either; that error must not end the process during its shutdown.
+  stderr.on('error', ignoreStderrError)
+  stdout.write = (...[chunk, encoding, done]: WriteArguments): boolean => {
+    if (typeof encoding === 'string') stderr.write(chunk, encoding, done)
+    else stderr.write(chunk, encoding)
+    // A pipe into stdout would wait for its drain event, which stderr does not give.
+    return true
+  }
+  const release = (): void => {
+    taken = false
+    stdout.write = write
+    stderr.off('error', ignoreStderrError)
+    // A paused stdin no longer keeps the process alive. A file has no handle that would.
+    stdin.pause()
+    if (typeof stdin.unref === 'function') stdin.unref()
+  }
+  return { input: stdin, output: stdout, send: (text, done) => write.call(stdout, text, 'utf8', done), release }
+}
+
+function ignoreStderrError(): void {}

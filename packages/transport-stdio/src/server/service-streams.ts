@@ -1,0 +1,61 @@
+import { offAbort, onAbort } from '@x/schema'
+import { closeStreams, type StreamPair } from '../close-streams.ts'
+import { exitSoon } from './exit.ts'
+import type { ServeStdioOptions, ServiceSettings } from './options.ts'
+import { acquireProcessStreams } from './process-streams.ts'
+import { onFirstStopSignal } from './stop-signals.ts'
+
+/** The streams of a service, and the events that end it. */
+export interface ServiceStreams extends StreamPair {
+  /** The function that writes, where it is not the output's own `write`. */
+  readonly send?: ((text: string, done: () => void) => boolean) | undefined
+  /** Calls `stop` asynchronously on a signal, until the returned function is called. */
+  watch(stop: (reason: string) => void): () => void
+  /** Ends the given streams, or releases the process's own, and lets the process exit if configured. */
+  close(): Promise<void>
+}
+
+/** @throws TypeError when one stream of two was given, and Error when stdin and stdout are already in use. */
+export function openServiceStreams(options: ServeStdioOptions, settings: ServiceSettings): ServiceStreams {
+  const { input, output } = options
+  if (input !== undefined && output !== undefined) return useGivenStreams({ input, output }, options, settings)
+  if (input === undefined && output === undefined) return useProcessStreams(options)
+  throw new TypeError('Give both input and output, or neither for stdin and stdout')
+}
+
+function useGivenStreams(
+  streams: StreamPair,
+  { signal, exit = false }: ServeStdioOptions,
+  settings: ServiceSettings,
+): ServiceStreams {
+  const close = async (): Promise<void> => {
+    await closeStreams(streams, settings.graceMs, settings.clock)
+    if (exit) exitSoon()
+  }
+  return { ...streams, watch: (stop) => onAbortSignal(signal, stop), close }
+}
+
+function useProcessStreams({ signal, exit = true }: ServeStdioOptions): ServiceStreams {
+  const { release, ...streams } = acquireProcessStreams()
+  const watch: ServiceStreams['watch'] = (stop) => {
+    const ignoreSignal = onAbortSignal(signal, stop)
+    const ignoreProcess = onFirstStopSignal((name) => stop(`The process received ${name}`))
+    return () => {
+      ignoreSignal()
+      ignoreProcess()
+    }
+  }
+  const close = (): Promise<void> => {
+    release()
+    if (exit) exitSoon()
+    return Promise.resolve()
+  }
+  return { ...streams, watch, close }
+}
+
+function onAbortSignal(signal: AbortSignal | undefined, stop: (reason: string) => void): () => void {
+  const aborted = (): void => stop('The server is stopping')
+  if (signal?.aborted) queueMicrotask(aborted)
+  else if (signal) onAbort(signal, aborted)
+  return () => signal && offAbort(signal, aborted)
+}
