@@ -1,7 +1,7 @@
 import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
-import { withTasks as followTasks } from '@x/tasks/client'
-import { withTasks } from '@x/tasks/server'
+import { tasks } from '@x/tasks/client'
+import { tasks as serverTasks } from '@x/tasks/server'
 import { z } from 'zod'
 
 const publish = tool('publish', {
@@ -23,14 +23,18 @@ const publish = tool('publish', {
 })
 
 // 'pglite:./.mcp-tasks' would find its tasks again after a crash, and 'postgres://…' is for a fleet.
-const server = withTasks(createServer({ name: 'site', version: '1.0.0', tools: [publish] }), { store: 'memory:' })
+await using server = createServer({
+  name: 'site',
+  version: '1.0.0',
+  tools: [publish],
+  extensions: [serverTasks({ store: 'memory:' })],
+})
 
-const host = createClient(server, {
+const client = createClient(server, {
   name: 'host',
   version: '1.0.0',
   elicit: () => ({ action: 'accept', content: { sure: true } }),
+  extensions: [tasks()],
 })
-const client = followTasks(host)
 const { content } = await client.callTool('publish')
 console.log(content)
-await server.closeTasks()

@@ -1,5 +1,5 @@
-export type { KeptTask } from './client/kept-task.ts'
+export type { SerializedTask } from './client/serialized-task.ts'
 export type { PollingOptions, TasksClientOptions } from './client/settings.ts'
-export { isTaskFailure, TaskFailure, type TaskFailureCode } from './client/task-failure.ts'
+export { isTaskError, TaskError, type TaskErrorCode } from './client/task-error.ts'
 export type { TaskHandle } from './client/task-handle.ts'
-export { type StartedCall, type TaskCallOptions, type TaskCalls, withTasks } from './client/with-tasks.ts'
+export { type StartedCall, type TaskCallOptions, type TaskCalls, tasks, tasksOf } from './client/tasks.ts'

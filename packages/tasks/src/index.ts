@@ -10,7 +10,7 @@ export type {
   InputRequiredTask,
   Task,
   TaskAcknowledgement,
-  TaskError,
+  FailedTaskError,
   TaskNotificationParams,
   TaskRequestParams,
   TaskStatus,

@@ -1,12 +1,12 @@
-import { type CallOptions, ClientError, isClientError, isHopeless } from '@x/client'
+import { type CallOptions, ClientError, isClientError, isPermanent } from '@x/client'
 import type { InputRequest, InputResponses } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import type { OpenTask } from './open-task.ts'
 import { failurePause } from './pace.ts'
-import { rest } from './rest.ts'
-import { placeOf, updateTask } from './task-calls.ts'
+import { sleep } from './sleep.ts'
+import { errorPlace, updateTask } from './task-calls.ts'
 
-/** Puts what a task asks to those who answer, while it is watched. */
+/** Passes the requests for input of a task to its handlers, while it is watched. */
 export interface Questions {
   /** Takes a state: what is new in it is asked, and what it does not ask any more is called off. */
   see(state: DetailedTask): void
@@ -14,9 +14,9 @@ export interface Questions {
   close(): void
 }
 
-/** Who answers, and who is told when that fails. */
+/** The handlers of a call, and the function that receives their failures. */
 export interface Answering {
-  readonly how: CallOptions & { readonly signal: AbortSignal }
+  readonly options: CallOptions & { readonly signal: AbortSignal }
   readonly onFailure: (error: unknown) => void
 }
 
@@ -31,7 +31,7 @@ interface Batch {
  * (seps/2663-tasks-extension, task update requests). The task is watched meanwhile, so that a question which somebody else has answered, or
  * which ended with the task, goes away.
  */
-export function answerQuestions(task: OpenTask, { how, onFailure }: Answering): Questions {
+export function answerQuestions(task: OpenTask, { options, onFailure }: Answering): Questions {
   const { asked } = task
   const batches = new Set<Batch>()
   let outstanding: ReadonlySet<string> = new Set()
@@ -40,7 +40,7 @@ export function answerQuestions(task: OpenTask, { how, onFailure }: Answering): 
     const { requests, round, controller } = batch
     const keys = [...requests.keys()]
     try {
-      const call = { ...how, signal: controller.signal }
+      const call = { ...options, signal: controller.signal }
       const responses = await askHost(task, { requests, round }, call)
       const wanted = Object.entries(responses).filter(([key]) => outstanding.has(key))
       if (wanted.length > 0) await bring(task, Object.fromEntries(wanted), call)
@@ -76,35 +76,35 @@ export function answerQuestions(task: OpenTask, { how, onFailure }: Answering): 
 }
 
 function askHost(
-  { client, tool }: OpenTask,
+  { host, tool }: OpenTask,
   { requests, round }: Pick<Batch, 'requests' | 'round'>,
-  how: CallOptions,
+  options: CallOptions,
 ): Promise<InputResponses> {
-  return client.parts.answerInput({ name: tool, inputRequests: Object.fromEntries(requests), round }, how)
+  return host.answerInput({ name: tool, inputRequests: Object.fromEntries(requests), round }, options)
 }
 
 /** Brings answers until they have arrived: what people said must not be lost to a failure that passes. */
 async function bring(
   task: OpenTask,
   responses: InputResponses,
-  how: CallOptions & { readonly signal: AbortSignal },
+  options: CallOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
-  const { clock, random, patienceMs } = task.settings
+  const { clock, random, failureTimeoutMs } = task.settings
   const since = clock.now()
   for (let failures = 0; ; failures += 1) {
     try {
-      return await updateTask({ ...task, how }, responses)
+      return await updateTask({ ...task, options }, responses)
     } catch (error) {
-      how.signal.throwIfAborted()
-      const isLasting = clock.now() - since >= patienceMs
-      if (!isClientError(error) || isHopeless(error) || error.code === 'invalid_result' || isLasting) throw error
+      options.signal.throwIfAborted()
+      const isLasting = clock.now() - since >= failureTimeoutMs
+      if (!isClientError(error) || isPermanent(error) || error.code === 'invalid_result' || isLasting) throw error
     }
-    await rest(failurePause(failures, random), { clock, signal: how.signal })
+    await sleep(failurePause(failures, random), { clock, signal: options.signal })
   }
 }
 
-function changedKey({ client, tool }: OpenTask, key: string): ClientError {
+function changedKey({ host, tool }: OpenTask, key: string): ClientError {
   const shown = JSON.stringify(key.slice(0, 128).replaceAll(/\p{C}/gu, ' '))
   const why = `the task asks ${shown} again with another request: a key may stand for one request alone`
-  return new ClientError('invalid_result', why, placeOf(client, tool))
+  return new ClientError('invalid_result', why, errorPlace(host, tool))
 }

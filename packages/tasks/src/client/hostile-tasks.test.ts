@@ -163,18 +163,18 @@ describe('A server that does not keep the rules', () => {
     expect(of('tools/call')).toHaveLength(1)
   })
 
-  test('whatever it tells, the call ends with a result, a ClientError or a TaskFailure, and leaves nothing behind', async () => {
+  test('whatever it tells, the call ends with a result, a ClientError or a TaskError, and leaves nothing behind', async () => {
     const states = fc.array(fc.oneof(shapes(), fc.jsonValue().map(objectOf)), { minLength: 1, maxLength: 5 })
     await fc.assert(
       fc.asyncProperty(states, async (answers) => {
         const { client, clock, pass } = scriptedTasks(
           { 'tasks/get': answers },
-          { client: { elicit: () => named('x') }, tasks: { maxTaskMs: 20_000, polling: { mostMs: 2000 } } },
+          { client: { elicit: () => named('x') }, tasks: { maxTaskMs: 20_000, polling: { maxMs: 2000 } } },
         )
         const result = outcome(client.callTool('work'))
         await pass(1000, 25)
         const ended = await result
-        if ('error' in ended) expect(['ClientError', 'TaskFailure']).toContain(Object(ended.error).name)
+        if ('error' in ended) expect(['ClientError', 'TaskError']).toContain(Object(ended.error).name)
         else expect(ended.content).toBeInstanceOf(Array)
         expect(clock.waiting).toBe(0)
       }),

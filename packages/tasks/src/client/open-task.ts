@@ -1,18 +1,18 @@
 import { type AskedKeys, askedKeys } from './asked-keys.ts'
-import type { TakenUp } from './kept-task.ts'
+import type { ResumedTask } from './serialized-task.ts'
 import type { WatchedTask } from './watch-task.ts'
 
 /** A task that this client has a handle of. */
 export interface OpenTask extends WatchedTask {
   readonly asked: AskedKeys
-  /** How much progress was told before the call became a task: what is told of the task goes on from there. */
+  /** The progress before the call became a task: that of the task continues from there. */
   readonly progress: number
   /** Whether it is known to have ended, or to be no more. */
   isOver: boolean
 }
 
-/** What an {@link OpenTask} is made of. */
-export interface OpenTaskParts extends Omit<WatchedTask, 'seed'>, TakenUp {
+/** The parts of an {@link OpenTask}. */
+export interface OpenTaskParts extends Omit<WatchedTask, 'seed'>, ResumedTask {
   readonly seed?: WatchedTask['seed']
   readonly progress?: number | undefined
 }

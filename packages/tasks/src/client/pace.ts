@@ -5,9 +5,9 @@ import type { Polling } from './settings.ts'
  * tasks of a host are not all looked at in one moment (seps/2663-tasks-extension, task polling).
  */
 export function pollPause(asked: number | undefined, polling: Polling, random: () => number): number {
-  const { usualMs, leastMs, mostMs } = polling
-  const wanted = Math.min(Math.max(asked ?? usualMs, leastMs), mostMs)
-  return Math.min(wanted * (1 + random() / 10), mostMs)
+  const { defaultMs, minMs, maxMs } = polling
+  const wanted = Math.min(Math.max(asked ?? defaultMs, minMs), maxMs)
+  return Math.min(wanted * (1 + random() / 10), maxMs)
 }
 
 const firstMs = 1000

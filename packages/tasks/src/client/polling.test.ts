@@ -1,5 +1,5 @@
 import type { JsonObject } from '@x/schema'
-import { metaKeys } from '@x/schema'
+import { callHeadersKey, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { begunTask, completed, created, got, never, outcome, said, scriptedTasks } from '../testing/scripted-tasks.ts'
 
@@ -27,7 +27,7 @@ describe('Following a task', () => {
     await pass(1000)
     await result
     const about = received.filter(({ method }) => method.startsWith('tasks/'))
-    expect(about.map(({ method, call }) => [method, call.headers?.().get('Mcp-Name')])).toEqual([
+    expect(about.map(({ method, call }) => [method, call.context.get(callHeadersKey)?.get('Mcp-Name')])).toEqual([
       ['tasks/get', 'task-1'],
       ['tasks/cancel', 'task-1'],
       ['tasks/get', 'task-1'],
@@ -37,7 +37,7 @@ describe('Following a task', () => {
   test('gives a plain result as it is, and asks nothing more [TSK-002 TSK-067]', async () => {
     const { client, received } = scriptedTasks({ 'tools/call': [said('at once')] })
     expect(await client.callTool('work')).toEqual(said('at once'))
-    expect(await client.startTask('work')).toEqual({ status: 'complete', result: said('at once') })
+    expect(await client.tasks.start('work')).toEqual({ status: 'complete', result: said('at once') })
     expect(received).toHaveLength(2)
   })
 
@@ -115,11 +115,11 @@ describe('A failure', () => {
   })
 
   test('that lasts ends the following, and says that the task may go on', async () => {
-    const { client, clock, pass } = scriptedTasks({ 'tasks/get': [down] }, { tasks: { patienceMs: 10_000 } })
+    const { client, clock, pass } = scriptedTasks({ 'tasks/get': [down] }, { tasks: { failureTimeoutMs: 10_000 } })
     const result = outcome(client.callTool('work'))
     await pass(1000, 40)
     expect(await result).toMatchObject({
-      error: { name: 'TaskFailure', code: 'unreachable', tool: 'work', cause: { code: 'rpc' } },
+      error: { name: 'TaskError', code: 'unreachable', tool: 'work', cause: { code: 'rpc' } },
     })
     expect(clock.waiting).toBe(0)
   })
@@ -127,7 +127,7 @@ describe('A failure', () => {
   test('that comes now and then does not add up', async () => {
     const { client, pass } = scriptedTasks(
       { 'tasks/get': [down, got('working'), down, got('working'), down, got('working'), completed] },
-      { tasks: { patienceMs: 1500 } },
+      { tasks: { failureTimeoutMs: 1500 } },
     )
     const result = client.callTool('work')
     await pass(500, 40)

@@ -22,7 +22,7 @@ export function readState(result: JsonObject, taskId: string): Read<GetTaskResul
 }
 
 /** Reads the params of `notifications/tasks`. */
-export function readNews(params: JsonObject | undefined, taskId: string): Read<DetailedTask> {
+export function readNotification(params: JsonObject | undefined, taskId: string): Read<DetailedTask> {
   return about(taskId, check<DetailedTask>(detailedTask, params))
 }
 

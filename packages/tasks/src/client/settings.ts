@@ -1,65 +1,65 @@
 import { type Clock, platformClock } from '@x/schema'
 import type { TaskHandle } from './task-handle.ts'
 
-/** How often a task is looked at, in milliseconds. */
+/** The intervals at which a task is polled, in milliseconds. */
 export interface PollingOptions {
-  /** Between two looks where the server says nothing; 1000 when absent. */
-  readonly usualMs?: number | undefined
-  /** The least, whatever the server says; 50 when absent. */
-  readonly leastMs?: number | undefined
-  /** The most, whatever the server says; an hour when absent. */
-  readonly mostMs?: number | undefined
-  /** Between two looks while the server tells of changes by itself, unless it asks for more; 30,000 when absent. */
-  readonly behindMs?: number | undefined
+  /** Between two polls where the server suggests nothing; 1000 when absent. */
+  readonly defaultMs?: number | undefined
+  /** The minimum, whatever the server suggests; 50 when absent. */
+  readonly minMs?: number | undefined
+  /** The maximum, whatever the server suggests; an hour when absent. */
+  readonly maxMs?: number | undefined
+  /** Between two polls while the server streams changes, unless it suggests more; 30,000 when absent. */
+  readonly streamingMs?: number | undefined
 }
 
-/** How a client follows tasks. */
+/** The options of the client extension `tasks`. */
 export interface TasksClientOptions {
-  /** Which server this is, for tasks that are kept. Default: the connection's `url`. */
+  /** The identity of the server, for tasks that are serialized. Default: the connection's `url`. */
   readonly target?: string | undefined
-  /** Whose tasks these are, for those that are kept: the user whom the server authenticates, or null where it does not. */
+  /** The owner of serialized tasks: the user whom the server authenticates, or null where it does not. */
   readonly user?: string | null | undefined
   /**
-   * `poll`: ask how it stands, as often as the server wants. `listen`: have the server tell, over one more request that lasts for each task,
-   * and ask now and then behind it. Default `poll`.
+   * `poll`: request the state, as often as the server suggests. `listen`: have the server stream changes, over one more request that
+   * lasts for each task, and poll now and then beside it. Default `poll`.
    */
   readonly follow?: 'poll' | 'listen' | undefined
   readonly polling?: PollingOptions | undefined
-  /** How long nothing may be had from the server until following ends, in milliseconds; 120,000 when absent. */
-  readonly patienceMs?: number | undefined
-  /** How long a task may take until following ends, in milliseconds; a day when absent. */
+  /** Milliseconds of failures after which following a task ends; 120,000 when absent. */
+  readonly failureTimeoutMs?: number | undefined
+  /** Milliseconds that a task may take until following it ends; a day when absent. */
   readonly maxTaskMs?: number | undefined
   /**
-   * What becomes of the task when `callTool` rejects before it has ended, as it does when its signal aborts: `cancel` asks the server to
-   * cancel it, because nobody has its handle; `leave` lets it go on. Default `cancel`.
+   * The fate of the task when `callTool` rejects before it has ended, as when its signal aborts: `cancel` asks the server to cancel
+   * it, because nobody has its handle; `leave` lets it run. Default `cancel`.
    */
-  readonly whenAbandoned?: 'cancel' | 'leave' | undefined
-  /** Told when a call goes on as a task, and waited for: a place to keep it, so that another process can go on with it. */
+  readonly onAbort?: 'cancel' | 'leave' | undefined
+  /** Receives each task that a call becomes, and is awaited: a place to serialize it, so that another process can resume it. */
   readonly onTask?: ((task: TaskHandle) => void | Promise<void>) | undefined
-  /** The platform's when absent. */
+  /** Time, for tests; the platform's when absent. */
   readonly clock?: Clock | undefined
-  /** Chance, from 0 to below 1; the platform's when absent. */
+  /** Random numbers from 0 to below 1; the platform's when absent. */
   readonly random?: (() => number) | undefined
 }
 
 /** The bounds of {@link PollingOptions}, filled in. */
 export type Polling = { readonly [K in keyof PollingOptions]-?: number }
 
-/** {@link TasksClientOptions} with what is absent filled in. */
+/** {@link TasksClientOptions} with defaults filled in. */
 export interface TasksClientSettings {
   readonly target: string | undefined
   readonly user: string | null | undefined
   readonly listens: boolean
   readonly polling: Polling
-  readonly patienceMs: number
+  readonly failureTimeoutMs: number
   readonly maxTaskMs: number
-  readonly cancelsAbandoned: boolean
+  readonly cancelsOnAbort: boolean
   readonly onTask: TasksClientOptions['onTask']
   readonly clock: Clock
   readonly random: () => number
 }
 
-/** Fills in what is absent. Throws `RangeError` for a number of milliseconds that makes no sense. */
+/** Fills in defaults. Throws `RangeError` for a number of milliseconds that makes no sense. */
 export function tasksSettings(options: TasksClientOptions, url: string | undefined): TasksClientSettings {
   const { target = url, user, onTask, clock = platformClock, random = Math.random } = options
   return {
@@ -69,27 +69,27 @@ export function tasksSettings(options: TasksClientOptions, url: string | undefin
     clock,
     random,
     listens: options.follow === 'listen',
-    cancelsAbandoned: options.whenAbandoned !== 'leave',
+    cancelsOnAbort: options.onAbort !== 'leave',
     polling: pollingOf(options.polling),
-    patienceMs: milliseconds('patienceMs', options.patienceMs, 120_000),
+    failureTimeoutMs: milliseconds('failureTimeoutMs', options.failureTimeoutMs, 120_000),
     maxTaskMs: milliseconds('maxTaskMs', options.maxTaskMs, 86_400_000),
   }
 }
 
-function pollingOf({ usualMs, leastMs, mostMs, behindMs }: PollingOptions = {}): Polling {
+function pollingOf({ defaultMs, minMs, maxMs, streamingMs }: PollingOptions = {}): Polling {
   return {
-    usualMs: milliseconds('polling.usualMs', usualMs, 1000),
-    leastMs: milliseconds('polling.leastMs', leastMs, 50),
-    mostMs: milliseconds('polling.mostMs', mostMs, 3_600_000),
-    behindMs: milliseconds('polling.behindMs', behindMs, 30_000),
+    defaultMs: milliseconds('polling.defaultMs', defaultMs, 1000),
+    minMs: milliseconds('polling.minMs', minMs, 50),
+    maxMs: milliseconds('polling.maxMs', maxMs, 3_600_000),
+    streamingMs: milliseconds('polling.streamingMs', streamingMs, 30_000),
   }
 }
 
 // The platforms' timers hold 31 bits.
 const maxTimer = 2_147_483_647
 
-function milliseconds(name: string, value: number | undefined, usual: number): number {
-  const chosen = value ?? usual
+function milliseconds(name: string, value: number | undefined, fallback: number): number {
+  const chosen = value ?? fallback
   if (chosen > 0 && chosen <= maxTimer) return chosen
   throw new RangeError(`${name} must be milliseconds above 0, at most ${maxTimer}: got ${chosen}`)
 }

@@ -1,3 +1,4 @@
+import type { CallToolResult } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import {
   asking,
@@ -11,12 +12,12 @@ import {
   scriptedTasks,
   settled,
 } from '../testing/scripted-tasks.ts'
-import { createClient } from '@x/client'
-import type { KeptTask } from './kept-task.ts'
+import { type ClientExtension, createClient } from '@x/client'
+import type { SerializedTask } from './serialized-task.ts'
 import type { TasksClientOptions } from './settings.ts'
-import { isTaskFailure, TaskFailure } from './task-failure.ts'
+import { isTaskError, TaskError } from './task-error.ts'
 import type { TaskHandle } from './task-handle.ts'
-import { withTasks } from './with-tasks.ts'
+import { tasks, tasksOf } from './tasks.ts'
 
 const named = { action: 'accept', content: { name: 'Ada' } } as const
 
@@ -79,7 +80,7 @@ describe('A handle', () => {
     await task.cancel()
     await pass(1000, 2)
     const { error } = Object(await result)
-    expect([isTaskFailure(error), error instanceof TaskFailure, error.code]).toEqual([true, true, 'cancelled'])
+    expect([isTaskError(error), error instanceof TaskError, error.code]).toEqual([true, true, 'cancelled'])
     expect(received.map(({ method, params }) => [method, params['taskId']])).toEqual([
       ['tools/call', undefined],
       ['tasks/cancel', 'task-1'],
@@ -101,7 +102,7 @@ describe('A handle', () => {
 describe('A call that is not waited for any more', () => {
   test.each<[string, TasksClientOptions, number]>([
     ['has its task cancelled', {}, 1],
-    ['leaves its task where the host wants that', { whenAbandoned: 'leave' }, 0],
+    ['leaves its task where the host wants that', { onAbort: 'leave' }, 0],
   ])('%s [TSK-040]', async (_title, tasks, cancelled) => {
     const { client, clock, of, pass } = scriptedTasks({}, { tasks })
     const controller = new AbortController()
@@ -144,7 +145,7 @@ describe('A call that is not waited for any more', () => {
 })
 
 describe('A task that is kept', () => {
-  const keeping = async (): Promise<KeptTask> => (await begunTask(scriptedTasks({}).client)).keep()
+  const keeping = async (): Promise<SerializedTask> => (await begunTask(scriptedTasks({}).client)).serialize()
 
   test('is told before it is followed, so that nothing is lost, and is plain JSON [TSK-018]', async () => {
     const order: string[] = []
@@ -154,7 +155,7 @@ describe('A task that is kept', () => {
         tasks: {
           onTask: async (task) => {
             await settled()
-            order.push(`${of('tasks/get').length} looks: ${JSON.stringify(task.keep())}`)
+            order.push(`${of('tasks/get').length} looks: ${JSON.stringify(task.serialize())}`)
           },
         },
       },
@@ -170,7 +171,7 @@ describe('A task that is kept', () => {
   test('is taken up by another process, which looks at once [TSK-018]', async () => {
     const kept: unknown = JSON.parse(JSON.stringify(await keeping()))
     const { client, of } = scriptedTasks({ 'tasks/get': [completed] })
-    expect(await client.resumeTask(kept).result()).toEqual(said('done'))
+    expect(await client.tasks.resume(kept).result()).toEqual(said('done'))
     expect(of('tasks/get').map(({ at }) => at)).toEqual([0])
     expect(of('tools/call')).toHaveLength(0)
   })
@@ -183,7 +184,7 @@ describe('A task that is kept', () => {
     await first.pass(1000)
     controller.abort('moving')
     await waiting
-    const kept = task.keep()
+    const kept = task.serialize()
     expect(kept.answered).toEqual(['one'])
     const asked: string[] = []
     const second = scriptedTasks(
@@ -197,7 +198,7 @@ describe('A task that is kept', () => {
         },
       },
     )
-    const result = second.client.resumeTask(kept).result()
+    const result = second.client.tasks.resume(kept).result()
     await second.pass(1000)
     await result
     expect(asked).toEqual(['two'])
@@ -206,7 +207,7 @@ describe('A task that is kept', () => {
   test('that the server does not know any more has expired', async () => {
     const gone = { error: { code: -32602, message: 'Task has expired' } }
     const { client } = scriptedTasks({ 'tasks/get': [gone], 'tasks/cancel': [gone] })
-    const task = client.resumeTask(await keeping())
+    const task = client.tasks.resume(await keeping())
     await expect(task.result()).rejects.toMatchObject({ code: 'expired', tool: 'work' })
     await expect(task.status()).rejects.toMatchObject({ code: 'expired' })
     await expect(task.cancel()).rejects.toMatchObject({ code: 'expired' })
@@ -226,50 +227,88 @@ describe('A task that is kept', () => {
   ])('is refused when it is of %s', async (_title, change, code) => {
     const { client, received } = scriptedTasks({})
     const kept = { ...(await keeping()), ...change }
-    expect(() => client.resumeTask(kept)).toThrow(expect.objectContaining({ name: 'TaskFailure', code }))
+    expect(() => client.tasks.resume(kept)).toThrow(expect.objectContaining({ name: 'TaskError', code }))
     expect(received).toHaveLength(0)
   })
 
   test.each([[undefined], [null], ['task-1'], [[]], [5]])('is refused when it is %s', (kept) => {
     const { client } = scriptedTasks({})
-    expect(() => client.resumeTask(kept)).toThrow(expect.objectContaining({ code: 'malformed' }))
+    expect(() => client.tasks.resume(kept)).toThrow(expect.objectContaining({ code: 'malformed' }))
   })
 
   test.each<[string, TasksClientOptions]>([
     ['which server it is of', { user: 'ada' }],
     ['whose it is', { target: 'memory' }],
   ])('must be known %s', async (_title, options) => {
-    const { exchange } = scriptedTasks({})
-    const unnamed: typeof exchange = Object.assign((...given: Parameters<typeof exchange>) => exchange(...given), {
-      url: undefined as never,
-    })
-    const client = withTasks(createClient(unnamed, host), options)
+    const { exchange } = scriptedTasks({}).connection
+    const client = createClient(exchange, { ...host, extensions: [tasks(options)] })
     const task = await begunTask(client)
-    expect(() => task.keep()).toThrow(expect.objectContaining({ code: 'unidentified' }))
-    expect(() => client.resumeTask({})).toThrow(expect.objectContaining({ code: 'unidentified' }))
+    expect(() => task.serialize()).toThrow(expect.objectContaining({ code: 'unidentified' }))
+    expect(() => client.tasks.resume({})).toThrow(expect.objectContaining({ code: 'unidentified' }))
   })
 })
 
 describe('A client with tasks', () => {
-  test('is the client that it was in everything else, and leaves that as it was', async () => {
-    const { exchange, of } = scriptedTasks({ 'tools/call': [created({ _meta: serverInfo })] })
-    const plain = createClient(exchange, host)
-    const client = withTasks(plain)
+  test('declares the extension, and one without it rejects a task', async () => {
+    const { connection, of } = scriptedTasks({ 'tools/call': [created({ _meta: serverInfo })] })
+    const plain = createClient(connection, host)
+    const client = createClient(connection, { ...host, extensions: [tasks()] })
     await begunTask(client)
     expect(client.server).toEqual({ name: 'demo', version: '2' })
-    expect(client.cache).toBe(plain.cache)
     await expect(plain.callTool('work')).rejects.toMatchObject({ code: 'invalid_result' })
     expect(of('tools/call').map(({ meta }) => JSON.stringify(meta).includes('extensions'))).toEqual([true, false])
   })
 
+  test('names the server in the error of a task', async () => {
+    const failed = got('failed', { error: { code: -32603, message: 'no luck' } })
+    const { client, pass } = scriptedTasks({
+      'tools/call': [created({ _meta: serverInfo })],
+      'tasks/get': [failed],
+    })
+    const result = outcome(client.callTool('work'))
+    await pass(1000)
+    expect(await result).toMatchObject({ error: { server: 'demo 2 (https://example.com/mcp)', target: 'work' } })
+  })
+
+  test('shows its tasks where its type does not', async () => {
+    const { client, connection } = scriptedTasks({})
+    expect(tasksOf(client)).toBe(client.tasks)
+    expect(() => tasksOf(createClient(connection, host))).toThrow(TypeError)
+  })
+
+  test('has an extension after it complete another result type, also of a started call', async () => {
+    const other = { resultType: 'com.example/other' }
+    const { connection } = scriptedTasks({ 'tools/call': [other] })
+    const completing: ClientExtension<'completing', undefined> = {
+      side: 'client',
+      name: 'completing',
+      identifier: 'com.example/completing',
+      start: () => ({
+        wrapToolCall:
+          (next) =>
+          async (...given) => {
+            const outcome = await next(...given)
+            return outcome.resultType === 'other' ? { resultType: 'complete', result: emptyResult } : outcome
+          },
+      }),
+    }
+    const client = createClient(connection, { ...host, extensions: [tasks(), completing] })
+    expect(await client.tasks.start('work')).toEqual({ status: 'complete', result: emptyResult })
+    expect(await client.tasks.call('work')).toEqual(emptyResult)
+    const alone = createClient(connection, { ...host, extensions: [tasks()] })
+    await expect(alone.tasks.start('work')).rejects.toMatchObject({ code: 'invalid_result' })
+    await expect(alone.callTool('work')).rejects.toMatchObject({ code: 'invalid_result' })
+  })
+
   test.each<[TasksClientOptions]>([
-    [{ patienceMs: 0 }],
+    [{ failureTimeoutMs: 0 }],
     [{ maxTaskMs: Number.NaN }],
-    [{ polling: { mostMs: Number.POSITIVE_INFINITY } }],
-    [{ polling: { leastMs: -1 } }],
+    [{ polling: { maxMs: Number.POSITIVE_INFINITY } }],
+    [{ polling: { minMs: -1 } }],
   ])('is not made with %o', (options) => {
-    expect(() => withTasks(createClient(scriptedTasks({}).exchange, host), options)).toThrow(RangeError)
+    expect(() => tasks(options)).toThrow(RangeError)
   })
 })
 
+const emptyResult: CallToolResult = { resultType: 'complete', content: [] }
 const serverInfo = { 'io.modelcontextprotocol/serverInfo': { name: 'demo', version: '2' } }

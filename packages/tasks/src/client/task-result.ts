@@ -3,20 +3,20 @@ import { type CallToolResult, offAbort, onAbort } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import { answerQuestions } from './answer-questions.ts'
 import type { OpenTask } from './open-task.ts'
-import { placeOf } from './task-calls.ts'
-import { isTaskFailure, TaskFailure } from './task-failure.ts'
+import { errorPlace } from './task-calls.ts'
+import { isTaskError, TaskError } from './task-error.ts'
 import { isFinal, watchTask } from './watch-task.ts'
 
 /**
- * Follows a task to its end and gives the result of its call, answering what it asks on the way and telling how it comes along. Rejects
- * with the `ClientError` of the call that failed, with {@link TaskFailure}, or with `signal.reason`.
+ * Follows a task to its end and gives the result of its call, answering what it asks on the way and reporting its progress. Rejects
+ * with the `ClientError` of the call that failed, with {@link TaskError}, or with `signal.reason`.
  */
-export async function taskResult(task: OpenTask, how: CallOptions): Promise<CallToolResult> {
-  const following = openFollowing(task, how)
+export async function taskResult(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
+  const following = openFollowing(task, options)
   const { signal } = following
-  const call = { ...how, signal }
-  const questions = answerQuestions(task, { how: call, onFailure: following.stop })
-  const tell = progressOf(task, how)
+  const call = { ...options, signal }
+  const questions = answerQuestions(task, { options: call, onFailure: following.stop })
+  const tell = progressOf(task, options)
   try {
     for await (const state of watchTask(task, call)) {
       tell(state)
@@ -28,7 +28,7 @@ export async function taskResult(task: OpenTask, how: CallOptions): Promise<Call
     // The watch ends with a final state alone, after which this function has returned.
     throw new Error('a task that is watched ends with a final state')
   } catch (error) {
-    if (isTaskFailure(error) && error.code === 'expired') task.isOver = true
+    if (isTaskError(error) && error.code === 'expired') task.isOver = true
     throw error
   } finally {
     questions.close()
@@ -36,16 +36,16 @@ export async function taskResult(task: OpenTask, how: CallOptions): Promise<Call
   }
 }
 
-async function outcomeOf(task: OpenTask, state: DetailedTask, how: CallOptions): Promise<CallToolResult> {
-  const { client, tool } = task
-  if (state.status === 'completed') return client.parts.settleTool(tool, state.result, how)
+async function outcomeOf(task: OpenTask, state: DetailedTask, options: CallOptions): Promise<CallToolResult> {
+  const { host, tool } = task
+  if (state.status === 'completed') return host.checkToolResult(tool, state.result, options)
   if (state.status === 'failed') {
     const { code, message, data } = state.error
     const rpc = { code, message, ...(data !== undefined && { data }) }
-    throw new ClientError('rpc', `the task failed with ${code} ${shown(message)}`, { ...placeOf(client, tool), rpc })
+    throw new ClientError('rpc', `the task failed with ${code} ${shown(message)}`, { ...errorPlace(host, tool), rpc })
   }
   const why = state.statusMessage === undefined ? '' : `: ${shown(state.statusMessage)}`
-  throw new TaskFailure('cancelled', `The task of ${JSON.stringify(tool)} was cancelled${why}`, { tool })
+  throw new TaskError('cancelled', `The task of ${JSON.stringify(tool)} was cancelled${why}`, { tool })
 }
 
 // It ends up in error messages, and so in logs, where a line of the server's own must not appear.
@@ -78,7 +78,7 @@ function openFollowing({ settings, tool }: OpenTask, { signal }: CallOptions): F
   const cancel = (): void => controller.abort(signal?.reason)
   const late = (): void => {
     const message = `The task of ${JSON.stringify(tool)} has not ended within ${maxTaskMs} ms; allow more with maxTaskMs`
-    controller.abort(new TaskFailure('timeout', message, { tool }))
+    controller.abort(new TaskError('timeout', message, { tool }))
   }
   const timer = clock.setTimeout(late, maxTaskMs)
   if (signal?.aborted) cancel()

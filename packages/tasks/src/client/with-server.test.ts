@@ -3,12 +3,12 @@ import { createServer, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { memoryEngine } from '../engines/memory-engine.ts'
-import { withTasks as serveTasks } from '../server/with-tasks.ts'
+import { tasks as serverTasks } from '../server/tasks.ts'
 import type { TasksClientOptions } from './settings.ts'
-import { withTasks } from './with-tasks.ts'
+import { tasks } from './tasks.ts'
 
 const host = { name: 'host', version: '1.0.0' } as const
-const quick = { polling: { leastMs: 1 } } as const
+const quick = { polling: { minMs: 1 } } as const
 
 function serve() {
   const work = tool('work', {
@@ -29,9 +29,11 @@ function serve() {
       throw new Error('no such luck')
     },
   })
-  return serveTasks(createServer({ name: 'demo', version: '1.0.0', tools: [work, broken] }), {
-    engine: memoryEngine(),
-    pollIntervalMs: 1,
+  return createServer({
+    name: 'demo',
+    version: '1.0.0',
+    tools: [work, broken],
+    extensions: [serverTasks({ engine: memoryEngine(), pollIntervalMs: 1 })],
   })
 }
 
@@ -42,12 +44,12 @@ describe.each<[string, TasksClientOptions]>([
   ['is told how it stands', { follow: 'listen' }],
 ])('A client of a server with tasks that %s', (_title, options) => {
   test('gives the result of the call, and answers what is asked on the way [TSK-002 TSK-010 TSK-028]', async () => {
-    const server = serve()
-    const client = withTasks(createClient(server, { ...host, ...answering }), { ...quick, ...options })
-    const tasks: string[] = []
-    const result = await client.callTool('work', {}, { onTask: ({ taskId }) => void tasks.push(taskId) })
+    await using server = serve()
+    const client = createClient(server, { ...host, ...answering, extensions: [tasks({ ...quick, ...options })] })
+    const ids: string[] = []
+    const result = await client.tasks.call('work', {}, { onTask: ({ taskId }) => void ids.push(taskId) })
     expect(result.content).toEqual([{ type: 'text', text: 'Ada 42' }])
-    expect(tasks).toHaveLength(1)
-    await server.closeTasks()
+    expect(ids).toHaveLength(1)
+    expect(await client.callTool('work')).toEqual(result)
   })
 })

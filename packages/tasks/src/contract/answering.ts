@@ -23,11 +23,11 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
     'answers are kept one by one, and the last one lets the task go on with all of them',
     async ({ here, there }) => {
       await suspendedTask(here)
-      equal(await bring(there, { name: accepted('Ada'), other: accepted('?') }), 'kept')
+      equal(await bring(there, { name: accepted('Ada'), other: accepted('?') }), 'stored')
       const row = await here.get('a', owner)
       deepEqual([row?.status, Object.keys(row?.requests ?? {})], ['input_required', ['color']])
       deepEqual(await here.claim(1), [])
-      equal(await bring(here, { color: accepted('red') }), 'woken')
+      equal(await bring(here, { color: accepted('red') }), 'resumed')
       deepEqual((await there.get('a', owner))?.requests, {})
       const task = await claimOne(there)
       deepEqual([task.attempt, task.failures], [2, 0])
@@ -38,11 +38,11 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
     'an answer counts once, and what was not asked never',
     async ({ here }) => {
       await suspendedTask(here)
-      equal(await bring(here, { name: accepted('Ada') }), 'kept')
+      equal(await bring(here, { name: accepted('Ada') }), 'stored')
       equal(await bring(here, { name: accepted('Eve') }), 'ignored')
       equal(await bring(here, { toString: accepted('?'), ['__proto__']: accepted('?') }), 'ignored')
       equal(await bring(here, {}), 'ignored')
-      equal(await bring(here, { color: accepted('red') }), 'woken')
+      equal(await bring(here, { color: accepted('red') }), 'resumed')
       equal(await bring(here, { name: accepted('Eve'), color: accepted('blue') }), 'ignored')
       deepEqual((await claimOne(here)).responses, { name: accepted('Ada'), color: accepted('red') })
     },
@@ -55,7 +55,7 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
       const outcomes = await Promise.all(
         Array.from({ length: 12 }, (_, index) => bring(index % 2 === 0 ? here : there, all)),
       )
-      equal(outcomes.filter((outcome) => outcome === 'woken').length, 1)
+      equal(outcomes.filter((outcome) => outcome === 'resumed').length, 1)
       equal(outcomes.filter((outcome) => outcome === 'ignored').length, 11)
       const claims = await Promise.all([here.claim(5), there.claim(5), here.claim(5)])
       equal(claims.flat().length, 1)
@@ -69,7 +69,7 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
         bring(here, { name: accepted('Ada') }),
         bring(there, { color: accepted('red') }),
       ])
-      deepEqual(outcomes.toSorted(), ['kept', 'woken'])
+      deepEqual(outcomes.toSorted(), ['resumed', 'stored'])
       deepEqual((await claimOne(here)).responses, { name: accepted('Ada'), color: accepted('red') })
     },
   ],
@@ -81,7 +81,7 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
       const task = await claimOne(here)
       await here.suspend(task, { ...progress(), requests: { 'name~2': {} }, lifeMs: life })
       equal(await bring(here, { name: accepted('Eve') }), 'ignored')
-      equal(await bring(here, { 'name~2': accepted('Grace') }), 'woken')
+      equal(await bring(here, { 'name~2': accepted('Grace') }), 'resumed')
       const { responses } = await claimOne(here)
       deepEqual(responses, { name: accepted('Ada'), color: accepted('red'), 'name~2': accepted('Grace') })
     },
@@ -97,7 +97,7 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
       const row = await here.get('a', owner)
       deepEqual([row?.status, row?.requests], ['cancelled', {}])
       equal(await bring(here, { name: accepted('Ada'), color: accepted('red') }), 'ignored')
-      equal(await here.cancel('a', owner), 'over')
+      equal(await here.cancel('a', owner), 'finished')
       deepEqual(await here.claim(10), [])
     },
   ],
@@ -105,7 +105,7 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
     'a worker hears that its task is to be cancelled in all that it does, and ends it',
     async ({ here, there }) => {
       const task = await claimedTask(here)
-      equal(await there.cancel('a', owner), 'told')
+      equal(await there.cancel('a', owner), 'notified')
       equal((await there.get('a', owner))?.status, 'working')
       const entries = [{ part: 'steps', key: 'plan', value: [1] }]
       deepEqual(await here.heartbeat([task]), ['cancelling'])
@@ -115,7 +115,7 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
       equal(await here.release(task, progress()), 'cancelling')
       deepEqual((await there.get('a', owner))?.requests, {})
       equal(await here.finish(task, { outcome: { status: 'cancelled' }, lifeMs: life }), true)
-      equal(await there.cancel('a', owner), 'over')
+      equal(await there.cancel('a', owner), 'finished')
     },
   ],
   [

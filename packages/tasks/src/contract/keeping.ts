@@ -27,6 +27,32 @@ export const keeping: readonly (readonly [string, (bench: Bench) => Promise<void
     },
   ],
   [
+    'a storage that can be reached answers a ping, as the first that is asked of it and later',
+    async ({ here, there }) => {
+      await here.ping()
+      await there.create(newTask('a'))
+      await there.ping()
+      equal((await here.get('a', owner))?.id, 'a')
+    },
+  ],
+  [
+    'an operator sees the task of any owner as its owner does, and none that is not there',
+    async ({ here, there }) => {
+      await here.create(newTask('a', { owner: someoneElse, statusMessage: 'Begins' }))
+      deepEqual(await there.inspect('a'), await here.get('a', someoneElse))
+      equal((await there.inspect('a'))?.statusMessage, 'Begins')
+      equal(await there.inspect('b'), undefined)
+    },
+  ],
+  [
+    'a task whose time has run out is not there for an operator either',
+    async ({ here, pass }) => {
+      await here.create(newTask('a', { lifeMs: 1000 }))
+      await pass(1001)
+      equal(await here.inspect('a'), undefined)
+    },
+  ],
+  [
     'for another owner there is no such task, whatever is done with it',
     async ({ here }) => {
       const task = await suspendedTask(here)
@@ -107,7 +133,7 @@ export const keeping: readonly (readonly [string, (bench: Bench) => Promise<void
         lifeMs: life,
       })
       equal(JSON.stringify((await here.get('a', owner))?.requests), JSON.stringify({ one: awkwardJson }))
-      equal(await here.answer({ id: 'a', owner, responses: { one: awkwardJson }, lifeMs: life }), 'woken')
+      equal(await here.answer({ id: 'a', owner, responses: { one: awkwardJson }, lifeMs: life }), 'resumed')
       const again = await claimOne(here)
       equal(JSON.stringify(again.responses), JSON.stringify({ one: awkwardJson }))
       equal(JSON.stringify(again.entries[0]?.value), JSON.stringify([awkwardJson]))

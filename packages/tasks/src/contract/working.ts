@@ -59,7 +59,7 @@ export const working: readonly (readonly [string, (bench: Bench) => Promise<void
       const before = await there.get('a', owner)
       deepEqual(await writeEverything(here, frozen), ['lost', 'lost', 'lost', 'lost', false])
       deepEqual(await there.get('a', owner), before)
-      deepEqual(await there.heartbeat([taken]), ['held'])
+      deepEqual(await there.heartbeat([taken]), ['owned'])
       equal(await there.finish(taken, { outcome: { status: 'completed', result }, lifeMs: life }), true)
       deepEqual(await writeEverything(here, frozen), ['lost', 'lost', 'lost', 'lost', false])
       deepEqual((await here.get('a', owner))?.result, result)
@@ -71,11 +71,11 @@ export const working: readonly (readonly [string, (bench: Bench) => Promise<void
       const task = await claimedTask(here)
       for (let beats = 0; beats < 3; beats++) {
         await pass(Math.floor(here.leaseMs / 2))
-        deepEqual(await here.heartbeat([task]), ['held'])
+        deepEqual(await here.heartbeat([task]), ['owned'])
       }
       deepEqual(await there.claim(1), [])
       await pass(here.leaseMs + 1)
-      deepEqual(await here.heartbeat([{ id: 'nobody', attempt: 1 }, task]), ['lost', 'held'])
+      deepEqual(await here.heartbeat([{ id: 'nobody', attempt: 1 }, task]), ['lost', 'owned'])
       deepEqual(await there.claim(1), [])
     },
   ],
@@ -89,14 +89,14 @@ export const working: readonly (readonly [string, (bench: Bench) => Promise<void
         { part: 'round', value: 1 },
         { part: 'explicit', value: { state: 1 } },
       ]
-      equal(await here.record(task, progress({ entries })), 'held')
+      equal(await here.record(task, progress({ entries })), 'owned')
       const changes = [
         { part: 'checkpoints', key: 'scan', value: 2 },
         { part: 'explicit', value: undefined },
       ]
-      equal(await here.record(task, progress({ entries: changes, statusMessage: 'Half' })), 'held')
+      equal(await here.record(task, progress({ entries: changes, statusMessage: 'Half' })), 'owned')
       equal((await there.get('a', owner))?.statusMessage, 'Half')
-      equal(await here.record(task, progress()), 'held')
+      equal(await here.record(task, progress()), 'owned')
       equal((await there.get('a', owner))?.statusMessage, 'Half')
       await pass(here.leaseMs + 1)
       deepEqual(recorded(await claimOne(there)), [
@@ -126,7 +126,7 @@ export const working: readonly (readonly [string, (bench: Bench) => Promise<void
     'a task that is given back is ready at once, with what was recorded and no failure',
     async ({ here, there }) => {
       const task = await claimedTask(here)
-      equal(await here.release(task, progress({ entries: [{ part: 'steps', key: 'plan', value: [1] }] })), 'held')
+      equal(await here.release(task, progress({ entries: [{ part: 'steps', key: 'plan', value: [1] }] })), 'owned')
       equal(await here.record(task, progress()), 'lost')
       const next = await claimOne(there)
       deepEqual([next.attempt, next.failures, recorded(next)], [2, 0, [['steps', 'plan', [1]]]])
@@ -137,7 +137,7 @@ export const working: readonly (readonly [string, (bench: Bench) => Promise<void
     async ({ here, there, pass }) => {
       const first = await claimedTask(here)
       const entries = [{ part: 'steps', key: 'plan', value: [1] }]
-      equal(await here.release(first, progress({ entries, pauseMs: 60_000 })), 'held')
+      equal(await here.release(first, progress({ entries, pauseMs: 60_000 })), 'owned')
       equal((await there.get('a', owner))?.status, 'working')
       await here.create(newTask('b'))
       equal((await claimOne(there)).id, 'b')

@@ -18,7 +18,7 @@ export interface TaskEngine {
   /**
    * Carries news between the instances that share the engine, so that a stream at one of them tells of what happened at another; what
    * the engine itself tells does not come over it. Absent where an engine cannot: then news stay where they are made, unless
-   * `withTasks` is given a bus.
+   * the extension `tasks` is given a bus.
    */
   readonly news?: ChangeBus | undefined
   /**
@@ -31,7 +31,7 @@ export interface TaskEngine {
   /**
    * Keeps answers to what is asked, each the first time that it comes; every other key is ignored. What is answered is not among
    * the row's requests any more. With the last answer the task is `working` and ready to be claimed, and whoever listens for work
-   * is woken: of several who bring answers at the same time one alone gets `woken`.
+   * is woken: of several who bring answers at the same time one alone gets `resumed`.
    */
   answer(answers: TaskAnswers): Promise<AnswerOutcome>
   /**
@@ -46,7 +46,7 @@ export interface TaskEngine {
   claim(most: number): Promise<readonly ClaimedTask[]>
   /** Renews leases, and tells how each of them stands, in the same order. One that ran out is renewed if nobody took the task. */
   heartbeat(leases: readonly Lease[]): Promise<readonly LeaseState[]>
-  /** Keeps entries of the journal and the status message. `held` and `cancelling` mean that they are kept. */
+  /** Keeps entries of the journal and the status message. `owned` and `cancelling` mean that they are kept. */
   record(lease: Lease, progress: TaskProgress): Promise<LeaseState>
   /**
    * Ends the claim, because the client has to answer: the task is `input_required`, with no failures counted. `cancelling` means that nothing was written
@@ -67,6 +67,10 @@ export interface TaskEngine {
    * well. Resolves with the function that ends it. Rejects when the engine cannot be reached.
    */
   listen(listener: EngineListener): Promise<() => void>
+  /** Returns a task of any owner: one row, nothing is written. For operators, and never for a caller. Undefined when there is none. */
+  inspect(id: string): Promise<TaskRow | undefined>
+  /** Resolves when the storage answers, after opening it where that was not done before. Rejects when it cannot be reached. */
+  ping(): Promise<void>
   /** Lets go of everything that the engine holds open for this instance. Tasks stay, unless they were in this process alone. */
   close(): Promise<void>
 }
@@ -115,13 +119,13 @@ export interface TaskAnswers {
 }
 
 /**
- * `unknown`: there is no such task of this owner. `ignored`: nothing of it was asked. `kept`: some was, and more is to be
- * answered. `woken`: the task goes on.
+ * `unknown`: there is no such task of this owner. `ignored`: nothing of it was asked. `stored`: some was, and more is to be
+ * answered. `resumed`: the task goes on.
  */
-export type AnswerOutcome = 'unknown' | 'ignored' | 'kept' | 'woken'
+export type AnswerOutcome = 'unknown' | 'ignored' | 'stored' | 'resumed'
 
-/** `unknown`: there is no such task of this owner. `told`: its worker will see to it. `over`: it had ended before. */
-export type CancelOutcome = 'unknown' | 'cancelled' | 'told' | 'over'
+/** `unknown`: there is no such task of this owner. `notified`: its worker will see to it. `finished`: it had ended before. */
+export type CancelOutcome = 'unknown' | 'cancelled' | 'notified' | 'finished'
 
 /** The right to write to a task: good until another worker has claimed it, or the task has ended. */
 export interface Lease {
@@ -131,10 +135,10 @@ export interface Lease {
 }
 
 /**
- * How a worker's lease stands. `held`: go on. `cancelling`: the client wants no result any more; stop, and finish the task.
+ * Status of a worker's lease. `owned`: go on. `cancelling`: the client wants no result any more; stop, and finish the task.
  * `lost`: the task has ended, or is another worker's; nothing was written, and nothing will be.
  */
-export type LeaseState = 'held' | 'cancelling' | 'lost'
+export type LeaseState = 'owned' | 'cancelling' | 'lost'
 
 /** A task that a worker has claimed. */
 export interface ClaimedTask extends Lease {

@@ -87,6 +87,11 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
       store.listeners.add(own)
       return () => void store.listeners.delete(own)
     },
+    inspect: async (id) => {
+      const kept = find(store, id)
+      return kept && rowOf(kept)
+    },
+    ping: async () => {},
     close: async () => {},
   }
 }
@@ -135,7 +140,10 @@ function openTasks({ tasks, now }: Store, owner: string): number {
   return count
 }
 
-function answer(store: Store, { id, owner, responses, lifeMs }: TaskAnswers): 'unknown' | 'ignored' | 'kept' | 'woken' {
+function answer(
+  store: Store,
+  { id, owner, responses, lifeMs }: TaskAnswers,
+): 'unknown' | 'ignored' | 'stored' | 'resumed' {
   const kept = find(store, id, owner)
   if (kept === undefined) return 'unknown'
   const asked = Object.entries(responses).filter(([key]) => kept.requests.has(key))
@@ -145,21 +153,21 @@ function answer(store: Store, { id, owner, responses, lifeMs }: TaskAnswers): 'u
     kept.requests.delete(key)
   }
   kept.updatedAt = store.now()
-  if (kept.requests.size > 0) return 'kept'
+  if (kept.requests.size > 0) return 'stored'
   kept.status = 'working'
   prolong(kept, lifeMs, kept.updatedAt)
   wake(store)
-  return 'woken'
+  return 'resumed'
 }
 
 function cancel(store: Store, id: string, owner: string): CancelOutcome {
   const kept = find(store, id, owner)
   if (kept === undefined) return 'unknown'
-  if (isOver(kept)) return 'over'
+  if (isOver(kept)) return 'finished'
   if (kept.leasedUntil !== undefined && kept.leasedUntil > store.now()) {
     kept.cancelling = true
     for (const listener of store.listeners) listener.onCancel(id)
-    return 'told'
+    return 'notified'
   }
   finish(store, kept, { outcome: { status: 'cancelled' }, lifeMs: 0 })
   return 'cancelled'
@@ -190,7 +198,7 @@ function renew(store: Store, lease: Lease): LeaseState {
 function write(store: Store, { id, attempt }: Lease, change: (kept: Kept) => void): LeaseState {
   const kept = find(store, id)
   if (kept === undefined || kept.leasedUntil === undefined || kept.attempt !== attempt) return 'lost'
-  const state = kept.cancelling ? 'cancelling' : 'held'
+  const state = kept.cancelling ? 'cancelling' : 'owned'
   change(kept)
   return state
 }

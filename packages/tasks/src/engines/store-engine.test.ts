@@ -3,7 +3,7 @@ import { newTask, owner } from '../contract/samples.ts'
 import { storeEngine, type TaskStore } from './store-engine.ts'
 
 test('"memory:" keeps tasks in this process', async () => {
-  const engine = storeEngine('memory:', () => {})
+  const engine = storeEngine('memory:')(() => {})
   await engine.create(newTask('a'))
   expect((await engine.get('a', owner))?.status).toBe('working')
 })
@@ -11,7 +11,7 @@ test('"memory:" keeps tasks in this process', async () => {
 test.each(['postgres://127.0.0.1:1/none', 'postgresql://127.0.0.1:1/none'] as const)(
   'a URL such as %s is that of a PostgreSQL, which is not connected to before it is used',
   async (store) => {
-    const engine = storeEngine(store, () => {})
+    const engine = storeEngine(store)(() => {})
     expect(engine.leaseMs).toBe(10_000)
     await expect(engine.get('a', owner)).rejects.toThrow(/ECONNREFUSED|@\w+|install/)
     await engine.close()
@@ -19,7 +19,13 @@ test.each(['postgres://127.0.0.1:1/none', 'postgresql://127.0.0.1:1/none'] as co
 )
 
 test('an engine that was never used is closed at once', async () => {
-  await expect(storeEngine('pglite:./nowhere', () => {}).close()).resolves.toBeUndefined()
+  await expect(storeEngine('pglite:./nowhere')(() => {}).close()).resolves.toBeUndefined()
+})
+
+test('an engine that was closed before its first use is not opened by a later one', async () => {
+  const engine = storeEngine('pglite:./nowhere')(() => {})
+  await engine.close()
+  await expect(engine.ping()).rejects.toThrow('The engine was closed before its first use')
 })
 
 test.each<[unknown, string]>([
@@ -28,7 +34,7 @@ test.each<[unknown, string]>([
   ['', 'store has the scheme none; write'],
 ])('%s is no store, and what stands in it is not shown', (store, message) => {
   // What a program written in JavaScript may give.
-  const open = () => storeEngine(store as TaskStore, () => {})
+  const open = () => storeEngine(store as TaskStore)
   expect(open).toThrow(message)
   expect(open).not.toThrow('topsecret')
 })

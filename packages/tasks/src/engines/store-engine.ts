@@ -2,21 +2,23 @@ import { type ChangeBus, memoryBus } from '@x/server'
 import type { EngineListener, TaskEngine } from './engine.ts'
 import { memoryEngine } from './memory-engine.ts'
 
-/** Where tasks are kept: within this process, in a folder of PGlite, or in a PostgreSQL. */
+/** The storage of tasks: within this process, in a folder of PGlite, or in PostgreSQL. */
 export type TaskStore = 'memory:' | `pglite:${string}` | `postgres://${string}` | `postgresql://${string}`
 
 /**
- * The engine of a store, with its options as they are when absent. The code of an engine is loaded when it is first used. Throws
- * `RangeError` for a store that there is no engine of; it shows nothing of the text but its scheme, because URLs have passwords.
+ * Returns a function that makes an engine of a store, with the defaults of its options. The code of an engine is loaded with its first
+ * use. Throws `RangeError` for a store without an engine; it shows nothing of the text but its scheme, because URLs have passwords.
  */
-export function storeEngine(store: TaskStore, onError: (error: unknown) => void): TaskEngine {
-  if (store === 'memory:') return memoryEngine()
+export function storeEngine(store: TaskStore): (onError: (error: unknown) => void) => TaskEngine {
+  if (store === 'memory:') return () => memoryEngine()
   if (/^postgres(?:ql)?:\/\//.test(store)) {
-    return loadedLater(async () => (await import('./postgres/postgres-engine.ts')).postgresEngine(store, { onError }))
+    return (onError) =>
+      loadedLater(async () => (await import('./postgres/postgres-engine.ts')).postgresEngine(store, { onError }))
   }
   const folder = /^pglite:(.+)$/.exec(store)?.[1]
   if (folder !== undefined) {
-    return loadedLater(async () => (await import('./pglite/pglite-engine.ts')).pgliteEngine(folder, { onError }))
+    return (onError) =>
+      loadedLater(async () => (await import('./pglite/pglite-engine.ts')).pgliteEngine(folder, { onError }))
   }
   const scheme = /^[a-z]{1,20}:/i.exec(store)?.[0] ?? 'none'
   throw new RangeError(
@@ -24,17 +26,23 @@ export function storeEngine(store: TaskStore, onError: (error: unknown) => void)
   )
 }
 
-/** What the engines take a lease to be when nothing else is said. */
-const usualLeaseMs = 10_000
+/** The lease of the engines that are loaded here. */
+const defaultLeaseMs = 10_000
 
-/** An engine that is loaded with the first use of it. */
+/** Makes an engine that is loaded with its first use. */
 function loadedLater(load: () => Promise<TaskEngine>): TaskEngine {
   let loading: Promise<TaskEngine> | undefined
-  const engine = (): Promise<TaskEngine> => (loading ??= load())
+  let isClosed = false
+  const engine = (): Promise<TaskEngine> => {
+    if (isClosed && loading === undefined)
+      return Promise.reject(new Error('The engine was closed before its first use'))
+    loading ??= load()
+    return loading
+  }
   // The engines that are loaded here have one.
   const news = async (): Promise<ChangeBus> => (await engine()).news ?? memoryBus()
   return {
-    leaseMs: usualLeaseMs,
+    leaseMs: defaultLeaseMs,
     news: {
       publish: async (change) => (await news()).publish(change),
       listen: async (listener) => (await news()).listen(listener),
@@ -51,6 +59,11 @@ function loadedLater(load: () => Promise<TaskEngine>): TaskEngine {
     finish: async (lease, end) => (await engine()).finish(lease, end),
     sweep: async () => (await engine()).sweep(),
     listen: async (listener: EngineListener) => (await engine()).listen(listener),
-    close: async () => (await loading)?.close(),
+    inspect: async (id) => (await engine()).inspect(id),
+    ping: async () => (await engine()).ping(),
+    close: async () => {
+      isClosed = true
+      await (await loading)?.close()
+    },
   }
 }

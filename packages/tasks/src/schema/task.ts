@@ -37,7 +37,7 @@ export type CompletedTask = Task & {
 }
 
 /** The error of a {@link FailedTask}, as the request itself would have been answered with it. */
-export type TaskError = {
+export type FailedTaskError = {
   readonly code: number
   readonly message: string
   readonly data?: JsonValue | undefined
@@ -46,7 +46,7 @@ export type TaskError = {
 /** A task that ended with an error of the protocol. */
 export type FailedTask = Task & {
   readonly status: 'failed'
-  readonly error: TaskError
+  readonly error: FailedTaskError
 }
 
 /** A task that was stopped before its end. */

@@ -1,6 +1,6 @@
 import { type Call, cancelReason, isCancelled, offCancel, onCancel } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
-import { quietTimer } from './quiet-timer.ts'
+import { unrefTimer } from './unref-timer.ts'
 import type { TaskContext } from './task-context.ts'
 
 /** Which task is waited for, and by whom. */
@@ -27,7 +27,7 @@ export async function awaitNews(look: () => Promise<TaskRow>, { id, call, contex
       if (isCancelled(call)) throw cancelReason(call)
       const seen = await look()
       if (seen.status !== 'working') return seen
-      const timer = quietTimer(settings.clock, bell.ring, settings.pollIntervalMs)
+      const timer = unrefTimer(settings.clock, bell.ring, settings.pollIntervalMs)
       await bell.rung()
       settings.clock.clearTimeout(timer)
     }

@@ -95,7 +95,7 @@ describe.each(modes)(
         },
       })
       const fleet = createFleet()
-      const [one, two] = [fleet.add([asking], {}, definition), fleet.add([asking], { works: false }, definition)]
+      const [one, two] = [fleet.add([asking], {}, definition), fleet.add([asking], { runWorker: false }, definition)]
       const first = await one.result('tools/call', { name: 'ask' })
       expect([first.resultType, Object.keys(first.inputRequests ?? {}), first.taskId]).toEqual([
         'input_required',
@@ -160,7 +160,7 @@ describe.each(modes)(
       const task = await other.reach(taskId, 'completed')
       expect(textOf(task.result)).toBe('two by the other one as two')
       shut.open()
-      while (frozen.server.runningTasks > 0) await new Promise(setImmediate)
+      while (frozen.server.tasks.running > 0) await new Promise(setImmediate)
       expect(await other.see(taskId)).toEqual(task)
       expect(done).toEqual(['one', 'two by the other one as two', 'three', 'two by the frozen one as two'])
     })

@@ -38,7 +38,7 @@ test('who asks is kept with a task, and nothing that proves it', async () => {
   const { fleet, payloads } = watched()
   const instance = fleet.add([whoAmI])
   const taskId = await instance.start('who', {}, { principal })
-  while (instance.server.runningTasks > 0) await new Promise(setImmediate)
+  while (instance.server.tasks.running > 0) await new Promise(setImmediate)
   const { result } = await as(instance, taskId)
   const { claims: _claims, expiresAt: _expiresAt, ...named } = principal
   expect(JSON.parse(String(textOf(result)))).toEqual(named)
@@ -49,7 +49,7 @@ test('with a codec it is kept sealed, and the handler has it', async () => {
   const { fleet, payloads } = watched()
   const instance = fleet.add([whoAmI], { credentials: sealedState({ keys }) })
   const taskId = await instance.start('who', {}, { principal })
-  while (instance.server.runningTasks > 0) await new Promise(setImmediate)
+  while (instance.server.tasks.running > 0) await new Promise(setImmediate)
   const { result } = await as(instance, taskId)
   expect(JSON.parse(String(textOf(result)))).toMatchObject({ subject: 'ada', claims: { token: 'topsecret' } })
   expect(JSON.stringify(payloads)).not.toContain('topsecret')
@@ -62,10 +62,10 @@ test.each([
   'nothing is done in the name of a caller whose credentials cannot be opened, as when %s',
   async (_title, credentials) => {
     const { fleet } = watched()
-    const accepting = fleet.add([whoAmI], { credentials: sealedState({ keys }), works: false })
+    const accepting = fleet.add([whoAmI], { credentials: sealedState({ keys }), runWorker: false })
     const taskId = await accepting.start('who', {}, { principal })
     const worker = fleet.add([whoAmI], { credentials })
-    while (worker.errors.length === 0 || worker.server.runningTasks > 0) await new Promise(setImmediate)
+    while (worker.errors.length === 0 || worker.server.tasks.running > 0) await new Promise(setImmediate)
     expect(await as(worker, taskId)).toMatchObject({
       status: 'failed',
       error: { code: errorCodes.internal, message: 'Internal error' },
@@ -75,7 +75,7 @@ test.each([
 
 test('sealed credentials of one task are of no use with another', async () => {
   const { fleet, payloads } = watched()
-  const accepting = fleet.add([whoAmI], { credentials: sealedState({ keys }), works: false })
+  const accepting = fleet.add([whoAmI], { credentials: sealedState({ keys }), runWorker: false })
   await accepting.start('who', {}, { principal })
   const [stolen] = payloads
   const thief = createFleet((engine) => ({

@@ -126,10 +126,10 @@ test('an instance works on as many tasks as it may, and on the next when one has
   const { start, reach, server } = createFleet().add([wait], { concurrency: 2 }, { strictReplay: false })
   const ids = [await start('wait', { at: 0 }), await start('wait', { at: 1 }), await start('wait', { at: 2 })]
   await gates[1]?.reached
-  expect(server.runningTasks).toBe(2)
+  expect(server.tasks.running).toBe(2)
   gates[0]?.open()
   await gates[2]?.reached
-  expect(server.runningTasks).toBe(2)
+  expect(server.tasks.running).toBe(2)
   for (const one of gates) one.open()
   for (const id of ids) await reach(id, 'completed')
 })

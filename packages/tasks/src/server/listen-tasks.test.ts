@@ -116,7 +116,7 @@ describe('subscriptions/listen with tasks', () => {
     const stream = listen(instance, { taskIds: [taskId] })
     await stream.until(() => stream.states().length === 1)
     await instance.result('tasks/cancel', { taskId })
-    while (instance.server.runningTasks > 0) await new Promise(setImmediate)
+    while (instance.server.tasks.running > 0) await new Promise(setImmediate)
     for (const { onGap } of listeners) onGap()
     await stream.until(() => stream.states().length === 2)
     expect(stream.states()).toEqual(['working', 'cancelled'])
@@ -157,7 +157,7 @@ describe.each([
         return ctx.step('work', () => new Promise<string>(() => {}))
       },
     })
-    const here = fleet.add([asking], { works: false, bus: undefined })
+    const here = fleet.add([asking], { runWorker: false, bus: undefined })
     const there = fleet.add([asking], { bus: undefined }, { strictReplay: false })
     const taskId = await here.start('ask')
     await shut.reached
@@ -167,7 +167,7 @@ describe.each([
     while ((await here.see(taskId)).status === 'working') await new Promise(setImmediate)
     await new Promise(setImmediate)
     await there.result('tasks/update', { taskId, inputResponses: { who: accept({ name: 'Ada' }) } })
-    while (there.server.runningTasks === 0) await new Promise(setImmediate)
+    while (there.server.tasks.running === 0) await new Promise(setImmediate)
     await there.result('tasks/cancel', { taskId })
     there.clock.advance(5000)
     while ((await here.see(taskId)).status !== 'cancelled') await new Promise(setImmediate)

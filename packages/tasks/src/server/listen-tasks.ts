@@ -1,7 +1,10 @@
 import {
   type Call,
+  cancelReason,
   errorCodes,
   errorResponse,
+  type Exchange,
+  isCancelled,
   isJsonObject,
   isMcpError,
   type JsonObject,
@@ -10,36 +13,42 @@ import {
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
+  withNotify,
 } from '@x/schema'
 import { ownerOf } from './owner.ts'
 import { requireTasks } from './require-tasks.ts'
 import type { TaskContext } from './task-context.ts'
 import { createTaskStream, type TaskStream } from './task-stream.ts'
 
-/** How many tasks one request may follow. */
-const mostTasks = 1000
+/** The tasks that one request may follow. */
+const maxTasks = 1000
 
 const acknowledgement = 'notifications/subscriptions/acknowledged'
 
+/** The context of one stream: beside that of all tasks, the exchange that serves the rest of the stream. */
+export interface ListenContext extends TaskContext {
+  readonly next: Exchange
+}
+
 /**
- * Sends the state of tasks on the stream of `subscriptions/listen`, beside what the server inside sends there: at first as it is,
- * and whenever it changes. What the server acknowledges names the tasks as well that are the caller's, and no others
+ * Sends the state of tasks on the stream of `subscriptions/listen`, beside the notifications of the server itself: first the current
+ * state, then every change. The acknowledgement also names those of the tasks that are the caller's, and no others
  * (seps/2663-tasks-extension, task status notifications).
  */
-export async function listenToTasks(request: RpcRequest, call: Call, context: TaskContext): Promise<RpcResponse> {
+export async function listenToTasks(request: RpcRequest, call: Call, context: ListenContext): Promise<RpcResponse> {
   const asked = askedIds(request.params)
-  if (asked === undefined) return context.exchange(request, call)
-  const { settings, watch, exchange } = context
+  if (asked === undefined) return context.next(request, call)
+  const { settings, watch, next } = context
   const stream = createTaskStream({ id: request.id, call, owner: ownerOf(call.principal), context })
   const stops: (() => void)[] = []
   try {
-    const ids = admittedIds(asked, request)
-    // Nothing that happens between the look and the stream may be missed.
+    const ids = checkIds(asked, request)
+    // A change between the first read and the opened stream must not be missed.
     for (const id of ids) stops.push(await watch.follow(id, () => stream.changed(id)))
     const known = await ownIds(ids, call, context)
-    return await exchange(request, { ...call, notify: noting({ call, stream, known }) })
+    return await next(request, withNotify(call, acknowledging({ call, stream, known })))
   } catch (error) {
-    if (call.signal.aborted) throw call.signal.reason
+    if (isCancelled(call)) throw cancelReason(call)
     if (!isMcpError(error)) settings.onError(error)
     return errorResponse(request.id, error)
   } finally {
@@ -53,13 +62,13 @@ function askedIds(params: JsonObject | undefined): unknown {
   return isJsonObject(notifications) ? notifications['taskIds'] : undefined
 }
 
-function admittedIds(asked: unknown, { params }: RpcRequest): readonly string[] {
+function checkIds(asked: unknown, { params }: RpcRequest): readonly string[] {
   if (!Array.isArray(asked) || !asked.every((id) => typeof id === 'string')) {
     throw new McpError(errorCodes.invalidParams, 'params.notifications.taskIds must be an array of strings')
   }
   requireTasks(requestMeta(params))
-  if (asked.length <= mostTasks) return [...new Set(asked)]
-  const message = `params.notifications.taskIds has ${asked.length} tasks; give at most ${mostTasks}`
+  if (asked.length <= maxTasks) return [...new Set(asked)]
+  const message = `params.notifications.taskIds has ${asked.length} tasks; give at most ${maxTasks}`
   throw new McpError(errorCodes.invalidParams, message)
 }
 
@@ -73,14 +82,14 @@ async function ownIds(
   return ids.filter((_, index) => rows[index] !== undefined)
 }
 
-interface Noting {
+interface Acknowledging {
   readonly call: Call
   readonly stream: TaskStream
   readonly known: readonly string[]
 }
 
-/** Passes on what the server sends; the acknowledgement, which comes first, with the tasks that will be told of. */
-function noting({ call, stream, known }: Noting): Call['notify'] {
+/** Forwards notifications; adds to the acknowledgement, which comes first, the tasks whose changes follow. */
+function acknowledging({ call, stream, known }: Acknowledging): Call['notify'] {
   return (message) => {
     if (message.method !== acknowledgement) return call.notify(message)
     call.notify(known.length === 0 ? message : withIds(message, known))

@@ -33,7 +33,7 @@ function refusing(times: number): {
 
 test('a worker whose engine could not be listened to tries again, for longer each time, and tells of it once', async () => {
   const engine = refusing(3)
-  const { clock, errors, start, reach, server } = createFleet(engine.around).add([greet], { lookForWorkMs: 86_400_000 })
+  const { clock, errors, start, reach, server } = createFleet(engine.around).add([greet], { workPollMs: 86_400_000 })
   const attempts: number[] = []
   for (const ms of [0, 249, 1, 499, 1, 999, 1, 60_000]) {
     clock.advance(ms)
@@ -43,16 +43,16 @@ test('a worker whose engine could not be listened to tries again, for longer eac
   expect(attempts).toEqual([1, 1, 2, 2, 3, 3, 4, 4])
   expect(errors).toEqual([new Error('away, 1')])
   await reach(await start('greet'), 'completed')
-  await server.closeTasks()
+  await server.close()
   expect([engine.stops, clock.waiting]).toEqual([1, 0])
 })
 
 test('what became ready while nobody listened is taken up as soon as somebody does', async () => {
   const engine = refusing(1)
   const fleet = createFleet(engine.around)
-  const worker = fleet.add([greet], { lookForWorkMs: 86_400_000, accepts: false })
+  const worker = fleet.add([greet], { workPollMs: 86_400_000, acceptTasks: false })
   await settled()
-  const accepting = fleet.add([greet], { works: false })
+  const accepting = fleet.add([greet], { runWorker: false })
   const taskId = await accepting.start('greet')
   await settled()
   expect((await accepting.see(taskId)).status).toBe('working')
@@ -62,7 +62,7 @@ test('what became ready while nobody listened is taken up as soon as somebody do
 
 test('the longest pause is half a minute', async () => {
   const engine = refusing(100)
-  const { clock } = createFleet(engine.around).add([greet], { lookForWorkMs: 86_400_000 })
+  const { clock } = createFleet(engine.around).add([greet], { workPollMs: 86_400_000 })
   for (let tries = 0; tries < 12; tries++) {
     await settled()
     clock.advance(30_000)
@@ -75,7 +75,7 @@ test('a server that is closed while it waits to listen does so no more, and wait
   const engine = refusing(100)
   const { clock, server } = createFleet(engine.around).add([greet])
   await settled()
-  await server.closeTasks()
+  await server.close()
   clock.advance(60_000)
   await settled()
   expect([engine.attempts, clock.waiting]).toEqual([1, 0])

@@ -1,146 +1,150 @@
-import { type Clock, platformClock } from '@x/schema'
+import type { Clock, ExtensionHost, Runtime } from '@x/schema'
 import { type ChangeBus, memoryBus, type StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
 import { storeEngine, type TaskStore } from '../engines/store-engine.ts'
 
-/** How a server takes calls on as tasks. */
+/** The options of the server extension `tasks`. */
 export interface TaskOptions {
-  /** Keeps the tasks; shared by all instances that are to carry on each other's tasks. Goes before `store`. */
+  /**
+   * Stores the tasks; shared by all instances that continue each other's tasks. Goes before `store`. It is closed with the server.
+   */
   readonly engine?: TaskEngine | undefined
   /**
-   * Where tasks are kept, when no engine is given: `memory:` when absent, which loses them with the process; `pglite:./.mcp-tasks` for
-   * one process that is to find them again; `postgres://…` for a fleet.
+   * The storage of the tasks, when no engine is given: `memory:` when absent, which loses them with the process; `pglite:./.mcp-tasks`
+   * for one process that finds them again; `postgres://…` for a fleet.
    */
   readonly store?: TaskStore | undefined
-  /** Whether this instance takes tasks on; true when absent. One that does not answers about tasks nonetheless. */
-  readonly accepts?: boolean | undefined
+  /** Lets this instance make tasks of calls; true when absent. One that does not answers requests about tasks nonetheless. */
+  readonly acceptTasks?: boolean | undefined
   /** Whether this instance works on tasks, its own and others'; true when absent. */
-  readonly works?: boolean | undefined
-  /** How many tasks this instance works on at once; 16 when absent. */
+  readonly runWorker?: boolean | undefined
+  /** Tasks that this instance works on at once; 16 when absent. */
   readonly concurrency?: number | undefined
   /**
-   * For how many milliseconds a task is kept after its status last changed: a day when absent, null for ever. What is left then is
-   * deleted, whether it has ended or not.
+   * Milliseconds for which a task is stored after its status last changed: a day when absent, null for ever. It is deleted then,
+   * whether it has ended or not.
    */
   readonly ttlMs?: number | null | undefined
-  /** Milliseconds that clients should leave between two looks at a task; 1000 when absent. */
+  /** Milliseconds that clients should leave between two polls of a task; 1000 when absent. */
   readonly pollIntervalMs?: number | undefined
-  /** How many tasks that have not ended one principal may have, and all callers without one together; 1000 when absent. */
+  /** Tasks that have not ended which one principal may have, and all callers without one together; 1000 when absent. */
   readonly maxTasksPerPrincipal?: number | undefined
-  /** How often a task is begun again after its process died or stood still, without a step done in between; 5 when absent. */
+  /** Times that a task begins again after its process died or stood still, without a step done in between; 5 when absent. */
   readonly maxFailures?: number | undefined
   /**
-   * For how many milliseconds a task of a tool that no instance knows, which may be one of a version that is being deployed, is left to other
-   * instances before it fails; 300,000 when absent.
+   * Milliseconds for which a task of a tool that no instance has, as during a deployment, is requeued for other instances before it
+   * fails; 300,000 when absent.
    */
-  readonly maxUnservedMs?: number | undefined
+  readonly maxUnsupportedMs?: number | undefined
   /**
-   * How many bytes of JSON may be recorded of a task: what its steps gave, its checkpoints, what was asked and answered. 4,000,000 when absent, as much
-   * as a message may have. A task that would record more fails, and says with what.
+   * Bytes of JSON that may be recorded of a task: results of steps, checkpoints, requests for input and responses. 4,000,000 when
+   * absent, as much as a message may have. A task that would record more fails, with an error that names the entry.
    */
   readonly maxJournalBytes?: number | undefined
-  /** How many bytes of JSON the result of a task may have, or its error; 4,000,000 when absent. A task with a longer one fails, and says so. */
+  /** Bytes of JSON that the result or the error of a task may have; 4,000,000 when absent. A task with a longer one fails. */
   readonly maxResultBytes?: number | undefined
   /** Milliseconds that a handler has to end after its task was cancelled, before the task is `cancelled` without it; 5000 when absent. */
   readonly cancelGraceMs?: number | undefined
   /**
-   * Carries the news of tasks to the instance where somebody listens to them. When absent the engine does, as those over PostgreSQL do for a
-   * fleet; of an engine that cannot, news stay within this instance.
+   * Carries notifications about tasks to the instances that stream them. When absent the engine does, as those over PostgreSQL do for
+   * a fleet; with an engine that cannot, they stay within this instance.
    */
   readonly bus?: ChangeBus | undefined
   /**
-   * Seals what else than its name proves a caller (`principal.claims`), to be kept with the task. When absent none of it is kept,
-   * and handlers of tasks run without.
+   * Seals the credentials of a caller (`principal.claims`), to be stored with the task. When absent they are not stored, and handlers
+   * of tasks run without.
    */
   readonly credentials?: StateCodec | undefined
   /** Serves `tasks/result` and `tasks/input_response` as well, the persistent workflow of SEP-2322; false when absent. */
   readonly persistentWorkflow?: boolean | undefined
-  /** Whether results about tasks say which server they come from; true when absent (basic/index, `_meta`). */
-  readonly serverInfo?: boolean | undefined
-  /** Milliseconds between two looks for work that nobody told of; 1000 when absent. */
-  readonly lookForWorkMs?: number | undefined
-  /** Is told of every failure that the client does not see whole. */
+  /** Milliseconds between two polls for work that no notification announced; 1000 when absent. */
+  readonly workPollMs?: number | undefined
+  /** Receives every failure that the client does not see whole; the server's `onError` when absent. */
   readonly onError?: ((error: unknown) => void) | undefined
-  /** The platform's when absent. */
+  /** Time, for tests; that of the server's `runtime` when absent. */
   readonly clock?: Clock | undefined
 }
 
-/** {@link TaskOptions} with what is absent filled in. */
-export interface TaskSettings {
-  readonly engine: TaskEngine
-  readonly accepts: boolean
-  readonly works: boolean
-  readonly concurrency: number
-  readonly ttlMs: number | null
-  readonly pollIntervalMs: number
-  readonly maxTasksPerPrincipal: number
-  readonly maxFailures: number
-  readonly maxUnservedMs: number
-  readonly maxJournalBytes: number
-  readonly maxResultBytes: number
-  readonly cancelGraceMs: number
+/** {@link TaskOptions} that were checked. */
+export interface CheckedOptions
+  extends Pick<TaskOptions, 'engine' | 'bus' | 'credentials' | 'onError' | 'clock'>,
+    ReturnType<typeof numbersOf> {
+  readonly acceptTasks: boolean
+  readonly runWorker: boolean
   readonly persistentWorkflow: boolean
-  readonly serverInfo: boolean
-  readonly lookForWorkMs: number
+  readonly openStore: (onError: (error: unknown) => void) => TaskEngine
+}
+
+/** The settings of one server's tasks. */
+export interface TaskSettings extends Omit<CheckedOptions, 'openStore'> {
+  readonly engine: TaskEngine
   readonly bus: ChangeBus
-  readonly credentials: StateCodec | undefined
   readonly onError: (error: unknown) => void
   readonly clock: Clock
 }
 
-/** Fills in what is absent. Throws `RangeError` for a number that makes no sense, and for a store that there is no engine of. */
-export function taskSettings(options: TaskOptions): TaskSettings {
-  const onError = quietly(options.onError)
-  const engine = options.engine ?? storeEngine(options.store ?? 'memory:', onError)
+/** Checks options and fills in defaults. Throws `RangeError` for a number that makes no sense, and for an unknown store. */
+export function checkOptions(options: TaskOptions): CheckedOptions {
+  const { engine, bus, credentials, onError, clock, store = 'memory:' } = options
+  const { acceptTasks = true, runWorker = true, persistentWorkflow = false } = options
   return {
     engine,
-    credentials: options.credentials,
-    ...switchesOf(options),
-    ...numbersOf(options),
-    bus: options.bus ?? engine.news ?? memoryBus(),
+    bus,
+    credentials,
     onError,
-    clock: options.clock ?? platformClock,
+    clock,
+    acceptTasks,
+    runWorker,
+    persistentWorkflow,
+    ...numbersOf(options),
+    openStore: storeEngine(store),
   }
 }
 
-function switchesOf({ accepts, works, persistentWorkflow, serverInfo }: TaskOptions) {
+/** Completes options with the parts of one server: its engine, its clock and the receiver of its failures. */
+export function taskSettings({ openStore, ...options }: CheckedOptions, host: ExtensionHost): TaskSettings {
+  const onError = neverThrowing(options.onError ?? host.report)
+  const engine = options.engine ?? openStore(onError)
+  const bus = options.bus ?? engine.news ?? memoryBus()
+  return { ...options, engine, bus, onError, clock: options.clock ?? clockOf(host.runtime) }
+}
+
+function clockOf(runtime: Runtime): Clock {
   return {
-    accepts: accepts ?? true,
-    works: works ?? true,
-    persistentWorkflow: persistentWorkflow ?? false,
-    serverInfo: serverInfo ?? true,
+    now: () => runtime.monotonicNow(),
+    setTimeout: (callback, ms) => runtime.setTimeout(callback, ms),
+    clearTimeout: (timer) => runtime.clearTimeout(timer),
   }
 }
 
-/** A little less than the messages of the transports may have, which carry what is around it as well. */
-const usualBytes = 4_000_000
+/** A little less than a message of the transports may have, which has an envelope as well. */
+const defaultBytes = 4_000_000
 
-/** What each number is when it is absent. */
-const usual = {
+const defaults = {
   concurrency: 16,
   pollIntervalMs: 1000,
   maxTasksPerPrincipal: 1000,
   maxFailures: 5,
-  maxUnservedMs: 300_000,
-  maxJournalBytes: usualBytes,
-  maxResultBytes: usualBytes,
+  maxUnsupportedMs: 300_000,
+  maxJournalBytes: defaultBytes,
+  maxResultBytes: defaultBytes,
   cancelGraceMs: 5000,
-  lookForWorkMs: 1000,
+  workPollMs: 1000,
 }
 
 function numbersOf(options: TaskOptions) {
-  const number = (name: keyof typeof usual): number => whole(name, options[name] ?? usual[name])
+  const number = (name: keyof typeof defaults): number => whole(name, options[name] ?? defaults[name])
   return {
     ttlMs: options.ttlMs === null ? null : whole('ttlMs', options.ttlMs ?? 86_400_000),
     concurrency: number('concurrency'),
     pollIntervalMs: number('pollIntervalMs'),
     maxTasksPerPrincipal: number('maxTasksPerPrincipal'),
     maxFailures: number('maxFailures'),
-    maxUnservedMs: number('maxUnservedMs'),
+    maxUnsupportedMs: number('maxUnsupportedMs'),
     maxJournalBytes: number('maxJournalBytes'),
     maxResultBytes: number('maxResultBytes'),
     cancelGraceMs: number('cancelGraceMs'),
-    lookForWorkMs: number('lookForWorkMs'),
+    workPollMs: number('workPollMs'),
   }
 }
 
@@ -149,13 +153,13 @@ function whole(name: string, value: number): number {
   throw new RangeError(`${name} is ${value}; write a whole number from 1`)
 }
 
-/** An `onError` that fails changes nothing: a task must not depend on how errors are written down. */
-function quietly(onError: TaskOptions['onError']): (error: unknown) => void {
+/** An `onError` that throws changes nothing: a task must not depend on the way in which errors are logged. */
+function neverThrowing(onError: (error: unknown) => void): (error: unknown) => void {
   return (error) => {
     try {
-      onError?.(error)
+      onError(error)
     } catch {
-      // Nobody is left to be told.
+      // Its own failure has no other receiver.
     }
   }
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type JournalEntry, type JsonObject, metaKeys, type Princi
 import type { StateCodec } from '@x/server'
 import type { ClaimedTask } from '../engines/engine.ts'
 import { namedPrincipal } from './owner.ts'
-import { unservedPart } from './worker/leave-to-others.ts'
+import { unsupportedPart } from './worker/requeue.ts'
 
 /** What is needed to run a task. */
 export interface TaskWork {
@@ -96,7 +96,7 @@ function withEntries(journal: JsonObject, entries: readonly JournalEntry[]): Jso
   const parts = new Map<string, Map<string, JsonObject[string]>>()
   for (const { part, key, value } of entries) {
     // How often it was left to others is the worker's affair.
-    if (part === unservedPart) continue
+    if (part === unsupportedPart) continue
     if (key === undefined) {
       change(whole, part, value)
       continue

@@ -71,7 +71,7 @@ describe('the persistent workflow, switched on', () => {
         return engine.get(...asked)
       },
     }))
-    const { start, ask, clock } = fleet.add(tools, { persistentWorkflow: true, works: false })
+    const { start, ask, clock } = fleet.add(tools, { persistentWorkflow: true, runWorker: false })
     const taskId = await start('work')
     await expect(ask('tasks/result', { taskId }, { signal: caller.signal })).rejects.toThrow('gone')
     expect([looks, clock.waiting]).toEqual([1, 2])

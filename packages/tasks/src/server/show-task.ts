@@ -15,7 +15,7 @@ export function showTask(row: TaskRow, settings: Pick<TaskSettings, 'pollInterva
   return { ...task, status: row.status }
 }
 
-/** What is told of a task whatever its status. */
+/** Returns the members of a task that it has in every status. */
 export function plainTask(row: TaskRow, { pollIntervalMs }: Pick<TaskSettings, 'pollIntervalMs'>): Task {
   const { id, status, statusMessage, createdAt, updatedAt, ttlMs } = row
   return {

@@ -103,7 +103,7 @@ afterAll(() => postgres.close())
 
 describe.each([
   ['in memory', (engine: TaskEngine) => engine, {}],
-  ['over PostgreSQL', () => postgresEngine(postgres.url), { clock: platformClock, lookForWorkMs: 20 }],
+  ['over PostgreSQL', () => postgresEngine(postgres.url), { clock: platformClock, workPollMs: 20 }],
 ] as const)('a task that would keep too much %s fails with an error that says so', (_where, engineOf, options) => {
   test.each(modes.flatMap((mode) => greedy.map(([why, one, says]) => ({ why, one, says, ...mode }))))(
     '$why (runs again: $strictReplay)',
@@ -123,7 +123,7 @@ describe.each([
       ])
       expect(errors.map(String)).toContainEqual(expect.stringMatching(/Error: Task [0-9a-f]+: .* and may have /))
       expect(store.longest()).toBeLessThan(1000)
-      await server.closeTasks()
+      await server.close()
     },
   )
 })
@@ -162,11 +162,11 @@ test('what takes the place of an earlier value counts once, and what was recorde
     const before = fleet.add([saving], limits, { strictReplay: false })
     const id = await before.start('save')
     await before.reach(id, 'input_required')
-    await before.server.closeTasks()
+    await before.server.close()
     const after = fleet.add([saving], limits, { strictReplay: false })
     await answer(after, id, { who: accept({ name: `${bytes}` }) })
     ends.push(await after.reach(id, ({ status }) => status === 'completed' || status === 'failed'))
-    await after.server.closeTasks()
+    await after.server.close()
   }
   expect(ends.map(({ status, error }) => [status, isJsonObject(error) ? error.message : undefined])).toEqual([
     ['completed', undefined],

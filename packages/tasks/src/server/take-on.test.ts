@@ -1,4 +1,4 @@
-import { errorCodes, McpError } from '@x/schema'
+import { createCall, errorCodes, McpError, metaNames } from '@x/schema'
 import { createServer, type TaskChoice, tool } from '@x/server'
 import { createTaskResult } from '@x/tasks/zod'
 import { describe, expect, test, vi } from 'vitest'
@@ -81,11 +81,10 @@ describe('a call becomes a task', () => {
       'io.modelcontextprotocol/clientCapabilities': capable,
     }
     const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { ...ada, _meta } } as const
-    const call = { signal: new AbortController().signal, notify: () => {} }
-    expect(await server(request, call)).toMatchObject({
+    expect(await server.exchange(request, createCall())).toMatchObject({
       error: { code: errorCodes.internal, message: '"greet" runs as a task, and nothing takes tasks on here' },
     })
-    expect(await allowing(request, call)).toMatchObject({ result: { resultType: 'complete' } })
+    expect(await allowing.exchange(request, createCall())).toMatchObject({ result: { resultType: 'complete' } })
   })
 })
 
@@ -123,7 +122,10 @@ describe('the answer with a task', () => {
 
   test('comes when every instance finds the task, and not before [TSK-013 TSK-014]', async () => {
     const fleet = createFleet()
-    const [accepting, other] = [fleet.add([greeting('allowed')], { works: false }), fleet.add([greeting('allowed')])]
+    const [accepting, other] = [
+      fleet.add([greeting('allowed')], { runWorker: false }),
+      fleet.add([greeting('allowed')]),
+    ]
     const taskId = await accepting.start('greet', { name: 'Ada' })
     expect((await other.see(taskId)).taskId).toBe(taskId)
   })
@@ -137,7 +139,8 @@ describe('the answer with a task', () => {
 })
 
 test('the extension is declared, and nothing of an earlier revision’s tasks [TSK-005 TSK-065 TSK-066]', async () => {
-  const { result, server } = createFleet().add([greeting()], {}, { extensions: { 'com.example/other': {} } })
+  const other = { side: 'server', name: 'other', identifier: 'com.example/other', capabilities: {} } as const
+  const { result, server } = createFleet().add([greeting()], {}, { extensions: [other] })
   const { capabilities } = await result('server/discover')
   expect(capabilities).toMatchObject({
     tools: {},
@@ -154,18 +157,21 @@ test('a tool of a server with tasks is listed as it would be without [TSK-066]',
 })
 
 test('an instance that takes no tasks on says so, and answers what need not be one', async () => {
-  const { error, result } = createFleet().add([greeting('required')], { accepts: false })
+  const { error, result } = createFleet().add([greeting('required')], { acceptTasks: false })
   expect(await error('tools/call', ada)).toEqual({
     code: errorCodes.internal,
     message: 'This instance takes no tasks on: ask another one',
   })
-  const may = createFleet().add([greeting('allowed')], { accepts: false })
+  const may = createFleet().add([greeting('allowed')], { acceptTasks: false })
   expect((await may.result('tools/call', ada)).resultType).toBe('complete')
   expect(await result('tools/list')).toHaveProperty('tools')
 })
 
 test('one principal has as many open tasks as it may, and others are none the worse', async () => {
-  const { error, start, server } = createFleet().add([greeting('allowed')], { works: false, maxTasksPerPrincipal: 2 })
+  const { error, start, server } = createFleet().add([greeting('allowed')], {
+    runWorker: false,
+    maxTasksPerPrincipal: 2,
+  })
   const principal = { subject: 'ada', issuer: 'https://a.example' }
   await start('greet', { name: 'Ada' }, { principal })
   await start('greet', { name: 'Ada' }, { principal })
@@ -174,7 +180,7 @@ test('one principal has as many open tasks as it may, and others are none the wo
   })
   await start('greet', { name: 'Ada' }, { principal: { ...principal, issuer: 'https://b.example' } })
   await start('greet', { name: 'Ada' })
-  expect(server.runningTasks).toBe(0)
+  expect(server.tasks.running).toBe(0)
 })
 
 test.each([
@@ -199,4 +205,57 @@ test('an McpError is thrown through as it is by what decides', async () => {
   })
   const { error } = createFleet().add([deciding])
   expect((await error('tools/call', { name: 'decide' })).message).toBe('Not like this')
+})
+
+describe('a call with an idempotency key', () => {
+  const key = 'AAAAAAAAAAAAAAAAAAAAAA'
+  const meta = { [metaNames.idempotencyKey]: key }
+  const principal = { subject: 'ada', issuer: 'https://id.test' }
+
+  test('that is sent again is answered with the same task, at any instance, and no other is made', async () => {
+    const fleet = createFleet()
+    const instances = [fleet.add([greeting('required')]), fleet.add([greeting('required')])]
+    const ids = []
+    for (const { start } of [...instances, ...instances])
+      ids.push(await start('greet', { name: 'Ada' }, { meta, principal }))
+    expect(new Set(ids).size).toBe(1)
+    expect(ids[0]).toMatch(/^[\da-f]{40}$/)
+  })
+
+  test('that is sent several times at once makes one task', async () => {
+    const fleet = createFleet()
+    const instance = fleet.add([greeting('required')])
+    const ids = await Promise.all(Array.from({ length: 8 }, () => instance.start('greet', { name: 'Ada' }, { meta })))
+    expect(new Set(ids).size).toBe(1)
+  })
+
+  test('that is sent again after its task has ended is answered with that task as it is', async () => {
+    const { result, start, reach } = createFleet().add([greeting('required')])
+    const id = await start('greet', { name: 'Ada' }, { meta })
+    await reach(id, 'completed')
+    const again = await result('tools/call', ada, { meta })
+    expect(again).toMatchObject({ resultType: 'task', taskId: id, status: 'completed' })
+  })
+
+  test.each([
+    ['another key', { meta: { [metaNames.idempotencyKey]: `${key.slice(1)}Q` }, principal }],
+    ['no key', { principal }],
+    ['another principal', { meta, principal: { ...principal, subject: 'mallory' } }],
+    ['no principal', { meta }],
+  ])('and one with %s is another task', async (_title, options) => {
+    const { start } = createFleet().add([greeting('required')])
+    const id = await start('greet', { name: 'Ada' }, { meta, principal })
+    expect(await start('greet', { name: 'Ada' }, options)).not.toBe(id)
+  })
+
+  test('and one with other arguments is another task', async () => {
+    const { start } = createFleet().add([greeting('required')])
+    const id = await start('greet', { name: 'Ada' }, { meta, principal })
+    expect(await start('greet', { name: 'Bob' }, { meta, principal })).not.toBe(id)
+  })
+
+  test('an engine that fails to create fails the call, when there is no such task', async () => {
+    const fleet = createFleet((engine) => ({ ...engine, create: () => Promise.reject(new Error('no connection')) }))
+    expect(await fleet.add([greeting('required')]).error('tools/call', ada, { meta })).toMatchObject({ code: -32603 })
+  })
 })

@@ -7,6 +7,7 @@ import {
   requestMeta,
   type RpcRequest,
 } from '@x/schema'
+import type { TaskEngine, TaskRow } from '../engines/engine.ts'
 import { ownerOf } from './owner.ts'
 import { writePayload } from './payload.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'
@@ -14,14 +15,14 @@ import { plainTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
 import { refuseJournal } from './worker/size-limits.ts'
 
-/** What takes one request on as a task, if its handler wants that. */
+/** Returns the background of one request: it makes the task, if the handler wants one. */
 export function backgroundOf(request: RpcRequest, call: Call, { settings }: TaskContext): Background {
-  // The server has checked the params before anybody asks.
+  // The server checks the params before it reads `accepted`.
   return {
     get accepted() {
-      return settings.accepts && declaresTasks(requestMeta(request.params))
+      return settings.acceptTasks && declaresTasks(requestMeta(request.params))
     },
-    begin: (journal) => takeOn({ request, call, journal }, settings),
+    begin: (journal, callId) => takeOn({ request, call, journal, callId }, settings),
   }
 }
 
@@ -29,22 +30,31 @@ interface Taken {
   readonly request: RpcRequest
   readonly call: Call
   readonly journal: JsonObject
+  /** Names the call, its caller and its answers, when it may be sent again. */
+  readonly callId: string | undefined
 }
 
-/** Makes the task, and answers with it once it is there for every instance (seps/2663-tasks-extension, task creation). */
-async function takeOn({ request, call, journal }: Taken, settings: TaskContext['settings']): Promise<JsonObject> {
+/** Makes the task, and answers with it once every instance can read it (seps/2663-tasks-extension, task creation). */
+async function takeOn(
+  { request, call, journal, callId }: Taken,
+  settings: TaskContext['settings'],
+): Promise<JsonObject> {
   requireTasks(requestMeta(request.params))
-  if (!settings.accepts) throw new McpError(errorCodes.internal, 'This instance takes no tasks on: ask another one')
+  if (!settings.acceptTasks) throw new McpError(errorCodes.internal, 'This instance takes no tasks on: ask another one')
   const tooLarge = refuseJournal(journal, settings)
   if (tooLarge !== undefined) {
     settings.onError(new Error(tooLarge.message))
     throw new McpError(tooLarge.code, tooLarge.message)
   }
-  const id = randomId()
+  const id = callId === undefined ? randomId() : await idOf(callId)
   const { principal } = call
-  const payload = await writePayload({ id, request, principal, journal }, settings.credentials)
+  const owner = ownerOf(principal)
   const { ttlMs: lifeMs, maxTasksPerPrincipal: ownerLimit, engine } = settings
-  const row = await engine.create({ id, owner: ownerOf(principal), payload, lifeMs, ownerLimit })
+  const create = async (): Promise<TaskRow | 'full'> => {
+    const payload = await writePayload({ id, request, principal, journal }, settings.credentials)
+    return engine.create({ id, owner, payload, lifeMs, ownerLimit })
+  }
+  const row = callId === undefined ? await create() : await createOnce({ id, owner, create }, engine)
   if (row === 'full') {
     const message = `You have ${ownerLimit} tasks that have not ended, which is as many as you may: cancel one, or wait`
     throw new McpError(errorCodes.internal, message)
@@ -52,8 +62,36 @@ async function takeOn({ request, call, journal }: Taken, settings: TaskContext['
   return { resultType: 'task', ...plainTask(row, settings) }
 }
 
-/** 160 bits of chance: whoever is not told an id does not find it (seps/2663-tasks-extension, task id unguessability). */
+interface Creation {
+  readonly id: string
+  readonly owner: string
+  readonly create: () => Promise<TaskRow | 'full'>
+}
+
+/** A creation that is repeated, also at the same time, is answered with the task that there is. */
+async function createOnce({ id, owner, create }: Creation, engine: TaskEngine): Promise<TaskRow | 'full'> {
+  const known = await engine.get(id, owner)
+  if (known !== undefined) return known
+  try {
+    return await create()
+  } catch (error) {
+    const made = await engine.get(id, owner)
+    if (made === undefined) throw error
+    return made
+  }
+}
+
+/** The id of the task of a call: as long as a random one, and as hard to find for whoever does not know the call's key. */
+async function idOf(callId: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`task ${callId}`))
+  return hexOf(new Uint8Array(digest).subarray(0, 20))
+}
+
+/** Returns 160 random bits: an id cannot be guessed (seps/2663-tasks-extension, task id unguessability). */
 function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(20))
+  return hexOf(crypto.getRandomValues(new Uint8Array(20)))
+}
+
+function hexOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -63,7 +63,7 @@ describe.each([['tasks/get'], ['tasks/update'], ['tasks/cancel']])('%s', (method
     const encoded = `=?base64?${btoa(taskId)}?=`
     const header = given === undefined ? taskId : given === 'base64' ? encoded : given === '' ? undefined : given
     const get = (name: string) => (name.toLowerCase() === 'mcp-name' ? header : undefined)
-    const response = await ask(method, { taskId, ...answers }, { headers: () => ({ get, forEach() {} }) })
+    const response = await ask(method, { taskId, ...answers }, { headers: { get, forEach() {} } })
     if (fits) expect(response).toHaveProperty('result')
     else expect(response).toMatchObject({ error: { code: errorCodes.headerMismatch } })
   })

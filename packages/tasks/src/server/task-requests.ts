@@ -1,54 +1,29 @@
-import {
-  type Call,
-  errorCodes,
-  errorResponse,
-  isMcpError,
-  type JsonObject,
-  McpError,
-  requestMeta,
-  type RpcRequest,
-  type RpcResponse,
-} from '@x/schema'
+import { type Call, errorCodes, type ExtensionMethod, type JsonObject, McpError, requestMeta } from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
 import * as params from '../schema/task-params.ts'
 import type { UpdateTaskRequestParams } from '../schema/task.ts'
 import { awaitNews } from './await-news.ts'
 import { ownerOf } from './owner.ts'
-import { matchTaskName, requireTasks, requireVersion, unknownTask } from './require-tasks.ts'
+import { matchTaskName, requireTasks, unknownTask } from './require-tasks.ts'
 import { showTask } from './show-task.ts'
-import { type TaskContext, withServerInfo } from './task-context.ts'
+import type { TaskContext } from './task-context.ts'
 
-/** What serves one method of the extension. */
-export type ServeTask = (given: JsonObject | undefined, call: Call, context: TaskContext) => Promise<JsonObject>
+type ServeTask = (given: JsonObject | undefined, call: Call, context: TaskContext) => Promise<JsonObject>
 
-/** The methods of the extension, and those of the persistent workflow where it is switched on. */
-export function taskMethods({ persistentWorkflow }: { readonly persistentWorkflow: boolean }): Map<string, ServeTask> {
-  return new Map([...methods, ...(persistentWorkflow ? workflow : [])])
+/** Returns the methods of the extension, and those of the persistent workflow where it is switched on. */
+export function taskMethods(context: TaskContext): Readonly<Record<string, ExtensionMethod>> {
+  const rows = [...methods, ...(context.settings.persistentWorkflow ? workflow : [])]
+  return Object.fromEntries(rows.map(([name, serve]) => [name, taskMethod(serve, context)]))
 }
 
-/** Answers a request about a task. The one place where errors of the extension become what the peer sees. */
-export async function serveTask(serve: ServeTask, asked: Asked, context: TaskContext): Promise<RpcResponse> {
-  const { request, call } = asked
-  try {
-    const meta = requestMeta(request.params)
-    requireVersion(meta)
-    requireTasks(meta)
-    const result = await serve(request.params, call, context)
-    return { jsonrpc: '2.0', id: request.id, result }
-  } catch (error) {
-    if (call.signal.aborted) throw call.signal.reason
-    if (!isMcpError(error)) context.settings.onError(error)
-    return errorResponse(request.id, error)
+function taskMethod(serve: ServeTask, context: TaskContext): ExtensionMethod {
+  return ({ params: given }, call) => {
+    requireTasks(requestMeta(given))
+    return serve(given, call, context)
   }
 }
 
-/** A request and its call. */
-export interface Asked {
-  readonly request: RpcRequest
-  readonly call: Call
-}
-
-/** A task of the caller; throws the same for one that is another's as for one that never was. */
+/** Returns a task of the caller. Throws the same error for a task of another owner as for one that does not exist. */
 async function findTask(taskId: string, { principal }: Call, { settings }: TaskContext): Promise<TaskRow> {
   const row = await settings.engine.get(taskId, ownerOf(principal))
   if (row === undefined) throw unknownTask(taskId)
@@ -59,7 +34,7 @@ const getTask: ServeTask = async (given, call, context) => {
   const { taskId } = params.taskRequestParams(given)
   matchTaskName(call, taskId)
   const row = await findTask(taskId, call, context)
-  return withServerInfo({ resultType: 'complete', ...showTask(row, context.settings) }, context)
+  return { ...showTask(row, context.settings) }
 }
 
 const updateTask: ServeTask = (given, call, context) => {
@@ -74,17 +49,15 @@ const cancelTask: ServeTask = async (given, call, context) => {
   const outcome = await context.settings.engine.cancel(taskId, ownerOf(call.principal))
   if (outcome === 'unknown') throw unknownTask(taskId)
   if (outcome === 'cancelled') context.watch.changed(taskId)
-  return acknowledgement(context)
+  return {}
 }
 
-/** The result of a task as soon as there is one, or what it asks (seeds/sep-2322, persistent workflow). */
+/** Waits for the result of a task, or for its requests for input (seeds/sep-2322, persistent workflow). */
 const taskResult: ServeTask = async (given, call, context) => {
   const { taskId } = params.relatedTaskParams(given)
   const row = await awaitNews(() => findTask(taskId, call, context), { id: taskId, call, context })
   if (row.status === 'completed') return row.result ?? {}
-  if (row.status === 'input_required') {
-    return withServerInfo({ resultType: 'input_required', inputRequests: row.requests }, context)
-  }
+  if (row.status === 'input_required') return { resultType: 'input_required', inputRequests: row.requests }
   if (row.error === undefined) throw new McpError(errorCodes.invalidParams, 'The task was cancelled: it has no result')
   throw new McpError(row.error.code, row.error.message, {
     ...(row.error.data !== undefined && { data: row.error.data }),
@@ -109,15 +82,11 @@ async function bringAnswers(given: UpdateTaskRequestParams, call: Call, context:
   const { taskId, inputResponses, _meta } = given
   const { engine, ttlMs: lifeMs } = context.settings
   const { requests } = await findTask(taskId, call, context)
-  // What is not asked, or not any more, is ignored whatever it looks like (seps/2663-tasks-extension, task update requests).
+  // Responses to keys that are not open are ignored, whatever their shape (seps/2663-tasks-extension, task update requests).
   const responses = Object.fromEntries(Object.entries(inputResponses).filter(([key]) => Object.hasOwn(requests, key)))
   params.checkResponses(responses, _meta)
   const outcome = await engine.answer({ id: taskId, owner: ownerOf(call.principal), responses, lifeMs })
   if (outcome === 'unknown') throw unknownTask(taskId)
   if (outcome !== 'ignored') context.watch.changed(taskId)
-  return acknowledgement(context)
-}
-
-function acknowledgement(context: TaskContext): JsonObject {
-  return withServerInfo({ resultType: 'complete' }, context)
+  return {}
 }

@@ -1,18 +1,18 @@
-import { type Call, type JsonObject, metaKeys, type RequestId } from '@x/schema'
-import { quietTimer } from './quiet-timer.ts'
+import { backPressureKey, type Call, type JsonObject, metaKeys, type RequestId } from '@x/schema'
+import { unrefTimer } from './unref-timer.ts'
 import { showTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
 
 /** The notifications about tasks on one stream. */
 export interface TaskStream {
-  /** Begins to send, with the state of each task as it is. */
+  /** Begins to send, first the current state of each task. */
   open(ids: readonly string[]): void
-  /** A task may have changed. */
+  /** Notes that a task may have changed. */
   changed(id: string): void
   close(): void
 }
 
-/** What a stream is made of. */
+/** The parts of a stream. */
 export interface TaskStreamParts {
   readonly id: RequestId
   readonly call: Call
@@ -21,13 +21,14 @@ export interface TaskStreamParts {
 }
 
 /**
- * Makes a {@link TaskStream}. Changes are noted, each task once, and sent one after the other when the reader has taken what was
- * sent before: then as it is at that moment, so that a slow reader misses states in between and never the last.
+ * Makes a {@link TaskStream}. Changes are noted, each task once, and sent one after the other, each when the reader has taken the one
+ * before. The state is read at that moment, so that a slow reader misses states in between and never the last.
  */
 export function createTaskStream({ id: streamId, call, owner, context }: TaskStreamParts): TaskStream {
   const { engine, clock, onError } = context.settings
-  /** What was sent last of each task that is told of. */
-  const told = new Map<string, string>()
+  const backPressure = call.context.get(backPressureKey)
+  /** The text that was sent last, by task. */
+  const sent = new Map<string, string>()
   const changed = new Set<string>()
   let isOpen = false
   let isSending = false
@@ -36,14 +37,14 @@ export function createTaskStream({ id: streamId, call, owner, context }: TaskStr
   const send = async (id: string): Promise<void> => {
     const row = await engine.get(id, owner)
     const text = row && JSON.stringify(showTask(row, context.settings))
-    if (text === undefined || text === told.get(id) || !isOpen) return
-    told.set(id, text)
+    if (text === undefined || text === sent.get(id) || !isOpen) return
+    sent.set(id, text)
     const params: JsonObject = { ...JSON.parse(text), _meta: { [metaKeys.subscriptionId]: streamId } }
     call.notify({ jsonrpc: '2.0', method: 'notifications/tasks', params })
   }
   const sendAll = async (): Promise<void> => {
     for (const id of changed) {
-      await call.drained?.()
+      await backPressure?.()
       if (!isOpen) return
       changed.delete(id)
       try {
@@ -58,12 +59,12 @@ export function createTaskStream({ id: streamId, call, owner, context }: TaskStr
     if (!isOpen || isSending) return
     isSending = true
     try {
-      // What changes while it sends is sent as well.
+      // Changes during a send follow it.
       while (isOpen && changed.size > 0) await sendAll()
     } catch (error) {
       onError(error)
       clock.clearTimeout(timer)
-      timer = quietTimer(clock, () => void pump(), context.settings.pollIntervalMs)
+      timer = unrefTimer(clock, () => void pump(), context.settings.pollIntervalMs)
     } finally {
       isSending = false
     }
@@ -71,12 +72,12 @@ export function createTaskStream({ id: streamId, call, owner, context }: TaskStr
   return {
     open: (ids) => {
       isOpen = true
-      for (const id of ids) told.set(id, '')
+      for (const id of ids) sent.set(id, '')
       for (const id of ids) changed.add(id)
       void pump()
     },
     changed: (id) => {
-      if (isOpen && !told.has(id)) return
+      if (isOpen && !sent.has(id)) return
       changed.add(id)
       void pump()
     },

@@ -86,9 +86,9 @@ describe('tasks/cancel', () => {
   test('reaches the handler in whichever process it runs', async () => {
     const fleet = createFleet()
     const worker = fleet.add(tools)
-    const other = fleet.add(tools, { works: false })
+    const other = fleet.add(tools, { runWorker: false })
     const taskId = await other.start('work')
-    expect(worker.server.runningTasks).toBe(1)
+    expect(worker.server.tasks.running).toBe(1)
     await other.result('tasks/cancel', { taskId })
     expect((await other.reach(taskId, 'cancelled')).status).toBe('cancelled')
   })

@@ -61,18 +61,18 @@ describe('an instance that does not know the tool of a task', () => {
       'so many tools that the list has pages',
       Array.from({ length: 120 }, (_, at) => tool(`old-${at}`, { description: 'x', run: () => '' })),
     ],
-  ])('leaves it to those who do, and has %s', async (_title, known) => {
+  ])('requeues it for those who do, and has %s', async (_title, known) => {
     const { done, work } = recorder()
     const { fleet } = countingFleet()
     const old = fleet.add(known)
-    const accepting = fleet.add([young(work)], { works: false })
+    const accepting = fleet.add([young(work)], { runWorker: false })
     const taskId = await accepting.start('young')
     await live(fleet, old, { ms: 1000, steps: 3 })
     expect(await accepting.see(taskId)).toMatchObject({ status: 'working' })
     expect(old.errors.map(String)).toEqual([
-      `Error: Task ${taskId} is left to others, as this instance does not know the tool "young": it was taken away, or hidden from its caller`,
+      `Error: Task ${taskId} is requeued for other instances, as this one does not know the tool "young": it was taken away, or hidden from its caller`,
     ])
-    await old.server.closeTasks()
+    await old.server.close()
     const next = fleet.add([young(work)], {}, { strictReplay: false })
     await live(fleet, next, { ms: 5000, steps: 4 })
     await next.reach(taskId, 'input_required')
@@ -83,8 +83,8 @@ describe('an instance that does not know the tool of a task', () => {
 
   test('does not take it again and again, works on others meanwhile, and lets it be cancelled', async () => {
     const { fleet, claims } = countingFleet()
-    const old = fleet.add([greet], { lookForWorkMs: 10 })
-    const accepting = fleet.add([young((what) => what), greet], { works: false })
+    const old = fleet.add([greet], { workPollMs: 10 })
+    const accepting = fleet.add([young((what) => what), greet], { runWorker: false })
     const taskId = await accepting.start('young')
     await live(fleet, old, { ms: 100, steps: 600 })
     // In a minute: at 0, and after pauses of 0.25, 0.5, 1, 2, 4, 8 and 15 seconds, three times.
@@ -96,8 +96,8 @@ describe('an instance that does not know the tool of a task', () => {
 
   test('ends it when nobody has known it for long enough, and says so', async () => {
     const fleet = createFleet()
-    const old = fleet.add([greet], { maxUnservedMs: 10_000 })
-    const accepting = fleet.add([young((what) => what)], { works: false })
+    const old = fleet.add([greet], { maxUnsupportedMs: 10_000 })
+    const accepting = fleet.add([young((what) => what)], { runWorker: false })
     const taskId = await accepting.start('young')
     await live(fleet, old, { ms: 1000, steps: 7 })
     expect(await accepting.see(taskId)).toMatchObject({ status: 'working' })
@@ -114,15 +114,15 @@ describe('an instance that does not know the tool of a task', () => {
   test('counts anew after somebody has served it', async () => {
     const { work } = recorder()
     const fleet = createFleet()
-    const old = fleet.add([greet], { maxUnservedMs: 10_000 })
-    const accepting = fleet.add([young(work)], { works: false })
+    const old = fleet.add([greet], { maxUnsupportedMs: 10_000 })
+    const accepting = fleet.add([young(work)], { runWorker: false })
     const taskId = await accepting.start('young')
     await live(fleet, old, { ms: 1000, steps: 7 })
     const takeBack = old.server.drain()
     const next = fleet.add([young(work)], {}, { strictReplay: false })
     await live(fleet, next, { ms: 1000, steps: 10 })
     await next.reach(taskId, 'input_required')
-    await next.server.closeTasks()
+    await next.server.close()
     takeBack()
     await answer(accepting, taskId, { who: accept({ name: 'Ada' }) })
     await live(fleet, old, { ms: 1000, steps: 12 })
@@ -153,7 +153,7 @@ test('a task of a format that an instance does not know is left to others as wel
     create: (task) => engine.create({ ...task, payload: { ...task.payload, v: 2 } }),
   }))
   const instance = fleet.add([tool('step', { description: 'x', task: 'required', run: () => work('one') })], {
-    maxUnservedMs: 1000,
+    maxUnsupportedMs: 1000,
   })
   const taskId = await instance.start('step')
   await live(fleet, instance, { ms: 1000, steps: 10 })
@@ -176,11 +176,7 @@ describe('over PostgreSQL', () => {
     const add = (tools: readonly Tool[]): Instance => {
       const engine = postgresEngine(postgres.url)
       engines.push(engine)
-      return fleet.add(
-        tools,
-        { engine, bus: undefined, clock: platformClock, lookForWorkMs: 20 },
-        { strictReplay: false },
-      )
+      return fleet.add(tools, { engine, bus: undefined, clock: platformClock, workPollMs: 20 }, { strictReplay: false })
     }
     const [old, next] = [add([greet]), add([greet, young(work)])]
     const ids = await Promise.all(Array.from({ length: 8 }, () => next.start('young')))
@@ -206,6 +202,6 @@ describe('over PostgreSQL', () => {
     await stream
     expect(done).toHaveLength(ids.length)
     for (const id of ids) expect(textOf((await old.see(id)).result)).toBe('one Ada')
-    await Promise.all([old.server.closeTasks(), next.server.closeTasks()])
+    await Promise.all([old.server.close(), next.server.close()])
   }, 60_000)
 })

@@ -1,6 +1,8 @@
 import {
-  type Call,
+  type CallHeaders,
+  callHeadersKey,
   type ClientCapabilities,
+  createCall,
   isJsonObject,
   type JsonObject,
   metaKeys,
@@ -9,14 +11,15 @@ import {
   type RpcNotification,
   type RpcResponse,
   type WireError,
+  withContext,
 } from '@x/schema'
-import { createServer, memoryBus, sealedState, type Server, type ServerDefinition, type Tool } from '@x/server'
+import { createServer, type McpServer, memoryBus, sealedState, type ServerDefinition, type Tool } from '@x/server'
 import { type ManualClock, manualClock } from '@tooling/vitest/manual-clock'
 import type { TaskEngine } from '../engines/engine.ts'
 import { memoryEngine } from '../engines/memory-engine.ts'
 import { tasksCapability } from '../schema/extension.ts'
 import type { TaskOptions } from '../server/options.ts'
-import { type TaskServer, withTasks } from '../server/with-tasks.ts'
+import { tasks, type TasksApi } from '../server/tasks.ts'
 
 /** A client that takes tasks and can be asked. */
 export const capable = { elicitation: { form: {}, url: {} }, ...tasksCapability } as const satisfies ClientCapabilities
@@ -26,19 +29,19 @@ export const plain = { elicitation: { form: {}, url: {} } } as const satisfies C
 
 const keys = ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef']
 
-/** What a test may say beside a request's params. */
+/** The parts of a test's request beside its params. */
 export interface AskOptions {
   readonly principal?: Principal | undefined
   readonly capabilities?: ClientCapabilities | undefined
   readonly meta?: JsonObject | undefined
-  readonly headers?: NonNullable<Call['headers']>
+  readonly headers?: CallHeaders
   readonly signal?: AbortSignal | undefined
   readonly notify?: (message: RpcNotification) => void
 }
 
 /** One instance: it has a clock of its own, which stands still until the test moves it. */
 export interface Instance {
-  readonly server: Server & TaskServer
+  readonly server: McpServer & { readonly tasks: TasksApi }
   readonly clock: ManualClock
   readonly errors: unknown[]
   ask(method: string, params?: JsonObject, options?: AskOptions): Promise<RpcResponse>
@@ -73,28 +76,33 @@ export function createFleet(around: (engine: TaskEngine) => TaskEngine = (engine
       const clock = manualClock()
       const errors: unknown[] = []
       const onError = (error: unknown): void => void errors.push(error)
-      const inner = createServer({
+      const { extensions = [], ...offers } = definition
+      const server = createServer({
         name: 'demo',
         version: '1',
         tools,
         state: sealedState({ keys }),
         onError,
         onWarning: onError,
-        ...definition,
+        ...offers,
+        extensions: [tasks({ engine, bus, clock, ...options }), ...extensions],
       })
-      const server = withTasks(inner, { engine, bus, clock, onError, ...options })
+      // As a host does that asks for `/readyz`: the worker begins.
+      void server.ready()
       return { server, clock, errors, ...askers(server, bus) }
     },
   }
 }
 
-function askers(server: Server, bus: ReturnType<typeof memoryBus>): Omit<Instance, 'server' | 'clock' | 'errors'> {
+function askers(server: McpServer, bus: ReturnType<typeof memoryBus>): Omit<Instance, 'server' | 'clock' | 'errors'> {
   let id = 0
   const ask: Instance['ask'] = (method, params = {}, options = {}) => {
-    const { capabilities = capable, meta, notify = () => {}, signal = new AbortController().signal, ...call } = options
+    const { capabilities = capable, meta, headers, ...init } = options
+    const call = createCall(init)
     const _meta = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: capabilities, ...meta }
     id += 1
-    return server({ jsonrpc: '2.0', id, method, params: { ...params, _meta } }, { ...call, signal, notify })
+    const request = { jsonrpc: '2.0', id, method, params: { ...params, _meta } } as const
+    return server.exchange(request, headers ? withContext(call, callHeadersKey, headers) : call)
   }
   const result: Instance['result'] = async (...asked) => {
     const response = await ask(...asked)

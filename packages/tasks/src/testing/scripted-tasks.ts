@@ -1,9 +1,9 @@
 import { manualClock, type ManualClock } from '@tooling/vitest/manual-clock'
 import { type Client, type ClientOptions, createClient } from '@x/client'
-import { type Call, type Exchange, isJsonObject, type JsonObject, type WireError } from '@x/schema'
+import { type Call, type ConnectionView, type Exchange, isJsonObject, type JsonObject, type WireError } from '@x/schema'
 import type { TasksClientOptions } from '../client/settings.ts'
 import type { TaskHandle } from '../client/task-handle.ts'
-import { type TaskCallOptions, type TaskCalls, withTasks } from '../client/with-tasks.ts'
+import { type TaskCallOptions, type TaskCalls, tasks } from '../client/tasks.ts'
 
 /** A request as it came. */
 export interface Received {
@@ -27,8 +27,8 @@ export type Script = readonly (Answer | ((received: Received) => Answer))[]
 export interface ScriptedTasks {
   readonly clock: ManualClock
   readonly received: Received[]
-  readonly exchange: Exchange & { readonly url: string }
-  readonly client: Client & TaskCalls
+  readonly connection: ConnectionView & { readonly url: string }
+  readonly client: Client & { readonly tasks: TaskCalls }
   /** The requests of one method. */
   of(method: string): Received[]
   /** Lets time pass, a step after the other, and everything happen that happens by itself. */
@@ -106,13 +106,13 @@ export function scriptedTasks(
     if (isRefusal(answered)) return { jsonrpc: '2.0', id, error: answered.error }
     return { jsonrpc: '2.0', id, result: answered }
   }
-  const connection = Object.assign(exchange, { url: 'https://example.com/mcp' })
-  const tasks: TasksClientOptions = { clock, random: () => 0, user: 'ada', ...options.tasks }
+  const connection = { exchange, url: 'https://example.com/mcp' }
+  const extension = tasks({ clock, random: () => 0, user: 'ada', ...options.tasks })
   return {
     clock,
     received,
-    exchange: connection,
-    client: withTasks(createClient(connection, { ...host, clock, ...options.client }), tasks),
+    connection,
+    client: createClient(connection, { ...host, clock, ...options.client, extensions: [extension] }),
     of: (method) => received.filter((one) => one.method === method),
     pass: async (ms, steps = 1) => {
       await settled()
@@ -145,8 +145,11 @@ export async function settled(): Promise<void> {
 }
 
 /** The task that a call became. */
-export async function begunTask(client: TaskCalls, options: TaskCallOptions = {}): Promise<TaskHandle> {
-  const started = await client.startTask('work', {}, options)
+export async function begunTask(
+  client: { readonly tasks: TaskCalls },
+  options: TaskCallOptions = {},
+): Promise<TaskHandle> {
+  const started = await client.tasks.start('work', {}, options)
   if (started.status === 'task') return started.task
   throw new Error('the call was to become a task')
 }

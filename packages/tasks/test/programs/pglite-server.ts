@@ -1,13 +1,13 @@
 import { appendFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
-import type { JsonObject } from '@x/schema'
+import { createCall, type JsonObject } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { pgliteEngine } from '../../src/pglite.ts'
-import { withTasks } from '../../src/server.ts'
+import { tasks } from '../../src/server.ts'
 
 /**
- * A server with tasks in a folder. Told to `begin` it makes a task and stands still in its second step; told an id it carries the tasks of
- * the folder on until that one has ended. It prints a JSON value a line.
+ * A server with tasks in a folder. Told to `begin` it makes a task and stands still in its second step; told an id it continues the tasks of
+ * the folder until that one has ended. It prints a JSON value a line.
  */
 const [folder = '', effects = '', order = ''] = process.argv.slice(2)
 
@@ -35,9 +35,11 @@ function print(value: JsonObject): void {
   process.stdout.write(`${JSON.stringify(value)}\n`)
 }
 
-const server = withTasks(createServer({ name: 'pglite', version: '1.0.0', tools: [work] }), {
-  engine: pgliteEngine(folder, { leaseMs: 1000 }),
-  lookForWorkMs: 50,
+const server = createServer({
+  name: 'pglite',
+  version: '1.0.0',
+  tools: [work],
+  extensions: [tasks({ engine: pgliteEngine(folder, { leaseMs: 1000 }), workPollMs: 50 })],
 })
 
 async function ask(method: string, params: JsonObject): Promise<JsonObject> {
@@ -45,8 +47,8 @@ async function ask(method: string, params: JsonObject): Promise<JsonObject> {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
   }
-  const call = { signal: AbortSignal.timeout(60_000), notify: () => {} }
-  const response = await server({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }, call)
+  const call = createCall({ signal: AbortSignal.timeout(60_000) })
+  const response = await server.exchange({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }, call)
   return 'result' in response ? response.result : { error: response.error.message }
 }
 
@@ -59,7 +61,7 @@ async function goOn(taskId: string): Promise<void> {
     }
     await setTimeout(50)
   }
-  await server.closeTasks()
+  await server.close()
 }
 
 // Whoever has begun is killed.

@@ -16,7 +16,7 @@ import { type Pglite, pgliteDatabase } from './pglite-database.ts'
  * and `pg-boss`, in exactly the version 12.35.0; its authors support Node 22.12 and later. Throws `RangeError` for an option that makes no sense.
  *
  * @example
- * const tasks = withTasks(createServer(definition), { engine: pgliteEngine('./.mcp-tasks') })
+ * tasks({ engine: pgliteEngine('./.mcp-tasks', { leaseMs: 30_000 }) })
  */
 export function pgliteEngine(database: string | Pglite, options: SqlEngineOptions = {}): TaskEngine {
   const { schema: channel = 'mcp_tasks', onError = () => {} } = options

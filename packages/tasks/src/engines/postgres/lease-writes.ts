@@ -24,7 +24,7 @@ export async function renewLeases(store: SqlStore, leases: readonly Lease[]): Pr
 
 function stateOf(row: SqlRow | undefined): LeaseState {
   if (row === undefined) return 'lost'
-  return row['cancelling'] === true ? 'cancelling' : 'held'
+  return row['cancelling'] === true ? 'cancelling' : 'owned'
 }
 
 /** Keeps progress, in one statement. */
@@ -42,7 +42,7 @@ export async function suspendTask(store: SqlStore, lease: Lease, suspension: Tas
     JSON.stringify(suspension.requests),
     suspension.lifeMs,
   ])
-  return row === undefined ? refusalOf(store, query, lease) : 'held'
+  return row === undefined ? refusalOf(store, query, lease) : 'owned'
 }
 
 /** Keeps progress, ends the claim, and puts the task into the queue again, for now or for later. */
@@ -53,9 +53,9 @@ export async function releaseTask(store: SqlStore, lease: Lease, given: TaskRele
     const [row] = await query(sql, progressValues(lease, given))
     if (row === undefined) return refusalOf(store, query, lease)
     await queue.send(query, storedText(lease.id), given.pauseMs)
-    return 'held'
+    return 'owned'
   })
-  if (state === 'held' && given.pauseMs === undefined) wake()
+  if (state === 'owned' && given.pauseMs === undefined) wake()
   return state
 }
 

@@ -17,6 +17,14 @@ export async function readTask(
   return row && taskRow(row)
 }
 
+/** Reads a task of any owner: one row, by its primary key. */
+export async function inspectTask({ database, tables }: SqlStore, id: string): Promise<TaskRow | undefined> {
+  const [row] = await database.query(`SELECT ${rowColumns} FROM ${tables.task} WHERE id = $1 AND ${isAlive}`, [
+    storedText(id),
+  ])
+  return row && taskRow(row)
+}
+
 /** Keeps answers; its transaction lets those who answer the same task wait for each other. */
 export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise<AnswerOutcome> {
   const { database, tables, queue, wake } = store
@@ -35,11 +43,11 @@ export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise
       WHERE id = $1`,
       [id, JSON.stringify(Object.fromEntries(open)), status, life],
     )
-    if (open.size > 0) return 'kept'
+    if (open.size > 0) return 'stored'
     await queue.send(query, id)
-    return 'woken'
+    return 'resumed'
   })
-  if (outcome === 'woken') wake()
+  if (outcome === 'resumed') wake()
   return outcome
 }
 
@@ -70,16 +78,16 @@ export async function cancelTask(store: SqlStore, id: string, owner: string): Pr
       [key, storedText(owner)],
     )
     if (row === undefined) return 'unknown'
-    if (row['open'] !== true) return 'over'
+    if (row['open'] !== true) return 'finished'
     if (row['held'] === true) {
       await query(`UPDATE ${tables.task} SET cancelling = true WHERE id = $1`, [key])
-      return 'told'
+      return 'notified'
     }
     // A job that is in the queue is dropped by whoever takes it.
     const ended = endValues({ outcome: { status: 'cancelled' }, lifeMs: 0 })
     await query(endSql(store, 'id = $1', ['$2', '$3', '$4', '$5']), [key, ...ended])
     return 'cancelled'
   })
-  if (outcome === 'told') tellCancel(id)
+  if (outcome === 'notified') tellCancel(id)
   return outcome
 }

@@ -25,7 +25,7 @@ export interface PostgresEngineOptions extends SqlEngineOptions {
  * support Node 22.12 and later. Throws `RangeError` for an option that makes no sense.
  *
  * @example
- * const tasks = withTasks(createServer(definition), { engine: postgresEngine('postgres://localhost/app') })
+ * tasks({ engine: postgresEngine('postgres://localhost/app', { leaseMs: 30_000 }) })
  */
 export function postgresEngine(database: string | PostgresPool, options: PostgresEngineOptions = {}): TaskEngine {
   const { timeoutMs = 10_000 } = options

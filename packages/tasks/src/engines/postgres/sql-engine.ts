@@ -4,7 +4,7 @@ import { createTask } from './create-task.ts'
 import { engineNews } from './engine-news.ts'
 import { openQueue } from './job-queue.ts'
 import { finishTask, recordProgress, releaseTask, renewLeases, suspendTask } from './lease-writes.ts'
-import { answerTask, cancelTask, readTask } from './owner-requests.ts'
+import { answerTask, cancelTask, inspectTask, readTask } from './owner-requests.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import type { SqlStore } from './sql-store.ts'
 import { migrate, tablesIn } from './tables.ts'
@@ -61,6 +61,8 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
     finish: async (lease, end) => finishTask(await open(), lease, end),
     sweep: async () => sweep(await open()),
     listen: async (listener) => listenOnce(listen(await open(), listener)),
+    inspect: async (id) => inspectTask(await open(), id),
+    ping: async () => void (await (await open()).database.query('SELECT 1')),
     close: () => {
       closing ??= closeStore(opening, listening)
       return closing

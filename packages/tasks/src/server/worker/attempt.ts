@@ -1,12 +1,12 @@
-import { type JournalEntry, type JournalKeeper, type JsonObject, metaKeys, type WireError } from '@x/schema'
+import { type JournalEntry, type JournalStore, type JsonObject, metaKeys, type WireError } from '@x/schema'
 import type { ClaimedTask, LeaseState, TaskProgress } from '../../engines/engine.ts'
-import { quietTimer } from '../quiet-timer.ts'
+import { unrefTimer } from '../unref-timer.ts'
 import type { TaskContext } from '../task-context.ts'
-import { servedAgain } from './leave-to-others.ts'
+import { supportedAgain } from './requeue.ts'
 import { persist } from './persist.ts'
 import { countIn, type JournalSize, journalSize } from './size-limits.ts'
 
-/** Why a run of a task is to stop before its end. */
+/** The reason why a run of a task stops before its end. */
 export type StopReason = 'lost' | 'cancelled' | 'released' | 'tooLarge'
 
 /** One claim of a task while it is worked on. */
@@ -24,12 +24,12 @@ export interface Attempt {
   /** Every write waits for the one before. */
   writes: Promise<void>
   messageTimer: unknown
-  /** Whether the task is to be given back at the next boundary. */
-  leaving: boolean
+  /** Set when the task is to be released at the next boundary. */
+  releasing: boolean
   stopped: StopReason | undefined
-  /** Why the task has to end with an error: it would keep too much. */
+  /** The error that ends the task: it would record too much. */
   tooLarge: WireError | undefined
-  /** Whether the claim has come to its end: nothing is written any more. */
+  /** Set when the claim has ended: nothing is written any more. */
   over: boolean
 }
 
@@ -45,7 +45,7 @@ export function openAttempt(task: ClaimedTask, givenUp: AbortSignal): Attempt {
     progressed: false,
     writes: Promise.resolve(),
     messageTimer: undefined,
-    leaving: false,
+    releasing: false,
     stopped: undefined,
     tooLarge: undefined,
     over: false,
@@ -66,21 +66,21 @@ const reasons: Readonly<Record<StopReason, string>> = {
   tooLarge: 'The task has recorded more than it may',
 }
 
-/** What keeps the journal of an attempt: every commit is one write, in which those that wait for it share. */
-export function keeperOf(attempt: Attempt, journal: JsonObject, context: TaskContext): JournalKeeper {
+/** Stores the journal of an attempt: every commit is one write, which those that wait for it share. */
+export function journalStoreOf(attempt: Attempt, journal: JsonObject, context: TaskContext): JournalStore {
   return {
     journal,
     responses: attempt.task.responses,
     note: (entry) => {
       // Who records something for it serves it.
-      if (attempt.noted.length === 0) attempt.noted.push(...servedAgain(attempt.task))
+      if (attempt.noted.length === 0) attempt.noted.push(...supportedAgain(attempt.task))
       attempt.noted.push(entry)
       if (entry.part === 'steps') attempt.progressed = true
     },
     commit: () => {
       const { signal } = attempt.controller
       if (attempt.stopped !== undefined) return Promise.reject(signal.reason)
-      if (attempt.noted.length === 0 && !attempt.leaving) return undefined
+      if (attempt.noted.length === 0 && !attempt.releasing) return undefined
       return commit(attempt, context)
     },
   }
@@ -88,7 +88,7 @@ export function keeperOf(attempt: Attempt, journal: JsonObject, context: TaskCon
 
 async function commit(attempt: Attempt, context: TaskContext): Promise<void> {
   await write(attempt, context)
-  if (attempt.leaving) stopAttempt(attempt, 'released')
+  if (attempt.releasing) stopAttempt(attempt, 'released')
   attempt.controller.signal.throwIfAborted()
 }
 
@@ -100,7 +100,7 @@ function write(attempt: Attempt, context: TaskContext): Promise<void> {
     if (refusalOf(attempt, progress, context) !== undefined) return
     const { engine } = context.settings
     const state = await persist(() => engine.record(attempt.task, progress), attempt.givenUp, context)
-    obey(attempt, state ?? 'lost')
+    applyLeaseState(attempt, state ?? 'lost')
     if (progress.statusMessage !== undefined) context.watch.changed(attempt.task.id)
   })
   return attempt.writes
@@ -113,8 +113,8 @@ export function refusalOf(attempt: Attempt, { entries }: TaskProgress, context: 
   return attempt.tooLarge
 }
 
-/** Does what the state of a lease asks for. */
-export function obey(attempt: Attempt, state: LeaseState): void {
+/** Stops an attempt whose lease is lost or whose task is cancelled. */
+export function applyLeaseState(attempt: Attempt, state: LeaseState): void {
   if (state === 'lost') stopAttempt(attempt, 'lost')
   if (state === 'cancelling') stopAttempt(attempt, 'cancelled')
 }
@@ -140,7 +140,7 @@ export function noteProgress(attempt: Attempt, params: JsonObject | undefined, c
   const { progress, total, message } = params ?? {}
   const text = typeof message === 'string' ? message : total === undefined ? `${progress}` : `${progress} of ${total}`
   attempt.message = text.slice(0, longestMessage)
-  attempt.messageTimer ??= quietTimer(
+  attempt.messageTimer ??= unrefTimer(
     context.settings.clock,
     () => {
       attempt.messageTimer = undefined
@@ -152,7 +152,7 @@ export function noteProgress(attempt: Attempt, params: JsonObject | undefined, c
 
 const longestMessage = 1000
 
-/** What the params of a call must have for its handler to tell of progress. */
+/** Adds the progress token without which a handler reports no progress. */
 export function withProgress(params: JsonObject, id: string): JsonObject {
   const { _meta } = params
   return { ...params, _meta: { ...(typeof _meta === 'object' && _meta), [metaKeys.progressToken]: id } }

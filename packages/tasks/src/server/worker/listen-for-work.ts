@@ -1,6 +1,6 @@
 import type { EngineListener } from '../../engines/engine.ts'
 import type { TaskContext } from '../task-context.ts'
-import { pause } from './pause.ts'
+import { sleep } from './sleep.ts'
 
 const firstPauseMs = 250
 const longestPauseMs = 30_000
@@ -24,7 +24,7 @@ export async function listenForWork(
       return stop
     } catch (error) {
       if (pauseMs === firstPauseMs) onError(error)
-      await pause(pauseMs, signal, context)
+      await sleep(pauseMs, signal, context)
     }
   }
   return undefined

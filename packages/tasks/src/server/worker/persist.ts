@@ -1,5 +1,5 @@
 import type { TaskContext } from '../task-context.ts'
-import { pause } from './pause.ts'
+import { sleep } from './sleep.ts'
 
 const firstPauseMs = 100
 const longestPauseMs = 5000
@@ -19,7 +19,7 @@ export async function persist<T>(
     } catch (error) {
       context.settings.onError(error)
       if (givenUp.aborted) return undefined
-      await pause(pauseMs, givenUp, context)
+      await sleep(pauseMs, givenUp, context)
     }
   }
 }

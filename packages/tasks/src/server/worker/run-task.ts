@@ -1,15 +1,25 @@
-import { errorCodes, isJsonObject, type JsonObject, type RpcResponse, toWire, type WireError } from '@x/schema'
+import {
+  createCall,
+  errorCodes,
+  isJsonObject,
+  journalKey,
+  type JsonObject,
+  type RpcResponse,
+  toWire,
+  type WireError,
+  withContext,
+} from '@x/schema'
 import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
 import { readPayload, type TaskWork } from '../payload.ts'
-import { quietTimer } from '../quiet-timer.ts'
+import { unrefTimer } from '../unref-timer.ts'
 import type { TaskContext } from '../task-context.ts'
-import { type Attempt, keeperOf, noteProgress, refusalOf, takeProgress, withProgress } from './attempt.ts'
-import { leaveToOthers, timesLeft, type Unserved } from './leave-to-others.ts'
+import { type Attempt, journalStoreOf, noteProgress, refusalOf, takeProgress, withProgress } from './attempt.ts'
+import { requeue, timesRequeued, type MissingCapability } from './requeue.ts'
 import { persist } from './persist.ts'
 import { refuseEnd, refuseRequests } from './size-limits.ts'
-import { lackOf } from './unserved.ts'
+import { missingCapabilityOf } from './missing-capability.ts'
 
-/** Works on a task until it has ended, waits for its client, or is to go on elsewhere. Never rejects. */
+/** Works on a task until it has ended, waits for its client, or is released. Never rejects. */
 export async function runTask(attempt: Attempt, context: TaskContext): Promise<void> {
   const { task } = attempt
   const { maxFailures, clock, onError } = context.settings
@@ -17,11 +27,11 @@ export async function runTask(attempt: Attempt, context: TaskContext): Promise<v
   if (task.failures >= maxFailures) return finish(attempt, failed(tooManyFailures(task.failures)), context)
   try {
     const work = await readPayload(task, context.settings.credentials)
-    if (work === undefined) return await leave(attempt, unknownFormat, context)
+    if (work === undefined) return await requeueTask(attempt, unknownFormat, context)
     const response = await call(attempt, work, context)
-    if (response !== undefined) await settle({ attempt, work, response }, context)
+    if (response !== undefined) await applyResponse({ attempt, work, response }, context)
   } catch (error) {
-    await settleStopped(attempt, error, context)
+    await endStopped(attempt, error, context)
   } finally {
     attempt.over = true
     clock.clearTimeout(attempt.messageTimer)
@@ -29,23 +39,21 @@ export async function runTask(attempt: Attempt, context: TaskContext): Promise<v
   }
 }
 
-/** Has the server run the call. Undefined when its task was cancelled and its handler did not end in time. */
+/** Runs the call. Rejects when its task was stopped, also when its handler did not end in time. */
 async function call(attempt: Attempt, work: TaskWork, context: TaskContext): Promise<RpcResponse | undefined> {
   const { task, controller } = attempt
-  const { exchange } = context
   const { method, params, principal, journal } = work
   controller.signal.throwIfAborted()
   const request = { jsonrpc: '2.0', id: task.id, method, params: withProgress(params, task.id) } as const
-  const running = exchange(request, {
+  const caller = createCall({
     signal: controller.signal,
     principal,
-    movable: false,
-    journal: keeperOf(attempt, journal, context),
     // Log messages have no way to a task's client (seps/2663-tasks-extension, task status notifications).
     notify: ({ method, params }) => {
       if (method === 'notifications/progress') noteProgress(attempt, params, context)
     },
   })
+  const running = context.inner(request, withContext(caller, journalKey, journalStoreOf(attempt, journal, context)))
   const late = graceAfterCancel(attempt, context)
   try {
     return await Promise.race([running, late.promise])
@@ -54,14 +62,14 @@ async function call(attempt: Attempt, work: TaskWork, context: TaskContext): Pro
   }
 }
 
-/** Ends the wait for a handler that goes on though its task was cancelled. It may still be at work, and changes nothing. */
+/** Bounds the wait for a handler that does not end though its task was cancelled. It may still run, and changes nothing. */
 function graceAfterCancel(attempt: Attempt, { settings }: TaskContext) {
   const { signal } = attempt.controller
   let timer: unknown
   let begin = (): void => {}
   const promise = new Promise<never>((_, reject) => {
     begin = () => {
-      timer = quietTimer(settings.clock, () => reject(signal.reason), settings.cancelGraceMs)
+      timer = unrefTimer(settings.clock, () => reject(signal.reason), settings.cancelGraceMs)
     }
   })
   signal.addEventListener('abort', begin, { once: true })
@@ -78,11 +86,11 @@ interface Answered {
   readonly response: RpcResponse
 }
 
-async function settle({ attempt, work, response }: Answered, context: TaskContext): Promise<void> {
+async function applyResponse({ attempt, work, response }: Answered, context: TaskContext): Promise<void> {
   if (attempt.stopped === 'lost') return
   if (attempt.tooLarge !== undefined) return finishTooLarge(attempt, attempt.tooLarge, context)
-  const lack = await lackOf(response, { work, signal: attempt.controller.signal }, context)
-  if (lack !== undefined) return leave(attempt, lack, context)
+  const missing = await missingCapabilityOf(response, { work, signal: attempt.controller.signal }, context)
+  if (missing !== undefined) return requeueTask(attempt, missing, context)
   if ('error' in response) return finish(attempt, failed(response.error), context)
   const { result } = response
   if (result['resultType'] !== 'input_required') return finish(attempt, completed(result), context)
@@ -93,25 +101,35 @@ async function settle({ attempt, work, response }: Answered, context: TaskContex
   return finish(attempt, failed(toWire(undefined)), context)
 }
 
-/** A task of a format that a later version writes, which instances of that version can go on with. */
-const unknownFormat: Unserved = { code: errorCodes.internal, what: 'its format: a later version has written it' }
+/** A task of a later version's format, which instances of that version can continue. */
+const unknownFormat: MissingCapability = {
+  code: errorCodes.internal,
+  what: 'its format: a later version has written it',
+}
 
-/** Leaves a task that cannot be served here to other instances, or ends it when none has served it for long enough. */
-async function leave(attempt: Attempt, unserved: Unserved, context: TaskContext): Promise<void> {
-  const { engine, maxUnservedMs, onError } = context.settings
-  const times = timesLeft(attempt.task)
-  const left = leaveToOthers(times, unserved, maxUnservedMs)
-  if ('code' in left) return finish(attempt, reported(attempt, left, context), context)
+/** Requeues a task that this instance does not support, or ends it when no instance has supported it for long enough. */
+async function requeueTask(attempt: Attempt, missing: MissingCapability, context: TaskContext): Promise<void> {
+  const { engine, maxUnsupportedMs, onError } = context.settings
+  const times = timesRequeued(attempt.task)
+  const requeued = requeue(times, missing, maxUnsupportedMs)
+  if ('code' in requeued) return finish(attempt, reported(attempt, requeued, context), context)
   if (times === 0)
-    onError(new Error(`Task ${attempt.task.id} is left to others, as this instance does not know ${unserved.what}`))
+    onError(
+      new Error(`Task ${attempt.task.id} is requeued for other instances, as this one does not know ${missing.what}`),
+    )
   const state = await endClaim(attempt, context, ({ statusMessage }) =>
-    engine.release(attempt.task, { entries: [left.entry], statusMessage, progressed: false, pauseMs: left.pauseMs }),
+    engine.release(attempt.task, {
+      entries: [requeued.entry],
+      statusMessage,
+      progressed: false,
+      pauseMs: requeued.pauseMs,
+    }),
   )
   if (state === 'cancelling') return finish(attempt, cancelled, context)
 }
 
-/** The call rejected: it was stopped, or could not be made at all. */
-async function settleStopped(attempt: Attempt, error: unknown, context: TaskContext): Promise<void> {
+/** Ends an attempt whose call rejected: it was stopped, or could not be made at all. */
+async function endStopped(attempt: Attempt, error: unknown, context: TaskContext): Promise<void> {
   if (attempt.stopped === 'lost') return
   if (attempt.tooLarge !== undefined) return finishTooLarge(attempt, attempt.tooLarge, context)
   if (attempt.stopped === 'released') return release(attempt, context)
@@ -130,7 +148,7 @@ async function suspend(attempt: Attempt, requests: JsonObject, context: TaskCont
   if (state === 'cancelling') return finish(attempt, cancelled, context)
 }
 
-/** Gives a task back, for any instance to go on with it at once. */
+/** Releases a task, for any instance to continue at once. */
 export async function release(attempt: Attempt, context: TaskContext): Promise<void> {
   const { engine } = context.settings
   const state = await endClaim(attempt, context, (progress) => engine.release(attempt.task, progress))
@@ -153,7 +171,7 @@ async function endClaim(
   }
   const state = await persist(() => write(progress), attempt.givenUp, context)
   if (state !== 'cancelling') attempt.over = true
-  if (state === 'held') context.watch.changed(attempt.task.id)
+  if (state === 'owned') context.watch.changed(attempt.task.id)
   return state
 }
 
@@ -162,8 +180,8 @@ async function finish(attempt: Attempt, end: Omit<TaskEnd, 'lifeMs'>, context: T
   attempt.over = true
   const { settings } = context
   const tooLarge = refuseEnd(end, settings)
-  const kept = tooLarge === undefined ? end : reported(attempt, tooLarge, context)
-  const write = () => settings.engine.finish(attempt.task, { ...kept, lifeMs: settings.ttlMs })
+  const stored = tooLarge === undefined ? end : reported(attempt, tooLarge, context)
+  const write = () => settings.engine.finish(attempt.task, { ...stored, lifeMs: settings.ttlMs })
   const written = await persist(write, attempt.givenUp, context)
   if (written === true) context.watch.changed(attempt.task.id)
 }
@@ -172,7 +190,7 @@ function finishTooLarge(attempt: Attempt, error: WireError, context: TaskContext
   return finish(attempt, reported(attempt, error, context), context)
 }
 
-/** A failure that the author of the tool has to hear of as well. */
+/** Reports a failure to the author of the tool as well. */
 function reported({ task }: Attempt, error: WireError, { settings }: TaskContext): Omit<TaskEnd, 'lifeMs'> {
   settings.onError(new Error(`Task ${task.id}: ${error.message}`))
   return failed(error)

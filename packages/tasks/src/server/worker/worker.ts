@@ -1,23 +1,24 @@
 import type { TaskContext } from '../task-context.ts'
-import { quietTimer } from '../quiet-timer.ts'
-import { type Attempt, obey, openAttempt, stopAttempt } from './attempt.ts'
+import { unrefTimer } from '../unref-timer.ts'
+import { type Attempt, applyLeaseState, openAttempt, stopAttempt } from './attempt.ts'
 import { listenForWork } from './listen-for-work.ts'
 import { release, runTask } from './run-task.ts'
 
 /** Works on tasks, in this process. */
 export interface Worker {
-  /** How many tasks it works on. */
+  /** Tasks that it works on now. */
   readonly running: number
-  /** Takes no more tasks, and gives back those it has at their next boundary. The function that is returned takes it back. */
+  /** Begins to listen and to claim. Calling it again does nothing, and so does calling it after `close`. */
+  start(): void
+  /** Claims no more tasks, and releases those it has at their next boundary. Returns the function that resumes. */
   drain(): () => void
-  /** Gives back everything: at the next boundary, and after so many milliseconds in the middle. */
+  /** Releases everything: at the next boundary, and after so many milliseconds in the middle. */
   close(graceMs: number): Promise<void>
 }
 
-/** How often what has expired is deleted. */
+/** Milliseconds between two deletions of expired tasks. */
 const sweepEveryMs = 60_000
 
-/** What a worker keeps while it lives. */
 interface WorkerState {
   readonly context: TaskContext
   readonly attempts: Set<Attempt>
@@ -29,10 +30,12 @@ interface WorkerState {
   drains: number
   claiming: boolean
   again: boolean
+  listening: Promise<(() => void) | undefined> | undefined
+  isStarted: boolean
 }
 
-/** Starts a worker: one loop that claims what is ready, as many tasks as may run at once. */
-export function startWorker(context: TaskContext): Worker {
+/** Makes a worker: one loop that claims tasks that are ready, as many as may run at once. It opens nothing before `start`. */
+export function createWorker(context: TaskContext): Worker {
   const state: WorkerState = {
     context,
     attempts: new Set(),
@@ -43,61 +46,72 @@ export function startWorker(context: TaskContext): Worker {
     drains: 0,
     claiming: false,
     again: false,
+    listening: undefined,
+    isStarted: false,
   }
-  const { engine, lookForWorkMs } = context.settings
-  const listening = context.settings.works ? listen(state) : undefined
-  if (context.settings.works) every(state, lookForWorkMs, () => claimAll(state))
-  every(state, Math.max(1, Math.floor(engine.leaseMs / 3)), () => beat(state))
-  every(state, sweepEveryMs, () => engine.sweep())
-  if (context.settings.works) void claimAll(state)
   return {
     get running() {
       return state.attempts.size
     },
+    start: () => {
+      if (!state.isStarted) start(state)
+    },
     drain: () => drain(state),
     close: async (graceMs) => {
-      await giveBackAll(state, graceMs)
+      await releaseAll(state, graceMs)
       state.closing.abort()
       for (const timer of state.timers.values()) context.settings.clock.clearTimeout(timer)
-      const stop = await listening
+      const stop = await state.listening
       stop?.()
     },
   }
 }
 
-/** How many milliseconds handlers have that were broken off. */
+function start(state: WorkerState): void {
+  state.isStarted = true
+  if (state.closing.signal.aborted) return
+  const { engine, workPollMs, runWorker } = state.context.settings
+  if (runWorker) state.listening = listen(state)
+  if (runWorker) every(state, workPollMs, () => claimAll(state))
+  every(state, Math.max(1, Math.floor(engine.leaseMs / 3)), () => sendHeartbeats(state))
+  every(state, sweepEveryMs, () => engine.sweep())
+  if (runWorker) void claimAll(state)
+}
+
+/** Milliseconds that handlers have after they were aborted. */
 const lastGraceMs = 1000
 
-async function giveBackAll(state: WorkerState, graceMs: number): Promise<void> {
+async function releaseAll(state: WorkerState, graceMs: number): Promise<void> {
   drain(state)
   await endsWithin(state, graceMs)
   for (const attempt of state.attempts) stopAttempt(attempt, 'released')
   await endsWithin(state, lastGraceMs)
-  // From here on everything is tried once.
+  // From here on every write is tried once.
   state.givenUp.abort()
   await Promise.all([...state.attempts].map((attempt) => attempt.over || release(attempt, state.context)))
 }
 
 function drain(state: WorkerState): () => void {
+  const { context } = state
   let lasts = true
   state.drains++
-  for (const attempt of state.attempts) attempt.leaving = true
+  for (const attempt of state.attempts) attempt.releasing = true
   return () => {
     if (lasts) state.drains--
     lasts = false
-    void claimAll(state)
+    if (state.isStarted && context.settings.runWorker) void claimAll(state)
   }
 }
 
 function listen(state: WorkerState): Promise<(() => void) | undefined> {
   const onWork = (): void => void claimAll(state)
   const onCancel = (id: string): void => {
-    for (const attempt of state.attempts) if (attempt.task.id === id) obey(attempt, 'cancelling')
+    for (const attempt of state.attempts) if (attempt.task.id === id) applyLeaseState(attempt, 'cancelling')
   }
   return listenForWork({ onWork, onCancel }, state.closing.signal, state.context)
 }
 
-/** Claims as long as there is work and room. Calls that come meanwhile make it look once more. */
+/** Claims as long as there is work and room. Calls that come meanwhile repeat the claim once. */
 async function claimAll(state: WorkerState): Promise<void> {
   state.again = true
   if (state.claiming) return
@@ -121,7 +135,7 @@ function room({ context, attempts, drains, closing }: WorkerState): number {
 
 function begin(state: WorkerState, attempt: Attempt): void {
   state.attempts.add(attempt)
-  // It was claimed while the worker was told to stop.
+  // It was claimed while a drain began.
   if (state.drains > 0) stopAttempt(attempt, 'released')
   void runTask(attempt, state.context).finally(() => {
     state.attempts.delete(attempt)
@@ -130,25 +144,25 @@ function begin(state: WorkerState, attempt: Attempt): void {
   })
 }
 
-async function beat({ attempts, context }: WorkerState): Promise<void> {
+async function sendHeartbeats({ attempts, context }: WorkerState): Promise<void> {
   const those = [...attempts].filter(({ over }) => !over)
   if (those.length === 0) return
   const states = await context.settings.engine.heartbeat(those.map(({ task }) => task))
-  those.forEach((attempt, index) => obey(attempt, states[index] ?? 'lost'))
+  those.forEach((attempt, index) => applyLeaseState(attempt, states[index] ?? 'lost'))
 }
 
-/** Does something again and again, each time so many milliseconds after the last has ended. */
+/** Repeats work, each time so many milliseconds after the last has ended. */
 function every(state: WorkerState, ms: number, work: () => Promise<unknown>): void {
   const name = String(state.timers.size)
   const { clock, onError } = state.context.settings
   const wait = (): void => {
-    if (!state.closing.signal.aborted) state.timers.set(name, quietTimer(clock, tick, ms))
+    if (!state.closing.signal.aborted) state.timers.set(name, unrefTimer(clock, tick, ms))
   }
   const tick = (): void => void work().catch(onError).finally(wait)
   wait()
 }
 
-/** Resolves when nothing is worked on any more, or after so many milliseconds. */
+/** Resolves when no attempt is left, or after so many milliseconds. */
 function endsWithin({ attempts, ends, context }: WorkerState, ms: number): Promise<void> {
   if (attempts.size === 0) return Promise.resolve()
   const { clock } = context.settings

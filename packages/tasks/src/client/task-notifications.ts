@@ -1,14 +1,14 @@
-import { type Client, isClientError, isHopeless } from '@x/client'
+import { type ClientExtensionHost, isClientError, isPermanent } from '@x/client'
 import { isJsonObject, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import { failurePause, longestPauseMs } from './pace.ts'
-import { readNews } from './read-answers.ts'
-import { rest } from './rest.ts'
+import { readNotification } from './read-answers.ts'
+import { sleep } from './sleep.ts'
 import type { TasksClientSettings } from './settings.ts'
 import { aboutTask } from './task-calls.ts'
 
 /** What a server tells of one task by itself. */
-export interface TaskNews {
+export interface TaskNotifications {
   /** Whether it tells now. */
   readonly isOpen: boolean
   /** The last that came and was not taken yet. */
@@ -20,7 +20,7 @@ export interface TaskNews {
 
 /** What listening takes. */
 export interface Listening {
-  readonly client: Client
+  readonly host: ClientExtensionHost
   readonly taskId: string
   readonly settings: TasksClientSettings
   readonly meta: JsonObject | undefined
@@ -28,9 +28,9 @@ export interface Listening {
 
 /**
  * Listens for the states of a task, over one request after the other (seps/2663-tasks-extension, task status notifications). A server that
- * does not tell is not asked again: whoever follows the task asks how it stands in any case.
+ * does not tell is not asked again: the task is polled in any case.
  */
-export function openNews({ client, taskId, settings, meta }: Listening): TaskNews {
+export function openNotifications({ host, taskId, settings, meta }: Listening): TaskNotifications {
   const controller = new AbortController()
   const { signal } = controller
   const { clock, random } = settings
@@ -51,19 +51,19 @@ export function openNews({ client, taskId, settings, meta }: Listening): TaskNew
     },
   })
   const listen = async (): Promise<void> => {
-    const how = { ...aboutTask({ signal, meta }), named: undefined, onNotification }
+    const options = { ...aboutTask({ signal, meta }), named: undefined, onNotification }
     for (let ends = 0; ; ends += 1) {
       try {
-        await client.request('subscriptions/listen', { notifications: { taskIds: [taskId] } }, how)
+        await host.request('subscriptions/listen', { notifications: { taskIds: [taskId] } }, options)
       } catch (error) {
-        if (!isClientError(error) || isHopeless(error)) return
+        if (!isClientError(error) || isPermanent(error)) return
       } finally {
         // A stream that stood for a while is none of a row of failures.
         if (isOpen && clock.now() - openedAt >= longestPauseMs) ends = 0
         if (isOpen) wake()
         isOpen = false
       }
-      await rest(failurePause(ends, random), { clock, signal })
+      await sleep(failurePause(ends, random), { clock, signal })
     }
   }
   // It ends with `close`, which rejects the waits in it.
@@ -102,7 +102,7 @@ function hearing(taskId: string, { opened, changed }: Listener): (message: RpcNo
       openId = id
       opened()
     } else if (method === 'notifications/tasks' && openId === id) {
-      const read = readNews(params, taskId)
+      const read = readNotification(params, taskId)
       if ('value' in read) changed(read.value)
     }
     return openId === id

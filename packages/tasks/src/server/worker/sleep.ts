@@ -1,16 +1,16 @@
 import { offAbort, onAbort } from '@x/schema'
-import { quietTimer } from '../quiet-timer.ts'
+import { unrefTimer } from '../unref-timer.ts'
 import type { TaskContext } from '../task-context.ts'
 
 /** Waits so many milliseconds, or until the signal aborts; does not keep the process alive. */
-export function pause(ms: number, signal: AbortSignal, { settings: { clock } }: TaskContext): Promise<void> {
+export function sleep(ms: number, signal: AbortSignal, { settings: { clock } }: TaskContext): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       clock.clearTimeout(timer)
       offAbort(signal, end)
       resolve()
     }
-    const timer = quietTimer(clock, end, ms)
+    const timer = unrefTimer(clock, end, ms)
     onAbort(signal, end)
   })
 }

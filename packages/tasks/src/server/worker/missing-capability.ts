@@ -1,7 +1,7 @@
-import { type Call, errorCodes, isJsonObject, type JsonObject, type RpcResponse } from '@x/schema'
+import { createCall, errorCodes, isJsonObject, type JsonObject, type RpcResponse } from '@x/schema'
 import type { TaskWork } from '../payload.ts'
 import type { TaskContext } from '../task-context.ts'
-import type { Unserved } from './leave-to-others.ts'
+import type { MissingCapability } from './requeue.ts'
 
 /** A call that was made for a task. */
 export interface MadeCall {
@@ -9,32 +9,32 @@ export interface MadeCall {
   readonly signal: AbortSignal
 }
 
-/** What a response says that the server inside lacks: the tool of the call, or all of them. Undefined for every other response. */
-export async function lackOf(
+/** Returns what the server lacks according to a response: the tool of the call, or all tools. Undefined for every other response. */
+export async function missingCapabilityOf(
   response: RpcResponse,
   made: MadeCall,
   context: TaskContext,
-): Promise<Unserved | undefined> {
+): Promise<MissingCapability | undefined> {
   if (!('error' in response)) return undefined
   const { code } = response.error
-  // A handler may refuse with the codes of a server without the tool, or without any.
+  // A handler may throw the codes of a server without the tool, or without any.
   if (code !== errorCodes.invalidParams && code !== errorCodes.methodNotFound) return undefined
   if (await hasTool(made, context)) return undefined
   const tool = JSON.stringify(made.work.params['name'])
   return { code: errorCodes.invalidParams, what: `the tool ${tool}: it was taken away, or hidden from its caller` }
 }
 
-/** How many pages are read before the tool is taken for one that is there. */
-const mostPages = 1000
+/** The pages that are read before the tool counts as present. */
+const maxPages = 1000
 
-/** Whether the server inside lists the tool for the caller of a task. */
-async function hasTool({ work, signal }: MadeCall, { exchange }: TaskContext): Promise<boolean> {
+/** Tells whether the server lists the tool for the caller of a task. */
+async function hasTool({ work, signal }: MadeCall, { inner }: TaskContext): Promise<boolean> {
   const { name, _meta = {} } = work.params
-  const call: Call = { signal, principal: work.principal, movable: false, notify: () => {} }
+  const call = createCall({ signal, principal: work.principal })
   let cursor: JsonObject = {}
-  for (let page = 0; page < mostPages; page++) {
+  for (let page = 0; page < maxPages; page++) {
     const request = { jsonrpc: '2.0', id: `page-${page}`, method: 'tools/list', params: { ...cursor, _meta } } as const
-    const listed = await exchange(request, call)
+    const listed = await inner(request, call)
     if ('error' in listed) return listed.error.code !== errorCodes.methodNotFound
     const { tools, nextCursor } = listed.result
     if (Array.isArray(tools) && tools.some((tool) => isJsonObject(tool) && tool['name'] === name)) return true

@@ -1,7 +1,7 @@
 import { type Clock, offAbort, onAbort } from '@x/schema'
 
 /** What a wait goes by. */
-export interface Resting {
+export interface SleepOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
   /** Is given what ends the wait early. */
@@ -9,7 +9,7 @@ export interface Resting {
 }
 
 /** Waits, or rejects with the signal's reason. */
-export async function rest(ms: number, { clock, signal, wakeBy }: Resting): Promise<void> {
+export async function sleep(ms: number, { clock, signal, wakeBy }: SleepOptions): Promise<void> {
   signal.throwIfAborted()
   let timer: unknown
   let cancel = (): void => {}

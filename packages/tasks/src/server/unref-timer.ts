@@ -1,7 +1,7 @@
 import { type Clock, quieten } from '@x/schema'
 
 /** Sets a timer that, where the platform can, does not keep the process alive. */
-export function quietTimer(clock: Clock, run: () => void, ms: number): unknown {
+export function unrefTimer(clock: Clock, run: () => void, ms: number): unknown {
   const timer = clock.setTimeout(run, ms)
   quieten(timer)
   return timer

@@ -1,0 +1,74 @@
+import { isJsonObject } from '@x/schema'
+import { isTaskId, longestId } from './read-answers.ts'
+import type { KnownTask } from './task-calls.ts'
+import { TaskError } from './task-error.ts'
+
+/**
+ * A task that this process or another can resume, as plain JSON. It is a secret where the server knows no users: whoever has it can read
+ * the result, and cancel the task.
+ */
+export type SerializedTask = {
+  /** The server that runs it: the URL of the connection. */
+  readonly target: string
+  /** The user that it runs for; null where the server knows none. */
+  readonly user: string | null
+  readonly taskId: string
+  /** The tool that it runs. */
+  readonly tool: string
+  /** The keys of requests for input that were answered: they are not answered again. */
+  readonly answered: readonly string[]
+}
+
+/** The user and the server of a client's tasks. */
+export interface TaskOwner {
+  readonly target: string | undefined
+  readonly user: string | null | undefined
+}
+
+/** The parts of a {@link SerializedTask} that was checked. */
+export interface ResumedTask extends KnownTask {
+  readonly answered: readonly string[]
+}
+
+/** Serializes a task for its owner. Throws {@link TaskError} `unidentified`. */
+export function serializeTask({ taskId, tool, answered }: ResumedTask, owner: TaskOwner): SerializedTask {
+  return { ...identified(owner), taskId, tool, answered }
+}
+
+// As many as a call may be asked in all its rounds where nobody says otherwise.
+const mostAnswered = 1000
+
+/** Parses a serialized task, which anybody may have altered. Throws {@link TaskError} unless it is this owner's. */
+export function parseSerializedTask(serialized: unknown, owner: TaskOwner): ResumedTask {
+  const { target, user } = identified(owner)
+  if (!isJsonObject(serialized)) throw malformed('it must be an object, as task.serialize() returns it')
+  const { taskId, tool, answered } = serialized
+  if (!isTaskId(taskId)) throw malformed(`its taskId must be a text of 1 to ${longestId} characters`)
+  if (typeof tool !== 'string' || tool.length > longestId) throw malformed('its tool must be the name of a tool')
+  if (!isKeys(answered)) throw malformed(`its answered must be at most ${mostAnswered} keys`)
+  if (serialized.target !== target)
+    throw new TaskError('foreign', `The serialized task is not one of ${target}`, { tool })
+  if (serialized.user !== user) throw new TaskError('foreign', 'The serialized task is not one of this user', { tool })
+  return { taskId, tool, answered }
+}
+
+function isKeys(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length <= mostAnswered && value.every((key) => typeof key === 'string')
+}
+
+function identified({ target, user }: TaskOwner): { readonly target: string; readonly user: string | null } {
+  if (target === undefined) {
+    const message = 'This connection has no URL that says which server it leads to: give the extension tasks a `target`'
+    throw new TaskError('unidentified', message)
+  }
+  if (user === undefined) {
+    const message =
+      'To serialize tasks, say whose they are: give the extension tasks a `user`, or null where the server knows none'
+    throw new TaskError('unidentified', message)
+  }
+  return { target, user }
+}
+
+function malformed(why: string): TaskError {
+  return new TaskError('malformed', `Not a serialized task: ${why}`)
+}

@@ -1,0 +1,44 @@
+/** The reason why a task has no result, or could not be followed; the closed table of {@link TaskError}. */
+export type TaskErrorCode =
+  /** The server cancelled it, because it was asked to or by itself. */
+  | 'cancelled'
+  /** The server does not know it any more, or it is not this user's. */
+  | 'expired'
+  /** The server was unreachable for too long: the cause is the last error. The task may go on. */
+  | 'unreachable'
+  /** It had not ended when the time for it was over. */
+  | 'timeout'
+  /** A serialized task is another server's or another user's. */
+  | 'foreign'
+  /** The value to be resumed is not a serialized task. */
+  | 'malformed'
+  /** Tasks cannot be serialized, because their user or server was not given. */
+  | 'unidentified'
+  /** An answer has a key that the task does not ask now, so nothing was sent. */
+  | 'not_asked'
+
+/**
+ * A task without a result. One that failed by an error of the protocol rejects with the `ClientError` that its call would have
+ * rejected with.
+ */
+export class TaskError extends Error {
+  override readonly name = 'TaskError'
+  readonly code: TaskErrorCode
+  /** The tool that the task runs; undefined where no task was found. */
+  readonly tool: string | undefined
+
+  constructor(
+    code: TaskErrorCode,
+    message: string,
+    { tool, cause }: { readonly tool?: string | undefined; readonly cause?: unknown } = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.tool = tool
+  }
+}
+
+/** Tells whether a value is a {@link TaskError}, from this copy of the package or another. */
+export function isTaskError(error: unknown): error is TaskError {
+  return error instanceof Error && error.name === 'TaskError' && 'code' in error && 'tool' in error
+}

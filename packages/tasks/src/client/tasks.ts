@@ -1,0 +1,178 @@
+import {
+  type CallOptions,
+  type Client,
+  ClientError,
+  type ClientExtension,
+  type ClientExtensionHost,
+  type ClientExtensionInstance,
+  type Progress,
+  type ToolCall,
+} from '@x/client'
+import type { CallToolResult, JsonObject } from '@x/schema'
+import { tasksCapability, tasksExtension } from '../schema/extension.ts'
+import type { CreateTaskResult } from '../schema/task.ts'
+import { createTaskHandle } from './create-task-handle.ts'
+import { type OpenTask, openTask } from './open-task.ts'
+import { readCreated } from './read-answers.ts'
+import { parseSerializedTask } from './serialized-task.ts'
+import { type TasksClientOptions, type TasksClientSettings, tasksSettings } from './settings.ts'
+import { cancelTask, errorPlace } from './task-calls.ts'
+import type { TaskHandle } from './task-handle.ts'
+import { taskResult } from './task-result.ts'
+
+/** The options of a call that may become a task. */
+export interface TaskCallOptions extends CallOptions {
+  /** Receives the task when the call becomes one, and is awaited; goes before the extension's `onTask`. */
+  readonly onTask?: TasksClientOptions['onTask']
+}
+
+/** The outcome of a started call: the server decides whether it becomes a task. */
+export type StartedCall =
+  | { readonly status: 'task'; readonly task: TaskHandle }
+  | { readonly status: 'complete'; readonly result: CallToolResult }
+
+/** The member `tasks` of a client. */
+export interface TaskCalls {
+  /** Calls a tool, and leaves the task to the caller if it becomes one. */
+  start(name: string, args?: JsonObject, options?: TaskCallOptions): Promise<StartedCall>
+  /** Resumes a task that was serialized, in this process or another. Throws `TaskError` for one that is not this client's. */
+  resume(serialized: unknown): TaskHandle
+  /** Calls a tool and follows its task to the result, as `client.callTool` does, with an `onTask` of this call. */
+  call(name: string, args?: JsonObject, options?: TaskCallOptions): Promise<CallToolResult>
+}
+
+/**
+ * Lets the calls of a client become tasks (seps/2663-tasks-extension): calls of tools declare the extension, and `client.callTool`
+ * follows a task to its result. Throws `RangeError` for a number that makes no sense.
+ *
+ * @example
+ * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [tasks()] })
+ * const { content } = await client.callTool('import_everything')
+ */
+export function tasks(options: TasksClientOptions = {}): ClientExtension<'tasks', TaskCalls> {
+  // Throws at once for a number that makes no sense.
+  tasksSettings(options, undefined)
+  return {
+    side: 'client',
+    name: 'tasks',
+    identifier: tasksExtension,
+    // Its requests declare the capability, each by itself: a call that declares it must handle both results, as `manual` does not.
+    start: (host) => startTasks(options, host),
+  }
+}
+
+/**
+ * Returns the member `tasks` of a client whose type does not show its extensions, as that of a session. Throws `TypeError` when the
+ * client has none.
+ */
+export function tasksOf(client: Client): TaskCalls {
+  const found: unknown = 'tasks' in client ? client.tasks : undefined
+  if (isTaskCalls(found)) return found
+  throw new TypeError('The client has no tasks: give createClient `extensions: [tasks()]` of @x/tasks/client')
+}
+
+function isTaskCalls(value: unknown): value is TaskCalls {
+  if (typeof value !== 'object' || value === null) return false
+  return ['start', 'resume', 'call'].every((name) => name in value)
+}
+
+function startTasks(options: TasksClientOptions, host: ClientExtensionHost): ClientExtensionInstance<TaskCalls> {
+  const context: TasksContext = { host, settings: tasksSettings(options, host.url) }
+  // Replaced by the call behind this extension, which completes result types of the extensions after it.
+  let callTool = host.callTool
+  const call = async (name: string, args: JsonObject = {}, given: TaskCallOptions = {}): Promise<CallToolResult> => {
+    const outcome = await begin({ ...context, callTool }, { name, args, options: given })
+    if (outcome.resultType === 'other') throw outcome.error
+    return outcome.resultType === 'complete' ? outcome.result : finish(outcome.task, given)
+  }
+  return {
+    api: {
+      call,
+      start: async (name, args = {}, given = {}) => {
+        const outcome = await begin({ ...context, callTool }, { name, args, options: given })
+        if (outcome.resultType === 'other') throw outcome.error
+        if (outcome.resultType === 'complete') return { status: 'complete', result: outcome.result }
+        const task = createTaskHandle(outcome.task)
+        await notifyTask(task, given, context.settings)
+        return { status: 'task', task }
+      },
+      resume: (serialized) =>
+        createTaskHandle(openTask({ ...parseSerializedTask(serialized, context.settings), ...context })),
+    },
+    wrapToolCall: (next) => {
+      callTool = next
+      return async (name, args, given) => {
+        const outcome = await begin({ ...context, callTool: next }, { name, args, options: given })
+        if (outcome.resultType !== 'task') return outcome
+        return { resultType: 'complete', result: await finish(outcome.task, given) }
+      }
+    },
+  }
+}
+
+interface TasksContext {
+  readonly host: ClientExtensionHost
+  readonly settings: TasksClientSettings
+}
+
+interface Beginning {
+  readonly name: string
+  readonly args: JsonObject
+  readonly options: TaskCallOptions
+}
+
+type Begun = Awaited<ReturnType<ToolCall>> | { readonly resultType: 'task'; readonly task: OpenTask }
+
+/** Calls the tool, through its rounds, to its result or the task that it becomes. */
+async function begin(
+  { callTool, host, settings }: TasksContext & { readonly callTool: ToolCall },
+  { name, args, options }: Beginning,
+): Promise<Begun> {
+  const state = { progress: 0 }
+  const outcome = await callTool(name, args, callOptions(options, state))
+  if (outcome.resultType === 'complete' || outcome.result['resultType'] !== 'task') return outcome
+  const created = checkCreated(outcome.result, host, name)
+  const { progress } = state
+  const { taskId } = created
+  return {
+    resultType: 'task',
+    task: openTask({ taskId, tool: name, answered: [], seed: created, progress, host, settings }),
+  }
+}
+
+/** Returns the options of a call that may become a task; writes the progress that it had into `state`. */
+function callOptions({ onTask: _, ...options }: TaskCallOptions, state: { progress: number }): CallOptions {
+  const { onProgress, capabilities = {} } = options
+  const extensions = { ...capabilities.extensions, ...tasksCapability.extensions }
+  const onNext = ({ progress, ...more }: Progress): void => {
+    state.progress = Math.max(state.progress, progress)
+    onProgress?.({ progress, ...more })
+  }
+  return { ...options, capabilities: { ...capabilities, extensions }, ...(onProgress && { onProgress: onNext }) }
+}
+
+function checkCreated(result: JsonObject, host: ClientExtensionHost, name: string): CreateTaskResult {
+  const read = readCreated(result)
+  if ('value' in read) return read.value
+  throw new ClientError('invalid_result', `the task is not valid at ${read.issue}`, errorPlace(host, name))
+}
+
+/** Follows a task of which the caller may have no handle. When that fails, the server is asked to cancel it. */
+async function finish(task: OpenTask, options: TaskCallOptions): Promise<CallToolResult> {
+  try {
+    await notifyTask(createTaskHandle(task), options, task.settings)
+    return await taskResult(task, options)
+  } catch (error) {
+    if (task.settings.cancelsOnAbort && !task.isOver) abandon(task, options)
+    throw error
+  }
+}
+
+/** Asks for the end of a task. Nobody waits for the answer: a task that is not cancelled expires. */
+function abandon(task: OpenTask, { meta, timeoutMs, maxTotalMs }: CallOptions): void {
+  cancelTask({ ...task, options: { meta, timeoutMs, maxTotalMs } }).catch(() => {})
+}
+
+async function notifyTask(task: TaskHandle, { onTask }: TaskCallOptions, settings: TasksClientSettings): Promise<void> {
+  await (onTask ?? settings.onTask)?.(task)
+}

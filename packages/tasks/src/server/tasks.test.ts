@@ -1,0 +1,189 @@
+import { createCall, errorResponse, errorCodes, McpError, type Middleware, type ServerExtension } from '@x/schema'
+import { createServer, tool } from '@x/server'
+import { describe, expect, test } from 'vitest'
+import type { TaskEngine } from '../engines/engine.ts'
+import { memoryEngine } from '../engines/memory-engine.ts'
+import { createFleet, textOf } from '../testing/fleet.ts'
+import { tasks } from './tasks.ts'
+
+const greet = tool('greet', { description: 'Greets', task: 'required', run: () => 'Hello!' })
+const settled = (): Promise<void> => new Promise(setImmediate)
+
+/** An engine that writes down what is asked of it. */
+function recording(engine: TaskEngine = memoryEngine()): { readonly engine: TaskEngine; readonly asked: string[] } {
+  const asked: string[] = []
+  const proxied = new Proxy(engine, {
+    get: (target, key, receiver) => {
+      const member: unknown = Reflect.get(target, key, receiver)
+      if (typeof member === 'function') asked.push(String(key))
+      return member
+    },
+  })
+  return { engine: proxied, asked }
+}
+
+function listRequest() {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  return { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } } as const
+}
+
+describe('a server with tasks', () => {
+  test('asks nothing of its engine before the first request', async () => {
+    const { engine, asked } = recording()
+    await using server = createServer({ name: 'demo', version: '1', tools: [greet], extensions: [tasks({ engine })] })
+    await settled()
+    expect(asked).toEqual([])
+    await server.exchange(listRequest(), createCall())
+    expect(asked).toEqual(expect.arrayContaining(['listen', 'claim']))
+  })
+
+  test('begins to work with ready(), which an instance without requests calls itself', async () => {
+    const engine = memoryEngine()
+    const accepting = createFleet(() => engine).add([greet], { runWorker: false })
+    const taskId = await accepting.start('greet')
+    await using server = createServer({ name: 'worker', version: '1', tools: [greet], extensions: [tasks({ engine })] })
+    await settled()
+    expect((await accepting.see(taskId)).status).toBe('working')
+    expect(await server.ready()).toBe(true)
+    while ((await server.tasks.get(taskId))?.status !== 'completed') await settled()
+    expect((await accepting.see(taskId)).status).toBe('completed')
+  })
+
+  test('is not ready while its engine cannot be reached, and reports that', async () => {
+    let isAway = true
+    const errors: unknown[] = []
+    const engine: TaskEngine = {
+      ...memoryEngine(),
+      ping: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve()),
+    }
+    await using server = createServer({
+      name: 'demo',
+      version: '1',
+      onError: (error) => void errors.push(error),
+      extensions: [tasks({ engine })],
+    })
+    expect([await server.ready(), errors]).toEqual([false, [new Error('away')]])
+    isAway = false
+    expect(await server.ready()).toBe(true)
+  })
+
+  test('closes its engine once with itself, and starts no worker after that', async () => {
+    const { engine, asked } = recording()
+    const server = createServer({ name: 'demo', version: '1', tools: [greet], extensions: [tasks({ engine })] })
+    await Promise.all([server.close(), server.close()])
+    await server.exchange(listRequest(), createCall())
+    await settled()
+    expect(asked).toEqual(['close'])
+  })
+
+  test('reports failures in the background to its own onError', async () => {
+    const errors: unknown[] = []
+    const engine: TaskEngine = { ...memoryEngine(), claim: () => Promise.reject(new Error('no claims')) }
+    await using server = createServer({
+      name: 'demo',
+      version: '1',
+      onError: (error) => void errors.push(error),
+      extensions: [tasks({ engine })],
+    })
+    await server.ready()
+    await settled()
+    expect(errors).toEqual([new Error('no claims')])
+  })
+
+  test('shows its operator every task, whoever’s it is, and its running tasks', async () => {
+    const { server, start } = createFleet().add([greet], { runWorker: false })
+    const taskId = await start('greet', {}, { principal: { subject: 'ada' } })
+    expect(await server.tasks.get(taskId)).toMatchObject({ taskId, status: 'working' })
+    expect([await server.tasks.get('other'), server.tasks.running]).toEqual([undefined, 0])
+  })
+
+  test('does not work after undrain when it runs no worker', async () => {
+    const { server, start, see } = createFleet().add([greet], { runWorker: false })
+    const taskId = await start('greet')
+    server.drain()()
+    await settled()
+    expect((await see(taskId)).status).toBe('working')
+  })
+})
+
+/** The order in which three extensions stand in a list. */
+const permutations = [
+  ['tasks', 'authorizing', 'counting'],
+  ['tasks', 'counting', 'authorizing'],
+  ['authorizing', 'tasks', 'counting'],
+  ['authorizing', 'counting', 'tasks'],
+  ['counting', 'tasks', 'authorizing'],
+  ['counting', 'authorizing', 'tasks'],
+] as const
+
+describe.each(permutations)('the extensions %s, %s and %s', (...order) => {
+  function composed() {
+    const passed: string[] = []
+    const noting =
+      (name: string): Middleware =>
+      (next) =>
+      (request, call) => {
+        passed.push(`${name} ${request.method}`)
+        return next(request, call)
+      }
+    const authorize: Middleware = (next) => async (request, call) => {
+      if (call.principal?.scopes?.includes('work')) return next(request, call)
+      return errorResponse(request.id, new McpError(errorCodes.invalidParams, 'not authorized'))
+    }
+    const authorizing: ServerExtension<'authorizing', undefined> = {
+      side: 'server',
+      name: 'authorizing',
+      identifier: 'com.example/authorizing',
+      needsPrincipal: true,
+      middleware: (next) => noting('authorizing')(authorize(next)),
+    }
+    const counting: ServerExtension<'counting', undefined> = {
+      side: 'server',
+      name: 'counting',
+      identifier: 'com.example/counting',
+      middleware: noting('counting'),
+    }
+    const engine = memoryEngine()
+    const all = { tasks: tasks({ engine }), authorizing, counting }
+    const server = createServer({
+      name: 'demo',
+      version: '1',
+      tools: [greet],
+      use: [noting('use')],
+      extensions: order.map((name) => all[name]),
+    })
+    return { server, engine, passed }
+  }
+
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+  }
+  const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'greet', _meta } } as const
+  const principal = { subject: 'ada', scopes: ['work'] }
+
+  test('authorize a call when its task is made, and not again when it is worked on', async () => {
+    const { server, engine, passed } = composed()
+    const response = await server.exchange(request, createCall({ principal }))
+    const taskId = 'result' in response ? String(response.result['taskId']) : ''
+    const done = async () => (await engine.inspect(taskId))?.status === 'completed'
+    while (!(await done())) await settled()
+    expect(textOf((await engine.inspect(taskId))?.result)).toBe('Hello!')
+    // Middleware that does not authorize is around both, in this order whatever that of the list is.
+    expect(passed).toEqual(['use tools/call', 'authorizing tools/call', 'counting tools/call', 'counting tools/call'])
+    expect(server.needsPrincipal).toBe(true)
+    await server.close()
+  })
+
+  test('make no task for a caller without authorization', async () => {
+    const { server, passed } = composed()
+    const response = await server.exchange(request, createCall({ principal: { subject: 'eve' } }))
+    await settled()
+    expect(response).toMatchObject({ error: { message: 'not authorized' } })
+    expect(passed).toEqual(['use tools/call', 'authorizing tools/call'])
+    await server.close()
+  })
+})

@@ -1,0 +1,89 @@
+import type { ExtensionHost, ExtensionInstance, Middleware, ServerExtension } from '@x/schema'
+import { backgroundKey, withContext } from '@x/schema'
+import { tasksCapability, tasksExtension } from '../schema/extension.ts'
+import type { DetailedTask } from '../schema/task.ts'
+import { backgroundOf } from './take-on.ts'
+import { listenToTasks } from './listen-tasks.ts'
+import { checkOptions, type CheckedOptions, type TaskOptions, taskSettings } from './options.ts'
+import { showTask } from './show-task.ts'
+import type { TaskContext } from './task-context.ts'
+import { taskMethods } from './task-requests.ts'
+import { createTaskWatch } from './task-watch.ts'
+import { createWorker, type Worker } from './worker/worker.ts'
+
+/** The member `tasks` of a server: the operator's view. Nothing of it checks a caller, so never give a client what it returns. */
+export interface TasksApi {
+  /** Tasks that this instance works on now. */
+  readonly running: number
+  /** Returns a task, whoever its owner is; undefined when there is none. Rejects when the engine cannot be reached. */
+  get(id: string): Promise<DetailedTask | undefined>
+}
+
+/**
+ * Lets calls of tools run as tasks, as the tools say with `task`, and works on them: the journal of a handler is stored step by step,
+ * and any instance with the same engine continues it (seps/2663-tasks-extension).
+ *
+ * The engine is opened, and the worker begins, with the first request or the first `ready()` of the server, which hosts ask for
+ * `/readyz`. An instance without either, which only works on the tasks of others, calls `await server.ready()` itself. Closing the
+ * server releases its tasks for other instances and closes the engine, also one that was given with `engine`.
+ *
+ * Throws `RangeError` for an option that makes no sense.
+ *
+ * @example
+ * const server = createServer({ ...definition, extensions: [tasks({ store: 'pglite:./.mcp-tasks' })] })
+ */
+export function tasks(options: TaskOptions = {}): ServerExtension<'tasks', TasksApi> {
+  const checked = checkOptions(options)
+  return {
+    side: 'server',
+    name: 'tasks',
+    identifier: tasksExtension,
+    capabilities: tasksCapability.extensions[tasksExtension],
+    start: (host) => startTasks(checked, host),
+  }
+}
+
+function startTasks(options: CheckedOptions, host: ExtensionHost): ExtensionInstance<TasksApi> {
+  const settings = taskSettings(options, host)
+  const { engine } = settings
+  const context: TaskContext = {
+    inner: host.inner,
+    settings,
+    watch: createTaskWatch(settings.bus, settings.onError),
+  }
+  const worker = createWorker(context)
+  return {
+    api: {
+      get running() {
+        return worker.running
+      },
+      get: async (id) => {
+        const row = await engine.inspect(id)
+        return row && showTask(row, settings)
+      },
+    },
+    methods: taskMethods(context),
+    middleware: createMiddleware(worker, context),
+    ready: async () => {
+      worker.start()
+      await engine.ping()
+      return true
+    },
+    drain: () => worker.drain(),
+    close: async ({ graceMs }) => {
+      await worker.close(graceMs)
+      await engine.close()
+    },
+  }
+}
+
+function createMiddleware(worker: Worker, context: TaskContext): Middleware {
+  return (next) => (request, call) => {
+    worker.start()
+    const { method } = request
+    // The one request that may be answered with a task (seps/2663-tasks-extension, supported methods).
+    if (method === 'tools/call')
+      return next(request, withContext(call, backgroundKey, backgroundOf(request, call, context)))
+    return method === 'subscriptions/listen' ? listenToTasks(request, call, { ...context, next }) : next(request, call)
+  }
+}
