@@ -1,12 +1,6 @@
-export {
-  type ClientSession,
-  type ClientSessions,
-  createSessionsClient,
-  type SessionsClient,
-  type SessionsClientOptions,
-} from './client/create-sessions-client.ts'
-export type { KeptSession } from './client/kept-session.ts'
-export { isSessionNotFound } from './client/not-found.ts'
+export { type ClientSession, type ClientSessions, sessions, type SessionsOptions } from './client/sessions.ts'
+export type { SerializedSession } from './client/serialized-session.ts'
+export { isSessionNotFound } from './client/is-session-not-found.ts'
 export { isSessionError, SessionError, type SessionErrorCode } from './client/session-error.ts'
 export {
   sessionHeader,

@@ -1,10 +1,14 @@
-export { defineSessions, type Sessions } from './server/define-sessions.ts'
-export { withSessions } from './server/with-sessions.ts'
+export {
+  sessions,
+  type Sessions,
+  type SessionsApi,
+  type SessionsOptions,
+  type StatelessSessionsOptions,
+} from './server/sessions.ts'
 export { sessionResources, type SessionResources, type SessionResourcesOptions } from './server/session-resources.ts'
 export { SessionUsageError } from './server/session-usage-error.ts'
-export type { Session } from './server/session.ts'
-export type { SessionHooks, SessionRules } from './server/session-rules.ts'
-export type { Ledger } from './server/ledger.ts'
+export type { CallView } from './server/opened-session.ts'
+export type { Session, SessionView } from './server/session.ts'
 export type {
   Awaitable,
   DeletedSession,

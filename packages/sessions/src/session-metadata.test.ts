@@ -85,5 +85,5 @@ test.each([
   ['a _meta that inherits it', { _meta: JSON.parse(`{"__proto__":{"${sessionKey}":{"sessionId":"a"}}}`) }],
   ['a _meta that is no object', { _meta: 'x' }],
 ])('%s name no session', (_title, params) => {
-  expect(isJsonObject(params) && sessionIn(params)).toBeUndefined()
+  expect(isJsonObject(params) && sessionIn(params, sessionKey)).toBeUndefined()
 })

@@ -12,33 +12,80 @@ export const sessionHeader = 'Mcp-Session-Id'
 /** The methods of the extension. */
 export const sessionMethods = { create: 'sessions/create', delete: 'sessions/delete' } as const
 
-/** What stands in `_meta` under {@link sessionKey} (seed data-layer-sessions, SessionMetadata). */
+/** The names of one kind of sessions on the wire. */
+export interface SessionNames {
+  /** The member that the extension adds to a server or client. */
+  readonly name: string
+  /** The extension's identifier, in reverse DNS. */
+  readonly identifier: string
+  /** The key in `_meta`. */
+  readonly key: string
+  readonly header: string
+  readonly methods: { readonly create: string; readonly delete: string }
+  /** True for the names of the draft, false for those of a further kind. */
+  readonly isStandard: boolean
+}
+
+const standardNames: SessionNames = {
+  name: 'sessions',
+  identifier: 'io.modelcontextprotocol/sessions',
+  key: sessionKey,
+  header: sessionHeader,
+  methods: sessionMethods,
+  isStandard: true,
+}
+
+const validName = /^[a-z][a-zA-Z0-9]{0,31}$/
+
+/**
+ * Returns the names of a kind of sessions: those of the draft for `sessions`, derived ones for others, so that a request can be within
+ * one session of each kind. Throws a `TypeError` for a name that cannot stand in a method or a header.
+ */
+export function sessionNames(name: string): SessionNames {
+  if (name === standardNames.name) return standardNames
+  if (!validName.test(name)) {
+    throw new TypeError('sessions: name must be 1 to 32 letters and digits that begin with a lower-case letter')
+  }
+  return {
+    name,
+    identifier: `x.sessions/${name}`,
+    key: `x.sessions/${name}`,
+    header: `${sessionHeader}-${name}`,
+    methods: { create: `${name}/create`, delete: `${name}/delete` },
+    isStandard: false,
+  }
+}
+
+/** The value in `_meta` under {@link sessionKey} (seed data-layer-sessions, SessionMetadata). */
 export type SessionMetadata = {
   /** The session's id: visible ASCII. */
   readonly sessionId: string
-  /** When the session ends, in ISO 8601; a hint for people. */
+  /** The end of the session, in ISO 8601; a hint for people. */
   readonly expiresAt?: string | undefined
-  /** What the server gave the client to keep; the client sends it as it came. */
+  /** The server's state of the session, sealed; the client sends it as it came. */
   readonly state?: string | undefined
 }
 
-/** The longest id that is looked at, in characters: it has to fit into a header. */
+/** The maximum length of an id, in characters: it has to fit into a header. */
 export const maxSessionId = 2048
 
-/** The longest state that is looked at, in characters. */
+/** The maximum length of a state, in characters. */
 export const maxState = 262_144
 
 const visibleAscii = /^[\x21-\x7e]+$/
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
-/** The session that a request or a result names: its metadata, what is wrong with it, or undefined for no session. */
-export function sessionIn(holder: JsonObject | undefined): SessionMetadata | { readonly issue: string } | undefined {
+/** Returns the session that a request or a result names: its metadata, the issue with it, or undefined for no session. */
+export function sessionIn(
+  holder: JsonObject | undefined,
+  key: string,
+): SessionMetadata | { readonly issue: string } | undefined {
   const meta = holder?._meta
-  if (!isJsonObject(meta) || !Object.hasOwn(meta, sessionKey)) return undefined
-  return parseSessionMetadata(meta[sessionKey])
+  if (!isJsonObject(meta) || !Object.hasOwn(meta, key)) return undefined
+  return parseSessionMetadata(meta[key])
 }
 
-/** Session metadata as a peer sent it; members that are not known are left out. */
+/** Parses session metadata as a peer sent it; unknown members are left out. */
 export function parseSessionMetadata(value: unknown): SessionMetadata | { readonly issue: string } {
   if (!isJsonObject(value)) return { issue: 'must be an object with a sessionId' }
   const [sessionId, expiresAt, state] = ['sessionId', 'expiresAt', 'state'].map((name) =>

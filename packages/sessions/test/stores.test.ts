@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { type Context, createServer, tool } from '@x/server'
-import { createSessionsClient, isSessionNotFound } from '@x/sessions/client'
-import { defineSessions, type Sessions, withSessions } from '@x/sessions/server'
+import { createClient } from '@x/client'
+import { type ClientSessions, isSessionNotFound, sessions as clientSessions } from '@x/sessions/client'
+import { type Sessions, sessions as serverSessions } from '@x/sessions/server'
 import { memoryStore, randomKey, sealed, type StateStore, stored } from '@x/state-codec'
 import { createStateTable, postgresStore } from '@x/state-codec/postgres'
 import { redisStore } from '@x/state-codec/redis'
@@ -16,7 +16,7 @@ type Notes = { readonly notes: readonly string[] }
 /** Two instances of one server, each with its own connection to the store. */
 interface Fleet {
   readonly sessions: readonly Sessions<Notes>[]
-  readonly clients: readonly ReturnType<typeof createSessionsClient>[]
+  readonly clients: readonly { readonly sessions: ClientSessions }[]
 }
 
 function fleetOf(stores: readonly StateStore[], options: { readonly large?: boolean } = {}): Fleet {
@@ -24,7 +24,7 @@ function fleetOf(stores: readonly StateStore[], options: { readonly large?: bool
   const instances = stores.map((store) => {
     const stateCodec = options.large === true ? stored({ store }) : undefined
     const state = { schema: z.object({ notes: z.array(z.string()) }), initial: { notes: [] } as Notes }
-    const sessions = defineSessions({ codec, stateCodec, store, state })
+    const sessions = serverSessions({ codec, stateCodec, store, state })
     const note = tool('note', {
       description: 'Notes a text',
       input: z.object({ text: z.string(), careful: z.boolean().optional() }),
@@ -35,13 +35,24 @@ function fleetOf(stores: readonly StateStore[], options: { readonly large?: bool
         return session.state.notes.map((one) => one.slice(0, 10)).join(' ')
       },
     })
-    const server = createServer({ name: 'demo', version: '1', state: false, strictReplay: false, tools: [note] })
-    return { sessions, exchange: withSessions(server, sessions) }
+    const server = createServer({
+      name: 'demo',
+      version: '1',
+      state: false,
+      strictReplay: false,
+      tools: [note],
+      extensions: [sessions],
+    })
+    return { sessions, server }
   })
   return {
     sessions: instances.map(({ sessions }) => sessions),
-    clients: instances.map(({ exchange }) =>
-      createSessionsClient(exchange, { name: 'host', version: '1', target: 'fleet', user: null }),
+    clients: instances.map(({ server }) =>
+      createClient(server, {
+        name: 'host',
+        version: '1',
+        extensions: [clientSessions({ target: 'fleet', user: null })],
+      }),
     ),
   }
 }
@@ -58,7 +69,7 @@ function keepsSessions(stores: () => readonly StateStore[]): void {
   test('a session that one instance created is used and deleted at another, and is over at both [SES-011 SES-012]', async () => {
     const { clients } = fleetOf(stores())
     const session = await clients[first]?.sessions.create()
-    const there = clients[second]?.sessions.resume(session?.keep())
+    const there = clients[second]?.sessions.resume(session?.serialize())
     expect(await there?.callTool('note', { text: 'a' })).toMatchObject({ content: [{ text: 'a' }] })
     await there?.delete()
     const failure: unknown = await session?.callTool('note', { text: 'b' }).catch((error: unknown) => error)
@@ -70,7 +81,7 @@ function keepsSessions(stores: () => readonly StateStore[]): void {
     const session = await clients[first]?.sessions.create()
     await sessions[second]?.revoke(session?.id ?? '')
     const failure: unknown = await session?.listTools().catch((error: unknown) => error)
-    expect([isSessionNotFound(failure), session?.isOver]).toEqual([true, true])
+    expect([isSessionNotFound(failure), session?.ended]).toEqual([true, true])
   })
 
   test('a state beyond what may travel stays in the store, and a handle of it travels', async () => {
@@ -78,7 +89,7 @@ function keepsSessions(stores: () => readonly StateStore[]): void {
     const session = await clients[first]?.sessions.create()
     const text = 'x'.repeat(200_000)
     await session?.callTool('note', { text })
-    const kept = session?.keep()
+    const kept = session?.serialize()
     expect(kept?.session.state).toMatch(/^[\w-]{43}$/)
     const there = await clients[second]?.sessions.resume(kept).callTool('note', { text: 'y' })
     expect(there && textOf(there)).toBe('xxxxxxxxxx y')
@@ -87,7 +98,7 @@ function keepsSessions(stores: () => readonly StateStore[]): void {
   test('of 20 calls at two instances that claim the same revision, one may write [SES-009]', async () => {
     const { clients } = fleetOf(stores())
     const session = await clients[first]?.sessions.create()
-    const both = [session, clients[second]?.sessions.resume(session?.keep())]
+    const both = [session, clients[second]?.sessions.resume(session?.serialize())]
     const calls = Array.from({ length: 20 }, (_, at) =>
       both[at % 2]?.callTool('note', { text: `${at}`, careful: true }),
     )
@@ -137,7 +148,7 @@ describeNeeding('redis', 'sessions with Redis', (program) => {
     const session = await callers[0]?.sessions.create()
     await server.kill()
     await expect(session?.callTool('note', { text: 'a' })).rejects.toMatchObject({ rpc: { code: -32603 } })
-    expect(session?.isOver).toBe(false)
+    expect(session?.ended).toBe(false)
     await server.restart()
     const retried = async (): Promise<unknown> => {
       const result = await session?.callTool('note', { text: 'b' }).catch(() => undefined)
@@ -160,20 +171,4 @@ describe('sessions with PostgreSQL', () => {
     await server.close()
   })
   keepsSessions(() => pools.map((pool) => postgresStore(pool)))
-})
-
-test('a store that has lost what it kept ends sessions, and revives none [SES-012]', async () => {
-  const codec = sealed({ keys: [randomKey()] })
-  const instance = (store: StateStore) => {
-    const server = createServer({ name: 'demo', version: '1', state: false })
-    return withSessions(server, defineSessions({ codec, store }))
-  }
-  const call = { signal: new AbortController().signal, notify: () => {} }
-  const required = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} }
-  const ask = (exchange: ReturnType<typeof instance>, method: string, meta: JsonObject = {}) =>
-    exchange({ jsonrpc: '2.0', id: 1, method, params: { _meta: { ...required, ...meta } } }, call)
-  const created = await ask(instance(memoryStore()), 'sessions/create')
-  const session = 'result' in created && isJsonObject(created.result.session) ? created.result.session : {}
-  const after = await ask(instance(memoryStore()), 'server/discover', { 'io.modelcontextprotocol/session': session })
-  expect(after).toMatchObject({ error: { code: -32043 } })
 })

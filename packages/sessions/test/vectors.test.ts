@@ -1,9 +1,18 @@
 import { readFileSync } from 'node:fs'
-import { isJsonObject, type JsonObject, type JsonValue, metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
+import {
+  createCall,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  metaKeys,
+  protocolVersion,
+  type RpcRequest,
+} from '@x/schema'
 import { createServer, tool } from '@x/server'
 import type { StateCodec } from '@x/state-codec'
-import { createSessionsClient, isSessionNotFound } from '@x/sessions/client'
-import { defineSessions, withSessions } from '@x/sessions/server'
+import { createClient } from '@x/client'
+import { isSessionNotFound, sessions as clientSessions } from '@x/sessions/client'
+import { sessions as serverSessions } from '@x/sessions/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 
@@ -20,7 +29,6 @@ const vector = (name: string): Vector => {
 
 const ids = ['sess-abc123', 'sess-a1b2c3d4e5f6']
 const begun = Date.UTC(2026, 1, 28)
-const nobody = { signal: new AbortController().signal, notify: () => {} }
 
 /** Writes ids and states as the vectors have them: an id is a name, a state the Base64 of its JSON. */
 const codecOfVectors: StateCodec = {
@@ -36,9 +44,9 @@ const codecOfVectors: StateCodec = {
 }
 
 const server = () => {
-  const sessions = defineSessions({
+  const sessions = serverSessions({
     codec: codecOfVectors,
-    now: () => begun,
+    runtime: { now: () => begun },
     state: { schema: z.object({ k: z.string() }), initial: { k: 'v' } },
     onCreate: () => ({ k: 'v' }),
   })
@@ -50,7 +58,7 @@ const server = () => {
       return msg
     },
   })
-  return withSessions(createServer({ name: 'demo', version: '1', serverInfo: false, tools: [echo] }), sessions)
+  return createServer({ name: 'demo', version: '1', serverInfo: false, tools: [echo], extensions: [sessions] })
 }
 
 /** The request of a vector, with what the published revision requires of every request. */
@@ -74,14 +82,14 @@ test.each([
   ['session-deletion [SES-011]'],
 ])('the server answers the vector %s', async (title) => {
   const one = vector(title.split(' ')[0] ?? '')
-  expect(await server()(complete(one), nobody)).toEqual(asPublished(one.response))
+  expect(await server().exchange(complete(one), createCall())).toEqual(asPublished(one.response))
 })
 
 test('the client sends the requests of the vectors, and takes their responses [SES-003 SES-005 SES-009 SES-011 SES-013]', async () => {
   const [creation, usage, notFound] = ['session-creation', 'session-usage', 'session-not-found'].map(vector)
   const sent: JsonObject[] = []
   const answers = [creation, usage, usage, notFound].map((one) => one?.response)
-  const client = createSessionsClient(
+  const client = createClient(
     async ({ id, method, params }) => {
       const { _meta, ...others } = params ?? {}
       const { [metaKeys.protocolVersion]: _version, ...meta } = isJsonObject(_meta) ? _meta : {}
@@ -89,7 +97,7 @@ test('the client sends the requests of the vectors, and takes their responses [S
       const response = JSON.parse(JSON.stringify(answers.shift()).replaceAll('sess-invalid', 'sess-abc123'))
       return { ...response, id }
     },
-    { name: 'host', version: '1.0.0', sendClientInfo: false },
+    { name: 'host', version: '1.0.0', sendClientInfo: false, extensions: [clientSessions()] },
   )
   const session = await client.sessions.create()
   const args = { msg: 'hi' }
@@ -106,5 +114,5 @@ test('the client sends the requests of the vectors, and takes their responses [S
   expect(isJsonObject(_meta) && _meta['io.modelcontextprotocol/session']).toEqual(first?.session)
   expect(second?.session).toEqual({ sessionId: 'sess-abc123', state: 'eyJrIjoidjIifQ==' })
   const failure: unknown = await session.callTool('echo', {}).catch((error: unknown) => error)
-  expect([isSessionNotFound(failure), session.isOver]).toEqual([true, true])
+  expect([isSessionNotFound(failure), session.ended]).toEqual([true, true])
 })

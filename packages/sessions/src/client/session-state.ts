@@ -1,28 +1,28 @@
 import type { SessionMetadata } from '../session-metadata.ts'
 import { SessionError } from './session-error.ts'
 
-/** A session as the client has it. */
+/** The client's record of a session. */
 export interface SessionRecord {
   readonly id: string
-  /** As the server last wrote it, for nobody here to read. */
+  /** The state of the server's last answer, opaque here. */
   state: string | undefined
   /** ISO 8601. */
   expiresAt: string | undefined
-  /** Why nothing is sent for it any more. */
+  /** The reason why it has ended, and nothing more is sent for it. */
   end: 'deleted' | 'not_found' | undefined
 }
 
-/** What is known of a session at its beginning. */
+/** Makes the record of a session. */
 export function recordOf({ sessionId, state, expiresAt }: SessionMetadata): SessionRecord {
   return { id: sessionId, state, expiresAt, end: undefined }
 }
 
-/** What a request of the session says of it. */
+/** Returns the metadata that a request of the session has. */
 export function metadataOf({ id, state }: SessionRecord): SessionMetadata {
   return { sessionId: id, ...(state !== undefined && { state }) }
 }
 
-/** Takes what an answer says of the session: the last one wins. Tells whether the state is another one now. */
+/** Updates the record by an answer: the last one wins. Returns whether the state has changed. */
 export function update(record: SessionRecord, { sessionId, state, expiresAt }: SessionMetadata): boolean {
   if (sessionId !== record.id) {
     throw new SessionError('invalid_answer', 'The server answered with another session than the one that was asked for')
@@ -33,9 +33,9 @@ export function update(record: SessionRecord, { sessionId, state, expiresAt }: S
   return true
 }
 
-/** Throws for a session that is over. */
-export function refuseEnded({ end }: SessionRecord): void {
+/** Throws for a session that has ended. */
+export function rejectEnded({ end }: SessionRecord): void {
   if (end === undefined) return
   const why = end === 'deleted' ? 'was deleted here' : 'is not known to the server any more'
-  throw new SessionError(end, `The session ${why}: create another one with sessions.create()`)
+  throw new SessionError(end, `The session ${why}: create another one with create()`)
 }

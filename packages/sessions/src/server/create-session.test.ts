@@ -1,15 +1,20 @@
 import { errorCodes, metaKeys } from '@x/schema'
 import { memoryStore } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
+import { sessionNotFound } from '../session-metadata.ts'
 import { ask, callIn, createdSession, errorOf, midnight, resultOf, serving } from '../testing/asking.ts'
 
 describe('sessions/create', () => {
-  test('answers with an id, and with when it ends [SES-002]', async () => {
+  test('answers with an id, with when it ends, and with the initial state [SES-002]', async () => {
     const { server } = serving({ ttlMs: 3_600_000 })
     const result = await resultOf(server, 'sessions/create')
     expect(result).toEqual({
       resultType: 'complete',
-      session: { sessionId: expect.any(String), expiresAt: new Date(midnight + 3_600_000).toISOString() },
+      session: {
+        sessionId: expect.any(String),
+        expiresAt: new Date(midnight + 3_600_000).toISOString(),
+        state: expect.any(String),
+      },
       _meta: { [metaKeys.serverInfo]: { name: 'demo', version: '1.0.0' } },
     })
   })
@@ -25,7 +30,7 @@ describe('sessions/create', () => {
     const seen: unknown[] = []
     const { server, now } = serving({
       onCreate: ({ id, principal, expiresAt }) => {
-        seen.push([typeof id, principal, expiresAt - now()])
+        seen.push([typeof id, principal, expiresAt - now.now()])
         return { notes: ['welcome'] }
       },
     })
@@ -50,7 +55,7 @@ describe('sessions/create', () => {
       errorCodes.unsupportedProtocolVersion,
     ],
     ['capabilities that are none', { [metaKeys.clientCapabilities]: 5 }, errorCodes.invalidParams],
-  ])('is refused as the server inside refuses it, with %s', async (_title, meta, code) => {
+  ])('is rejected as every other request is, with %s', async (_title, meta, code) => {
     const { server } = serving()
     expect((await errorOf(server, 'sessions/create', {}, { meta })).code).toBe(code)
     const session = await createdSession(server)
@@ -62,7 +67,7 @@ describe('sessions/create', () => {
     const deleted: string[] = []
     const store = memoryStore()
     let created = ''
-    const { server, sessions } = serving({
+    const { server } = serving({
       store,
       onCreate: ({ id }) => {
         created = id
@@ -72,13 +77,15 @@ describe('sessions/create', () => {
     })
     await expect(ask(server, 'sessions/create', {}, { signal: controller.signal })).rejects.toBe('enough')
     expect(deleted).toEqual([created])
-    expect(await sessions.rules.ledger.isLive(created)).toBe(false)
+    expect((await errorOf(server, 'sessions/delete', {}, { session: { sessionId: created } })).code).toBe(
+      sessionNotFound,
+    )
   })
 
   test('fails without a word of why when onCreate does, and takes the session back', async () => {
     const secret = new Error('the password is 123')
     let created = ''
-    const { server, sessions, reported } = serving({
+    const { server, reported } = serving({
       store: memoryStore(),
       onCreate: ({ id }) => {
         created = id
@@ -87,6 +94,8 @@ describe('sessions/create', () => {
     })
     expect(await errorOf(server, 'sessions/create')).toEqual({ code: errorCodes.internal, message: 'Internal error' })
     expect(reported).toEqual([secret])
-    expect(await sessions.rules.ledger.isLive(created)).toBe(false)
+    expect((await errorOf(server, 'sessions/delete', {}, { session: { sessionId: created } })).code).toBe(
+      sessionNotFound,
+    )
   })
 })

@@ -3,14 +3,14 @@ import type { SessionMetadata } from '../session-metadata.ts'
 import { type OpenedSession, sealId, sealState, type SessionRequest } from './opened-session.ts'
 
 /**
- * Creates a session, and what belongs to it. One that cannot be made whole, or for which nobody waits any more, is taken back: nobody
- * would ever delete it.
+ * Creates a session and its first state. A session whose creation fails or was cancelled is ended again, because no client would delete
+ * it.
  */
 export async function createSession(request: SessionRequest, signal: AbortSignal): Promise<SessionMetadata> {
   const { ledger, begin, ttlMs } = request.rules
   const session = await sealId(request)
   const { id, expiresAt, principal } = session
-  await ledger.admit(id, ttlMs)
+  await ledger.add(id, ttlMs)
   let state: JsonValue | undefined
   let isBegun = false
   try {
@@ -20,22 +20,21 @@ export async function createSession(request: SessionRequest, signal: AbortSignal
     signal.throwIfAborted()
     return { sessionId: id, expiresAt: dateTime(expiresAt), ...(sealed !== undefined && { state: sealed }) }
   } catch (error) {
-    await takeBack(session, isBegun ? { state } : undefined)
+    await undoCreation(session, isBegun ? { state } : undefined)
     throw error
   }
 }
 
-/** A time as metadata has it. */
+/** Formats a time as session metadata has it. */
 export function dateTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
-async function takeBack(
+async function undoCreation(
   session: OpenedSession,
   begun: { readonly state: JsonValue | undefined } | undefined,
 ): Promise<void> {
-  const { id, principal, rules, method } = session
-  const report = (error: unknown): void => rules.report(error, { method })
+  const { id, principal, rules, report } = session
   try {
     await rules.ledger.end(id, rules.ttlMs)
     if (begun !== undefined) await rules.end({ id, principal, state: begun.state }, report)

@@ -5,7 +5,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sessionNotFound } from '../session-metadata.ts'
 import { callIn, createdSession, errorOf, notesSessions, resultOf, serverWith, serving } from '../testing/asking.ts'
-import { withSessions } from './with-sessions.ts'
 
 const ada = { principal: { subject: 'ada' } }
 const flip = (token: string, at: number): string => {
@@ -128,7 +127,7 @@ test('a session handle that a handler kept does nothing once its call has ended'
   const { sessions } = notesSessions()
   const kept: ReturnType<typeof sessions.of>[] = []
   const keeping = tool('keeping', { description: 'k', run: (_args, ctx) => `${kept.push(sessions.of(ctx))}` })
-  const server = withSessions(serverWith({ tools: [keeping] }), sessions)
+  const server = serverWith({ tools: [keeping], extensions: [sessions] })
   await callIn(server, await createdSession(server), 'keeping')
   expect(() => kept[0]?.setState({ notes: ['late'] })).toThrow('after the call had ended')
 })

@@ -1,94 +1,127 @@
-import { type ExtensionView, type JsonValue, type Principal, principalIdentity } from '@x/schema'
+import {
+  type CallContext,
+  contextKey,
+  type ContextKey,
+  type JsonValue,
+  type Principal,
+  principalIdentity,
+} from '@x/schema'
 import { isStateError } from '@x/state-codec'
-import { sessionKey, type SessionMetadata } from '../session-metadata.ts'
-import { SessionNotFound } from './refusal.ts'
+import type { SessionMetadata } from '../session-metadata.ts'
+import { SessionNotFound } from './session-not-found.ts'
 import type { SessionRules } from './session-rules.ts'
 
-/** Who asks for what. */
+/** A request that is about sessions or within one. */
 export interface SessionRequest {
   readonly method: string
+  /** Reports an error that the client does not see. */
+  readonly report: (error: unknown) => void
   readonly principal: Principal | undefined
   readonly rules: SessionRules
 }
 
-/** A session as one request has it. */
+/** A session as one request brought it. */
 export interface OpenedSession extends SessionRequest {
   readonly id: string
   /** Milliseconds since 1970. */
   readonly createdAt: number
   /** Milliseconds since 1970. */
   readonly expiresAt: number
-  /** Undefined while the state is the initial one. */
+  /** The state; undefined where handlers keep none, and where a deletion names the session by its id alone. */
   readonly value: JsonValue | undefined
-  /** How often the state was replaced. */
+  /** The token that the state came in. */
+  readonly token: string | undefined
+  /** The number of times that the state was replaced. */
   readonly revision: number
-  /** The run of the handler that counts, which is the last one. */
-  run: SessionRun | undefined
-  /** False once the request has been answered: nothing is kept of the session then. */
+  /** The runs of the handler by their signals; the state of the last one is kept. */
+  readonly runs: Map<AbortSignal | undefined, SessionRun>
+  /** False once the request has been answered: later changes are rejected. */
   open: boolean
   /** The store's key for this call's claim to the next revision. */
   claim: string | undefined
 }
 
-/** What one run of a handler does to the session. */
+/** One run of a handler within a session, and the state that it has set. */
 export interface SessionRun {
   readonly session: OpenedSession
+  readonly signal: AbortSignal | undefined
   draft: { readonly value: JsonValue } | undefined
 }
 
-const runs = new WeakMap<object, SessionRun>()
+/** A handler's context, or the view of a call that `visibleTo` gets. */
+export interface CallView {
+  readonly context: CallContext
+  /** In a handler's context the signal of the run, which tells runs of one call apart, also in copies of the context. */
+  readonly signal?: AbortSignal | undefined
+}
 
-/** Begins a run of the handler; what earlier runs did is left behind. */
-export function beginRun(session: OpenedSession): SessionRun {
-  const run: SessionRun = { session, draft: undefined }
-  session.run = run
-  runs.set(run, run)
+/** Returns the context key of a kind of sessions. */
+export function openedSessionKey(name: string): ContextKey<OpenedSession> {
+  return contextKey(`x/session ${name}`)
+}
+
+/** Returns the session of a call, if it is one of these rules. */
+export function openedIn(
+  { context }: CallView,
+  key: ContextKey<OpenedSession>,
+  rules: SessionRules,
+): OpenedSession | undefined {
+  const session = context.get(key)
+  return session?.rules === rules ? session : undefined
+}
+
+/** Returns the run of a handler within a session; the first use begins it. */
+export function runOf(session: OpenedSession, { signal }: CallView): SessionRun {
+  const known = session.runs.get(signal)
+  if (known !== undefined) return known
+  const run: SessionRun = { session, signal, draft: undefined }
+  session.runs.set(signal, run)
   return run
 }
 
-/** The run whose context or request this is the view of, if it is of a session of these rules. */
-export function runIn(view: ExtensionView, rules: SessionRules): SessionRun | undefined {
-  const given = view.extension(sessionKey)
-  const run = typeof given === 'object' && given !== null ? runs.get(given) : undefined
-  return run?.session.rules === rules ? run : undefined
+/** Returns the state that the last run has set. A run that was suspended is not the last: another one completed the call. */
+export function draftOf({ runs }: OpenedSession): SessionRun['draft'] {
+  const last = [...runs.values()].at(-1)
+  return last?.signal?.aborted === true ? undefined : last?.draft
 }
 
-/** What tokens are for; keys of other purposes do not open them. */
-const purposes = { id: 'session', state: 'session-state' }
-
-/** Makes an id: who made it, for whom, and until when is sealed in it. */
+/** Makes an id. Its times are sealed in it, and it is bound to the principal. */
 export async function sealId(request: SessionRequest): Promise<OpenedSession> {
   const { rules, principal } = request
   const createdAt = rules.now()
   const expiresAt = createdAt + rules.ttlMs
   const id = await rules.codec.seal([createdAt, expiresAt, rules.randomUuid()], {
-    purpose: purposes.id,
-    // A session is one caller's alone; without authentication it is whoever has the id.
+    purpose: rules.purposes.id,
+    // A session belongs to one principal; without authentication, to anybody who has the id.
     binding: principalIdentity(principal),
     ttlMs: rules.ttlMs,
   })
-  return { ...request, id, createdAt, expiresAt, ...beginning, run: undefined, open: true, claim: undefined }
+  return { ...request, id, createdAt, expiresAt, ...beginning, runs: new Map(), open: true, claim: undefined }
 }
 
 /**
- * Opens the session that a request names, before anything of it is believed: the id must be one of ours and this caller's, and the
- * state one of that id. Throws {@link SessionNotFound} whatever is wrong, so that a forger learns nothing; the reason goes to the author.
+ * Opens and verifies the session that a request names: the id must be sealed by this server for this principal, and the state for that
+ * id. A request of a session with a state must bring one, unless it deletes the session. Throws {@link SessionNotFound} for every
+ * failure, so that a forger learns nothing; its cause is reported.
  */
 export async function openSession(
   { sessionId: id, state }: SessionMetadata,
-  request: SessionRequest,
+  request: SessionRequest & { readonly needsState: boolean },
 ): Promise<OpenedSession> {
-  const { rules, principal } = request
+  const { needsState, ...asked } = request
+  const { rules, principal } = asked
   try {
     const [createdAt, expiresAt] = timesIn(
-      await rules.codec.open(id, { purpose: purposes.id, binding: principalIdentity(principal) }),
+      await rules.codec.open(id, { purpose: rules.purposes.id, binding: principalIdentity(principal) }),
     )
     if (!(rules.now() < expiresAt)) throw new Error('The session has expired')
     if (!(await rules.ledger.isLive(id))) throw new Error('The session was deleted or revoked')
-    const content = state === undefined ? beginning : await openState(id, state, request)
-    return { ...request, id, createdAt, expiresAt, ...content, run: undefined, open: true, claim: undefined }
+    const content = state === undefined ? beginning : await openState(id, state, asked)
+    // Without this check, leaving the state out would turn the session back to its beginning.
+    if (state === undefined && rules.hasState && needsState) throw new Error('The request has no state of its session')
+    return { ...asked, id, createdAt, expiresAt, ...content, runs: new Map(), open: true, claim: undefined }
   } catch (cause) {
-    // A store that cannot be reached says nothing of the session: the client may try again.
+    // A store that is unavailable does not end a session: the client may retry.
     if (isStateError(cause) && cause.code === 'unavailable') throw cause
     throw new SessionNotFound(id, { cause })
   }
@@ -98,26 +131,27 @@ export async function openSession(
 export function sealState(session: OpenedSession, value: JsonValue, revision: number): Promise<string> {
   const { id, principal, createdAt, expiresAt, rules } = session
   return rules.stateCodec.seal([revision, value], {
-    purpose: purposes.state,
+    purpose: rules.purposes.state,
     binding: [id, principalIdentity(principal)],
     since: createdAt,
+    replaces: session.token,
     ttlMs: Math.max(1, expiresAt - rules.now()),
   })
 }
 
-const beginning = { value: undefined, revision: 0 }
+const beginning = { value: undefined, token: undefined, revision: 0 }
 
 async function openState(
   id: string,
   token: string,
   { principal, rules }: SessionRequest,
-): Promise<Pick<OpenedSession, 'value' | 'revision'>> {
+): Promise<Pick<OpenedSession, 'value' | 'token' | 'revision'>> {
   const binding = [id, principalIdentity(principal)]
-  const content = await rules.stateCodec.open(token, { purpose: purposes.state, binding })
+  const content = await rules.stateCodec.open(token, { purpose: rules.purposes.state, binding })
   const [revision, value] = Array.isArray(content) ? content : []
   if (typeof revision !== 'number' || value === undefined)
     throw new Error('The state has a form that is not known here')
-  return { value, revision }
+  return { value, token, revision }
 }
 
 function timesIn(content: JsonValue): [createdAt: number, expiresAt: number] {

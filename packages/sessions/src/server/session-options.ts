@@ -1,46 +1,51 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { JsonValue, Principal } from '@x/schema'
+import type { JsonValue, Principal, Runtime } from '@x/schema'
 import type { StateCodec, StateStore } from '@x/state-codec'
 
 /** A value, now or later. */
 export type Awaitable<T> = T | PromiseLike<T>
 
-/** What handlers keep in a session. */
+/** The state that handlers keep in a session. */
 export interface SessionState<State extends JsonValue> {
   /**
-   * What a state must be; a schema of any library that keeps to Standard Schema, which accepts what it gives, and at once. A state
-   * of an earlier version of the program that it refuses begins anew.
+   * The schema of a state, of any library that implements Standard Schema; synchronous, and one that accepts its own output. A state of
+   * an earlier version of the program that it rejects is replaced by the initial one.
    */
   readonly schema: StandardSchemaV1<unknown, State>
-  /** What a session begins with, where `onCreate` gives nothing else. */
+  /** The first state of a session, where `onCreate` returns none. */
   readonly initial: State
 }
 
-/** A session that begins. */
+/** A session that is being created. */
 export interface NewSession {
   readonly id: string
-  /** When it ends, in milliseconds since 1970: what is opened for it may end then too. */
+  /** The end of the session, in milliseconds since 1970: what is opened for it may end then too. */
   readonly expiresAt: number
   readonly principal: Principal | undefined
-  /** Aborts when nobody waits for the session any more. */
+  /** Aborts when the client no longer waits for the session. */
   readonly signal: AbortSignal
 }
 
-/** A session that its client has deleted. */
+/** A session that its client deletes. */
 export interface DeletedSession<State> {
   readonly id: string
   readonly principal: Principal | undefined
-  /** What the client's request brought of it. */
-  readonly state: State
+  /** The state that the request brought; undefined where it named the session by its id alone, which is enough to delete it. */
+  readonly state: State | undefined
 }
 
-/** What failed behind an answer that says nothing of it. */
+/** The request behind a failure that its answer does not show. */
 export interface SessionFailure {
   readonly method: string
 }
 
-/** What makes sessions, beside the state of their handlers. */
-export interface SessionOptions {
+/** The options of sessions, beside the state of their handlers. */
+export interface SessionOptions<Name extends string = 'sessions'> {
+  /**
+   * The extension's member of the server; `sessions` when absent. A second kind of sessions at one server needs a name of its own. It is
+   * in its methods (`carts/create`), its `_meta` key and its header as well, so that clients have to use the same.
+   */
+  readonly name?: Name | undefined
   /**
    * Seals ids and states: `sealed({ keys })` of `@x/state-codec`, with the same keys at every instance. With `signed` a client can read
    * the state.
@@ -49,24 +54,25 @@ export interface SessionOptions {
   /** Seals states, instead of `codec`: `stored({ store })` for those that are too large to travel. */
   readonly stateCodec?: StateCodec | undefined
   /**
-   * Remembers which sessions live, so that a deletion or `revoke` holds at every instance at once. Without it nothing is stored: an
-   * instance knows of the deletions that it was told of, and the others find out when the session expires.
+   * Stores which sessions live, so that a deletion or `revoke` holds at every instance at once. Without it nothing is stored: a deletion
+   * holds at the instance that served it, and at the others the session ends when it expires.
    */
   readonly store?: StateStore | undefined
-  /** How long a session lives, in milliseconds; 24 hours when absent. The codec must open tokens for as long: `maxAgeMs`. */
+  /** The lifetime of a session in milliseconds; 24 hours when absent. The codec's `maxAgeMs` must be as long. */
   readonly ttlMs?: number | undefined
-  /** Is told of what a client does not see: why a session was refused, what could not be sealed, a store that fails. */
+  /**
+   * Takes the errors that a client does not see: the cause of a rejected session, a state that cannot be sealed, a store that fails. The
+   * server's `onError` when absent.
+   */
   readonly onError?: ((error: unknown, where: SessionFailure) => void) | undefined
-  /** Milliseconds since 1970; `Date.now` when absent. */
-  readonly now?: (() => number) | undefined
-  /** What makes ids differ; `crypto.randomUUID` when absent. */
-  readonly randomUuid?: (() => string) | undefined
+  /** Time and chance; the platform's when absent. */
+  readonly runtime?: Partial<Runtime> | undefined
 }
 
-/** What an author does when sessions come and go. */
+/** Callbacks at the beginning and the end of sessions. */
 export interface SessionEvents<State> {
-  /** Gives the session's first state, or nothing for the initial one; an McpError that it throws is the client's answer. */
+  /** Returns the session's first state, or undefined for the initial one. An `McpError` that it throws is the client's answer. */
   readonly onCreate?: ((session: NewSession) => Awaitable<State | undefined | void>) | undefined
-  /** Frees what belongs to the session. It may be told twice of one that was deleted twice, and never of one that expired. */
+  /** Frees the resources of the session. Called once for each deletion, possibly twice for one session, and never for one that expires. */
   readonly onDelete?: ((session: DeletedSession<State>) => Awaitable<void>) | undefined
 }

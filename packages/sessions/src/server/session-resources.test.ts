@@ -12,8 +12,7 @@ const setUp = (options: { readonly maxOpen?: number; readonly fails?: () => bool
       return { id }
     },
     close: ({ id }) => void events.push(`close ${id}`),
-    clock,
-    now: clock.now,
+    runtime: clock,
     ...(options.maxOpen !== undefined && { maxOpen: options.maxOpen }),
   })
   return { clock, events, resources, session: (id: string, expiresAt = 1000) => ({ id, expiresAt }) }
@@ -75,8 +74,7 @@ test('one that cannot be closed is told of, and forgotten', async () => {
     open: () => 1,
     close: () => Promise.reject(failure),
     onError: (error) => void told.push(error),
-    clock: manualClock(),
-    now: () => 0,
+    runtime: manualClock(),
   })
   await resources.of({ id: 'a', expiresAt: 1 })
   await resources.close()

@@ -1,65 +1,81 @@
-import type { JsonValue } from '@x/schema'
+import { type JsonValue, runtimeOf } from '@x/schema'
 import type { StateCodec, StateStore } from '@x/state-codec'
 import { createLedger, type Ledger } from './ledger.ts'
 import type { DeletedSession, NewSession, SessionFailure, SessionOptions } from './session-options.ts'
 import { SessionUsageError } from './session-usage-error.ts'
 
-/** What holds for all sessions of a definition, with what was left out filled in. */
+/** The options of sessions with their defaults. */
 export interface SessionRules extends SessionHooks {
   readonly codec: StateCodec
   readonly stateCodec: StateCodec
   readonly store: StateStore | undefined
   readonly ledger: Ledger
   readonly ttlMs: number
+  /** The purposes of the tokens of this kind of sessions; keys of other purposes do not open them. */
+  readonly purposes: { readonly id: string; readonly state: string }
   readonly now: () => number
   readonly randomUuid: () => string
-  readonly report: (error: unknown, where: SessionFailure) => void
+  /** Calls `onError` and never throws; undefined without one. */
+  readonly report: ((error: unknown, where: SessionFailure) => void) | undefined
 }
 
-/** What the author does when sessions come and go. */
+/** The author's callbacks, with states parsed. */
 export interface SessionHooks {
-  /** Gives the first state of a session, when it is not the initial one. */
+  /** True when every session has a state, so that a request without one is rejected. */
+  readonly hasState: boolean
+  /** Resolves with the first state of a session; undefined where its handlers keep none. */
   readonly begin: (session: NewSession) => Promise<JsonValue | undefined>
-  /** Frees what belongs to a session; a state is undefined when it is the initial one. */
+  /** Frees the resources of a session. The state is undefined when the request brought none. */
   readonly end: (session: DeletedSession<JsonValue | undefined>, report: (error: unknown) => void) => Promise<void>
 }
 
 const oneDay = 86_400_000
 
+/** An answer must not depend on how its errors are logged. */
+function safely(onError: NonNullable<SessionOptions['onError']>): NonNullable<SessionRules['report']> {
+  return (error, { method }) => {
+    try {
+      onError(error, { method })
+    } catch {}
+  }
+}
+
 /**
- * Fills in what was left out.
+ * Checks the options and adds their defaults.
  *
- * @throws SessionUsageError for a `ttlMs` that makes no sense, or that the codec does not reach.
+ * @throws SessionUsageError for an invalid `ttlMs`, or one that is longer than the codec's tokens.
  */
-export function compileRules(options: SessionOptions, hooks: SessionHooks): SessionRules {
-  const { codec, stateCodec = codec, store, ttlMs = oneDay, onError = () => {} } = options
+export function compileRules(options: SessionOptions<string>, hooks: SessionHooks): SessionRules {
+  const { codec, stateCodec = codec, store, ttlMs = oneDay, onError } = options
   if (!Number.isFinite(ttlMs) || ttlMs < 1) {
     throw new SessionUsageError(`ttlMs is ${ttlMs}: give milliseconds, at least 1`)
   }
-  refuseShort('codec', codec, ttlMs)
-  refuseShort('stateCodec', stateCodec, ttlMs)
-  const now = options.now ?? (() => Date.now())
+  rejectShort('codec', codec, ttlMs)
+  rejectShort('stateCodec', stateCodec, ttlMs)
+  const runtime = runtimeOf(options.runtime)
+  const now = (): number => runtime.now()
   return {
     codec,
     stateCodec,
     store,
     ledger: createLedger(store, now),
     ttlMs: Math.ceil(ttlMs),
+    purposes: purposesOf(options.name),
     now,
-    randomUuid: options.randomUuid ?? (() => crypto.randomUUID()),
-    report: (error, where) => {
-      try {
-        onError(error, { method: where.method })
-      } catch {
-        // The request goes on: its answer must not depend on how its errors are written down.
-      }
-    },
+    randomUuid: () => runtime.randomUuid(),
+    report: onError && safely(onError),
     ...hooks,
   }
 }
 
-/** A promise of `expiresAt` that the tokens do not keep would be found out by a user in the middle of a conversation. */
-function refuseShort(name: string, { lifetimeMs }: StateCodec, ttlMs: number): void {
+/** Kinds of sessions that share a codec must not accept each other's tokens. */
+function purposesOf(name = 'sessions'): SessionRules['purposes'] {
+  const suffix = name === 'sessions' ? '' : `:${name}`
+  return { id: `session${suffix}`, state: `session-state${suffix}` }
+}
+
+/** Rejects a lifetime beyond that of the tokens, which a user would notice in the middle of a conversation. */
+function rejectShort(name: string, { lifetimeMs }: StateCodec, ttlMs: number): void {
   if (lifetimeMs === undefined || ttlMs <= lifetimeMs) return
   throw new SessionUsageError(
     `ttlMs is ${ttlMs}, and the tokens of ${name} open for ${lifetimeMs} ms: give the codec a maxAgeMs of ${ttlMs}, or shorten ttlMs`,

@@ -1,4 +1,4 @@
-/** A mistake of the program that uses sessions; its message names it, and is not meant for a peer. */
+/** The error of a program that uses sessions wrongly; its message is not meant for a peer. */
 export class SessionUsageError extends Error {
   override readonly name = 'SessionUsageError'
 }

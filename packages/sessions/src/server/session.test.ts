@@ -2,7 +2,7 @@ import { type Context, inputRequired, prompt, resource, tool } from '@x/server'
 import { memoryStore } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { errorCodes, isJsonObject, type JsonObject } from '@x/schema'
+import { errorCodes, isJsonObject, type JsonObject, platformRuntime } from '@x/schema'
 import {
   callIn,
   codecAt,
@@ -15,8 +15,7 @@ import {
   sessionOfResult,
   textOf,
 } from '../testing/asking.ts'
-import { defineSessions } from './define-sessions.ts'
-import { withSessions } from './with-sessions.ts'
+import { sessions as createSessions } from './sessions.ts'
 
 const name = z.object({ name: z.string() })
 
@@ -42,8 +41,8 @@ describe('A call that asks in the middle, within a session', () => {
         return 'noted'
       },
     })
-    const state = codecAt(() => Date.now())
-    const instance = () => withSessions(serverWith({ tools: [asking, note], state }), sessions)
+    const state = codecAt(platformRuntime)
+    const instance = () => serverWith({ tools: [asking, note], state, extensions: [sessions] })
     return { one: instance(), other: instance() }
   }
   const answered = (asked: JsonObject): JsonObject => ({
@@ -82,7 +81,7 @@ describe('A call that asks in the middle, within a session', () => {
         return inputRequired({ requests: {}, state: 1 })
       },
     })
-    const server = withSessions(serverWith({ tools: [explicit], state: codecAt(() => Date.now()) }), sessions)
+    const server = serverWith({ tools: [explicit], state: codecAt(platformRuntime), extensions: [sessions] })
     const session = await createdSession(server)
     const result = await resultOf(server, 'tools/call', { name: 'explicit' }, { session })
     expect([result.resultType, sessionOfResult(result)]).toEqual([
@@ -105,7 +104,7 @@ test('what an earlier run of the handler set is left behind, so that nothing is 
       return session.state.notes.join(' ')
     },
   })
-  const server = withSessions(serverWith({ tools: [stepping], strictReplay: true }), sessions)
+  const server = serverWith({ tools: [stepping], strictReplay: true, extensions: [sessions] })
   const called = await callIn(server, await createdSession(server), 'stepping')
   expect([called.text, runs > 1]).toEqual(['once', true])
   expect((await callIn(server, called.session, 'stepping')).text).toBe('once once')
@@ -114,9 +113,9 @@ test('what an earlier run of the handler set is left behind, so that nothing is 
 describe('The state of a session', () => {
   test('is what the schema made of it, and is refused where the schema refuses it', async () => {
     const now = handNow()
-    const sessions = defineSessions({
+    const sessions = createSessions({
       codec: codecAt(now),
-      now,
+      runtime: now,
       state: { schema: z.object({ count: z.number().max(1) }), initial: { count: 0 } },
     })
     const count = tool('count', {
@@ -127,25 +126,23 @@ describe('The state of a session', () => {
         return `${session.state.count} at ${session.revision}`
       },
     })
-    const server = withSessions(serverWith({ tools: [count] }), sessions)
+    const server = serverWith({ tools: [count], extensions: [sessions] })
     const first = await callIn(server, await createdSession(server), 'count')
     expect(first.text).toBe('1 at 0')
-    expect((await callIn(server, first.session, 'count')).text).toContain('This is no state of a session: count:')
+    expect((await callIn(server, first.session, 'count')).text).toContain('Not a session state: count:')
   })
 
-  test('may only have a schema that answers at once', async () => {
+  test('may only have a schema that answers at once', () => {
     const schema = z.object({ count: z.number() }).refine(async () => true)
-    const slow = defineSessions({ codec: codecAt(() => 0), state: { schema, initial: { count: 0 } } })
-    const show = tool('show', { description: 's', run: (_args, ctx) => String(slow.of(ctx).state.count) })
-    const server = withSessions(serverWith({ tools: [show] }), slow)
-    expect((await callIn(server, await createdSession(server), 'show')).text).toContain('must answer at once')
+    const state = { schema, initial: { count: 0 } }
+    expect(() => createSessions({ codec: codecAt({ now: () => 0 }), state })).toThrow('must be synchronous')
   })
 
   test('needs none: a session without state has its id', async () => {
     const now = handNow()
-    const sessions = defineSessions({ codec: codecAt(now), now })
+    const sessions = createSessions({ codec: codecAt(now), runtime: now })
     const show = tool('show', { description: 's', run: (_args, ctx) => sessions.of(ctx).id })
-    const server = withSessions(serverWith({ tools: [show] }), sessions)
+    const server = serverWith({ tools: [show], extensions: [sessions] })
     const session = await createdSession(server)
     expect((await callIn(server, session, 'show')).text).toBe(session.sessionId)
   })
@@ -163,18 +160,16 @@ describe('A definition for sessions alone', () => {
         return 'noted'
       },
     })
-    return withSessions(
-      serverWith({
-        tools: [
-          note,
-          tool('within', { description: 'w', visibleTo, run: () => 'ran' }),
-          tool('rich', { description: 'r', visibleTo: rich, run: () => 'ran' }),
-        ],
-        prompts: [prompt('within', { description: 'w', visibleTo, run: () => 'ran' })],
-        resources: [resource('test://within', { name: 'w', visibleTo, read: () => 'ran' })],
-      }),
-      sessions,
-    )
+    return serverWith({
+      tools: [
+        note,
+        tool('within', { description: 'w', visibleTo, run: () => 'ran' }),
+        tool('rich', { description: 'r', visibleTo: rich, run: () => 'ran' }),
+      ],
+      prompts: [prompt('within', { description: 'w', visibleTo, run: () => 'ran' })],
+      resources: [resource('test://within', { name: 'w', visibleTo, read: () => 'ran' })],
+      extensions: [sessions],
+    })
   }
   const namesIn = (result: JsonObject, field: string): unknown[] => {
     const entries = result[field]
@@ -234,7 +229,7 @@ describe('Overlapping calls', () => {
         return session.state.notes.join(' ')
       },
     })
-    return { server: withSessions(serverWith({ tools: [add], strictReplay: false }), sessions) }
+    return { server: serverWith({ tools: [add], strictReplay: false, extensions: [sessions] }) }
   }
 
   test('each answer with the state that they made: the last that the client hears of wins [SES-009]', async () => {

@@ -2,37 +2,50 @@ import type { JsonValue } from '@x/schema'
 import { storeKey } from './ledger.ts'
 import type { OpenedSession, SessionRun } from './opened-session.ts'
 import { SessionUsageError } from './session-usage-error.ts'
-import type { StateReading } from './state-reading.ts'
+import type { StateParser } from './state-parser.ts'
+
+/** A session as a call brought it. */
+export interface SessionView<State extends JsonValue> {
+  readonly id: string
+  /** The end of the session, in milliseconds since 1970. */
+  readonly expiresAt: number
+  /** The number of times that the state was replaced before this call. Overlapping calls may have the same. */
+  readonly revision: number
+  /** The state that the call brought, or that this run has set. */
+  readonly state: State
+}
 
 /**
- * A session as a handler has it. What a run of the handler sets is kept when the call ends with a complete result, and then the last
- * run counts: a call that fails or asks leaves the session as it was.
+ * A session within a handler. Its new state is kept when the call ends with a complete result, and then the state that the last run has
+ * set counts. A call that fails or asks for input leaves the session unchanged.
  */
-export interface Session<State extends JsonValue> {
-  readonly id: string
-  /** When the session ends, in milliseconds since 1970. */
-  readonly expiresAt: number
-  /** How often the state was replaced before this call. Of calls that overlap, several may have the same. */
-  readonly revision: number
-  /** The state as the call came with it, or as this run has set it. */
-  readonly state: State
-  /** Replaces the state. Of calls that overlap, the last answer that reaches the client wins. Throws for what the schema refuses. */
+export interface Session<State extends JsonValue> extends SessionView<State> {
+  /** Replaces the state. Of overlapping calls, the last answer that reaches the client wins. Throws for a state that the schema rejects. */
   setState(next: State): void
   /**
-   * Whether this call, of all that came with the same revision, may replace the state: true for one of them. Needs the `store`. The
-   * claim is given back when the call fails, and holds for `ttlMs` (10 minutes when absent) otherwise. In a handler that also asks, claim
-   * within a `ctx.step`.
+   * Claims the right to replace the state; resolves with true for one of all calls that brought the same revision, so that an older state
+   * which is sent again is detected. Without it, every earlier state of the session is accepted. Needs the `store`. A call that fails
+   * releases its claim; otherwise it holds for `ttlMs` (10 minutes when absent). In a handler that also asks, claim within a `ctx.step`.
    */
   claim(options?: { readonly ttlMs?: number | undefined }): Promise<boolean>
 }
 
 const tenMinutes = 600_000
 
-/** The session of one run. */
-export function sessionOf<State extends JsonValue>(run: SessionRun, reading: StateReading<State>): Session<State> {
+/** Makes a view of a session that was opened. */
+export function viewOf<State extends JsonValue>(
+  session: OpenedSession,
+  parser: StateParser<State>,
+): SessionView<State> {
+  const { id, expiresAt, revision } = session
+  return { id, expiresAt, revision, state: parser.parse(session.value, session.report) }
+}
+
+/** Makes the session of one run. */
+export function sessionOf<State extends JsonValue>(run: SessionRun, parser: StateParser<State>): Session<State> {
   const { session } = run
   const { id, expiresAt, revision } = session
-  let state = reading.read(session.value, (error) => session.rules.report(error, session))
+  let state = parser.parse(session.value, session.report)
   return {
     id,
     expiresAt,
@@ -41,8 +54,8 @@ export function sessionOf<State extends JsonValue>(run: SessionRun, reading: Sta
       return state
     },
     setState(next) {
-      refuseEnded(session, 'setState')
-      state = reading.check(next)
+      rejectEnded(session, 'setState')
+      state = parser.check(next)
       run.draft = { value: state }
     },
     claim: async ({ ttlMs = tenMinutes } = {}) => claim(session, ttlMs),
@@ -52,9 +65,9 @@ export function sessionOf<State extends JsonValue>(run: SessionRun, reading: Sta
 async function claim(session: OpenedSession, ttlMs: number): Promise<boolean> {
   const { store } = session.rules
   if (store === undefined) {
-    throw new SessionUsageError('claim() needs a store that all instances share: give defineSessions one')
+    throw new SessionUsageError('claim() needs a store that all instances share: give sessions() one')
   }
-  refuseEnded(session, 'claim')
+  rejectEnded(session, 'claim')
   if (session.claim !== undefined) return true
   const key = await storeKey('session-claim', `${session.revision} ${session.id}`)
   if (!(await store.add(key, '1', ttlMs))) return false
@@ -62,7 +75,7 @@ async function claim(session: OpenedSession, ttlMs: number): Promise<boolean> {
   return true
 }
 
-function refuseEnded({ open }: OpenedSession, called: string): void {
+function rejectEnded({ open }: OpenedSession, called: string): void {
   if (open) return
-  throw new SessionUsageError(`${called} was used after the call had ended: await everything that the handler starts`)
+  throw new SessionUsageError(`${called} was called after the call had ended: await everything that the handler starts`)
 }

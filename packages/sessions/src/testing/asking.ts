@@ -1,20 +1,21 @@
 import {
   type Call,
-  type Exchange,
+  createCall,
   isJsonObject,
   type JsonObject,
   metaKeys,
   protocolVersion,
   type RpcResponse,
+  type Runtime,
+  type Server,
   type WireError,
 } from '@x/schema'
-import { type Context, createServer, type Server, type ServerDefinition, type Tool, tool } from '@x/server'
+import { type Context, createServer, type McpServer, type ServerDefinition, type Tool, tool } from '@x/server'
 import { randomKey, sealed, type StateCodec } from '@x/state-codec'
 import { z } from 'zod'
 import { parseSessionMetadata, sessionKey, type SessionMetadata } from '../session-metadata.ts'
-import { defineSessions, type Sessions } from '../server/define-sessions.ts'
+import { sessions as createSessions, type Sessions } from '../server/sessions.ts'
 import type { SessionEvents, SessionOptions } from '../server/session-options.ts'
-import { withSessions } from '../server/with-sessions.ts'
 
 /** The state of the sessions of these tests. */
 export type Notes = { readonly notes: readonly string[] }
@@ -29,22 +30,21 @@ const notesState = {
 export const midnight = Date.UTC(2026, 1, 28)
 
 /** A time of day in the test's hand. */
-export interface Now {
-  (): number
+export interface Now extends Pick<Runtime, 'now'> {
   advance(ms: number): void
 }
 
 export function handNow(): Now {
   let time = midnight
-  return Object.assign(() => time, { advance: (ms: number) => void (time += ms) })
+  return { now: () => time, advance: (ms) => void (time += ms) }
 }
 
 /** A codec with a key of its own, by the test's clock. */
-export function codecAt(now: () => number, options: { readonly maxAgeMs?: number } = {}): StateCodec {
-  return sealed({ keys: [randomKey()], clock: { now }, ...options })
+export function codecAt(clock: Pick<Runtime, 'now'>, options: { readonly maxAgeMs?: number } = {}): StateCodec {
+  return sealed({ keys: [randomKey()], clock, ...options })
 }
 
-/** Sessions with notes, and what they told their author. */
+/** Sessions with notes, and the errors that they reported. */
 export function notesSessions(options: Partial<SessionOptions> & SessionEvents<Notes> = {}): {
   readonly sessions: Sessions<Notes>
   readonly now: Now
@@ -53,7 +53,7 @@ export function notesSessions(options: Partial<SessionOptions> & SessionEvents<N
   const now = handNow()
   const reported: unknown[] = []
   const onError = (error: unknown): void => void reported.push(error)
-  const sessions = defineSessions({ codec: codecAt(now), state: notesState, now, onError, ...options })
+  const sessions = createSessions({ codec: codecAt(now), state: notesState, runtime: now, onError, ...options })
   return { sessions, now, reported }
 }
 
@@ -71,27 +71,27 @@ export function noteTool(sessions: Sessions<Notes>): Tool {
 }
 
 /** A server of these tests. */
-export function serverWith(definition: Partial<ServerDefinition>): Server {
+export function serverWith(definition: Partial<ServerDefinition>): McpServer {
   return createServer({ name: 'demo', version: '1.0.0', state: false, ...definition })
 }
 
 /** A tool that does without a session. */
 const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
 
-/** A server with sessions, and the one inside of it. */
+/** A server with sessions, and the same one without. */
 export interface Serving extends ReturnType<typeof notesSessions> {
-  readonly server: Server
-  readonly inner: Server
+  readonly server: McpServer
+  readonly plain: McpServer
 }
 
 /** Serves the two tools within sessions. */
 export function serving(options: Partial<SessionOptions> & SessionEvents<Notes> = {}): Serving {
   const defined = notesSessions(options)
-  const inner = serverWith({ tools: [noteTool(defined.sessions), greet] })
-  return { ...defined, inner, server: withSessions(inner, defined.sessions) }
+  const tools = [noteTool(defined.sessions), greet]
+  return { ...defined, plain: serverWith({ tools }), server: serverWith({ tools, extensions: [defined.sessions] }) }
 }
 
-/** What a test may say of a request. */
+/** The parts of a request that a test may choose. */
 export interface Asking extends Partial<Call> {
   /** The session that it names; anything, for hostile ones. */
   readonly session?: unknown
@@ -99,8 +99,11 @@ export interface Asking extends Partial<Call> {
 }
 
 /** Sends a request that is right but for what the test says. */
-export function ask(exchange: Exchange, ...[method, params = {}, asking = {}]: Question): Promise<RpcResponse> {
-  const { session, meta, signal = new AbortController().signal, notify = () => {}, ...call } = asking
+export function ask(
+  { exchange }: Pick<Server, 'exchange'>,
+  ...[method, params = {}, asking = {}]: Question
+): Promise<RpcResponse> {
+  const { session, meta, ...call } = asking
   const _meta = {
     [metaKeys.protocolVersion]: protocolVersion,
     [metaKeys.clientCapabilities]: { elicitation: { form: {} } },
@@ -109,29 +112,29 @@ export function ask(exchange: Exchange, ...[method, params = {}, asking = {}]: Q
   }
   // What travels is JSON, so that nothing of a test is shared with the server.
   const request = JSON.parse(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }))
-  return exchange(request, { signal, notify, ...call })
+  return exchange(request, createCall(call))
 }
 
 /** A method, its params, and how it is asked. */
 export type Question = [method: string, params?: JsonObject | undefined, asking?: Asking | undefined]
 
 /** The result of a request that has to succeed. */
-export async function resultOf(exchange: Exchange, ...question: Question): Promise<JsonObject> {
-  const response = await ask(exchange, ...question)
+export async function resultOf(server: Pick<Server, 'exchange'>, ...question: Question): Promise<JsonObject> {
+  const response = await ask(server, ...question)
   if ('result' in response) return response.result
   throw new Error(`${question[0]} failed: ${JSON.stringify(response.error)}`)
 }
 
 /** The error of a request that has to fail. */
-export async function errorOf(exchange: Exchange, ...question: Question): Promise<WireError> {
-  const response = await ask(exchange, ...question)
+export async function errorOf(server: Pick<Server, 'exchange'>, ...question: Question): Promise<WireError> {
+  const response = await ask(server, ...question)
   if ('error' in response) return response.error
   throw new Error(`${question[0]} succeeded: ${JSON.stringify(response.result)}`)
 }
 
 /** Creates a session. */
-export async function createdSession(exchange: Exchange, asking: Asking = {}): Promise<SessionMetadata> {
-  return metadata((await resultOf(exchange, 'sessions/create', {}, asking))['session'])
+export async function createdSession(server: Pick<Server, 'exchange'>, asking: Asking = {}): Promise<SessionMetadata> {
+  return metadata((await resultOf(server, 'sessions/create', {}, asking))['session'])
 }
 
 /** The session that a result names. */
@@ -141,11 +144,11 @@ export function sessionOfResult(result: JsonObject): SessionMetadata {
 
 /** Calls a tool in a session, and gives its text and the session as it is after that. */
 export async function callIn(
-  exchange: Exchange,
+  server: Pick<Server, 'exchange'>,
   session: SessionMetadata | undefined,
   ...[name, args = {}, asking = {}]: Question
 ): Promise<{ readonly text: string; readonly session: SessionMetadata }> {
-  const result = await resultOf(exchange, 'tools/call', { name, arguments: args }, { ...asking, session })
+  const result = await resultOf(server, 'tools/call', { name, arguments: args }, { ...asking, session })
   const after = session === undefined ? { sessionId: 'none' } : { ...session, ...sessionOfResult(result) }
   return { text: textOf(result), session: after }
 }

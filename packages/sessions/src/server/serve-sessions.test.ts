@@ -1,14 +1,16 @@
-import { errorCodes, metaKeys } from '@x/schema'
+import { callHeadersKey, createCall, errorCodes, metaKeys, withContext } from '@x/schema'
 import { type Context, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { defineSessions } from './define-sessions.ts'
+import { sessions as createSessions } from './sessions.ts'
 import { sessionKey, sessionNotFound } from '../session-metadata.ts'
 import {
   ask,
   callIn,
+  codecAt,
   createdSession,
   errorOf,
+  handNow,
   noteTool,
   notesSessions,
   resultOf,
@@ -16,14 +18,13 @@ import {
   serving,
   sessionOfResult,
 } from '../testing/asking.ts'
-import { withSessions } from './with-sessions.ts'
 
 describe('A server with sessions', () => {
   test('declares the capability beside those that it has [SES-001]', async () => {
-    const { server, inner } = serving()
+    const { server, plain } = serving()
     const { capabilities } = await resultOf(server, 'server/discover')
     expect(capabilities).toMatchObject({ sessions: {}, tools: {} })
-    expect((await resultOf(inner, 'server/discover')).capabilities).not.toHaveProperty('sessions')
+    expect((await resultOf(plain, 'server/discover')).capabilities).not.toHaveProperty('sessions')
   })
 
   test('takes clients that declare sessions among the experimental capabilities [SES-001]', async () => {
@@ -32,24 +33,14 @@ describe('A server with sessions', () => {
     expect(await createdSession(server, { meta })).toHaveProperty('sessionId')
   })
 
-  test('still tells of itself what the server inside does', async () => {
-    const { server, inner } = serving()
-    expect(server.info).toBe(inner.info)
-    expect(server.load.ready).toBe(true)
-    const undo = server.drain()
-    expect(server.load.ready).toBe(false)
-    undo()
-  })
-
   test('passes requests without a session on as they are, and their answers back', async () => {
-    const { server, inner } = serving()
+    const { server, plain } = serving()
     for (const [method, params] of [
       ['tools/call', { name: 'greet' }],
       ['tools/list', {}],
     ] as const) {
-      expect(await resultOf(server, method, params)).toEqual(await resultOf(inner, method, params))
+      expect(await resultOf(server, method, params)).toEqual(await resultOf(plain, method, params))
     }
-    expect(await resultOf(server, 'tools/list')).toBe(await resultOf(inner, 'tools/list'))
   })
 })
 
@@ -67,7 +58,7 @@ describe('A request of a session', () => {
 
   test('has the state that the last one left, at any instance that has the same keys [SES-006]', async () => {
     const { sessions } = notesSessions()
-    const instance = () => withSessions(serverWith({ tools: [noteTool(sessions)] }), sessions)
+    const instance = () => serverWith({ tools: [noteTool(sessions)], extensions: [sessions] })
     const [one, other] = [instance(), instance()]
     let session = await createdSession(one)
     const texts: string[] = []
@@ -105,7 +96,7 @@ describe('A request of a session', () => {
       description: 'Names another session',
       run: () => ({ content: [], _meta: { 'com.example/a': 1, [sessionKey]: { sessionId: 'other' } } }),
     })
-    const server = withSessions(serverWith({ tools: [forging] }), sessions)
+    const server = serverWith({ tools: [forging], extensions: [sessions] })
     const session = await createdSession(server)
     const result = await resultOf(server, 'tools/call', { name: 'forging' }, { session })
     expect(result._meta).toMatchObject({ 'com.example/a': 1, [sessionKey]: { sessionId: session.sessionId } })
@@ -123,7 +114,7 @@ describe('A request of a session', () => {
         return end()
       },
     })
-    const server = withSessions(serverWith({ tools: [failing] }), sessions)
+    const server = serverWith({ tools: [failing], extensions: [sessions] })
     const session = await createdSession(server)
     const result = await resultOf(server, 'tools/call', { name: 'failing' }, { session })
     expect(result.isError).toBe(true)
@@ -147,7 +138,7 @@ describe('A request of a session', () => {
         return new Promise<never>((_, reject) => reject(ctx.signal.reason))
       },
     })
-    const server = withSessions(serverWith({ tools: [waiting] }), sessions)
+    const server = serverWith({ tools: [waiting], extensions: [sessions] })
     const session = await createdSession(server)
     const pending = ask(server, 'tools/call', { name: 'waiting' }, { session, signal: controller.signal })
     await expect(pending).rejects.toBe('enough')
@@ -157,14 +148,17 @@ describe('A request of a session', () => {
     const { server } = serving()
     const session = await createdSession(server)
     const answered = new Map<string, string>()
-    const headers = (id: string) => () => ({
-      get: (name: string) => new Map([['mcp-session-id', id]]).get(name.toLowerCase()),
-      forEach: () => {},
-      answer: (name: string, value: string) => void answered.set(name, value),
-    })
-    await resultOf(server, 'tools/call', { name: 'greet' }, { session, headers: headers(session.sessionId) })
+    const context = (id: string) => {
+      const headers = {
+        get: (name: string) => new Map([['mcp-session-id', id]]).get(name.toLowerCase()),
+        forEach: () => {},
+        answer: (name: string, value: string) => void answered.set(name, value),
+      }
+      return withContext(createCall(), callHeadersKey, headers).context
+    }
+    await resultOf(server, 'tools/call', { name: 'greet' }, { session, context: context(session.sessionId) })
     expect([...answered]).toEqual([['Mcp-Session-Id', session.sessionId]])
-    const error = await errorOf(server, 'tools/call', { name: 'greet' }, { session, headers: headers('other') })
+    const error = await errorOf(server, 'tools/call', { name: 'greet' }, { session, context: context('other') })
     expect(error.code).toBe(errorCodes.headerMismatch)
   })
 
@@ -190,20 +184,16 @@ test('a session is not found once it has expired [SES-012]', async () => {
 })
 
 test('a state of an earlier version of the program that fits no more begins anew, and is reported', async () => {
-  const { sessions, now } = notesSessions()
-  const later = notesSessions({ codec: sessions.rules.codec, now })
+  const runtime = handNow()
+  const codec = codecAt(runtime)
+  const later = notesSessions({ codec, runtime })
   const strict = { schema: z.object({ notes: z.array(z.string()).max(0) }), initial: { notes: [] } }
   const reported: unknown[] = []
-  const newer = defineSessions({
-    codec: sessions.rules.codec,
-    now,
-    state: strict,
-    onError: (error) => void reported.push(error),
-  })
-  const old = withSessions(serverWith({ tools: [noteTool(later.sessions)] }), later.sessions)
+  const newer = createSessions({ codec, runtime, state: strict, onError: (error) => void reported.push(error) })
+  const old = serverWith({ tools: [noteTool(later.sessions)], extensions: [later.sessions] })
   const show = tool('show', { description: 's', run: (_args, ctx) => JSON.stringify(newer.of(ctx).state) })
-  const server = withSessions(serverWith({ tools: [show] }), newer)
+  const server = serverWith({ tools: [show], extensions: [newer] })
   const { session } = await callIn(old, await createdSession(old), 'note', { text: 'a' })
   expect((await callIn(server, session, 'show')).text).toBe('{"notes":[]}')
-  expect(reported).toEqual([expect.objectContaining({ message: expect.stringContaining('no state of a session') })])
+  expect(reported).toEqual([expect.objectContaining({ message: expect.stringContaining('Not a session state') })])
 })

@@ -1,10 +1,10 @@
-import type { JsonObject } from '@x/schema'
-import { createCacheStore } from '@x/client'
+import { callHeadersKey, type ConnectionView, type Exchange, type JsonObject } from '@x/schema'
+import { type Client, createCacheStore, createClient, type CoreClientOptions } from '@x/client'
 import { describe, expect, test } from 'vitest'
 import { sessionKey, sessionNotFound } from '../session-metadata.ts'
 import { created, host, type Received, said, scripted, type Scripted } from '../testing/scripted.ts'
-import { createSessionsClient, type SessionsClientOptions } from './create-sessions-client.ts'
-import { isSessionNotFound } from './not-found.ts'
+import { isSessionNotFound } from './is-session-not-found.ts'
+import { type ClientSessions, sessions, type SessionsOptions } from './sessions.ts'
 
 const notFound = (sessionId: string) => ({ code: sessionNotFound, message: 'Session not found', data: { sessionId } })
 
@@ -18,8 +18,11 @@ const serving = (answer: (received: Received) => JsonObject | ReturnType<typeof 
   })
 }
 const echo = serving(({ session }) => said('hi', { sessionId: String(session?.['sessionId']) }))
-const open = (exchange: Scripted, options: Partial<SessionsClientOptions> = {}) =>
-  createSessionsClient(exchange, { ...host, ...options })
+const open = (
+  target: Exchange | ConnectionView,
+  { target: named, user, ...options }: SessionsOptions & Partial<CoreClientOptions> = {},
+): Client & { readonly sessions: ClientSessions } =>
+  createClient(target, { ...host, ...options, extensions: [sessions({ target: named, user })] })
 
 describe('sessions.create()', () => {
   test('asks for a session, and never names one, whatever it is told to send [SES-003]', async () => {
@@ -30,7 +33,7 @@ describe('sessions.create()', () => {
       request: { method: 'sessions/create', params: { _meta: { traceparent: 'x' } } },
       session: undefined,
     })
-    expect([session.id, session.expiresAt, session.isOver]).toEqual(['s1', '2026-03-01T00:00:00Z', false])
+    expect([session.id, session.expiresAt, session.ended]).toEqual(['s1', '2026-03-01T00:00:00Z', false])
   })
 
   test('declares sessions among the experimental capabilities [SES-001]', async () => {
@@ -75,7 +78,12 @@ describe('A session', () => {
     await session.request('notes/get')
     const [, ...others] = exchange.received
     expect(others.map((one) => one.session)).toEqual(others.map(() => ({ sessionId: 'a', state })))
-    expect(others.map(({ call }) => call.headers?.().get('Mcp-Session-Id'))).toEqual(['a', 'a', 'a', 'a'])
+    expect(others.map(({ call }) => call.context.get(callHeadersKey)?.get('Mcp-Session-Id'))).toEqual([
+      'a',
+      'a',
+      'a',
+      'a',
+    ])
   })
 
   test('takes each new state and expiry, and keeps what an answer says nothing of [SES-009 SES-010]', async () => {
@@ -135,8 +143,8 @@ describe('A session', () => {
     const session = await open(exchange).sessions.create()
     const first: unknown = await session.callTool('greet').catch((error: unknown) => error)
     const second: unknown = await session.listTools().catch((error: unknown) => error)
-    expect([isSessionNotFound(first), isSessionNotFound(second), session.isOver]).toEqual([true, true, true])
-    expect(second).toMatchObject({ message: expect.stringContaining('create another one with sessions.create()') })
+    expect([isSessionNotFound(first), isSessionNotFound(second), session.ended]).toEqual([true, true, true])
+    expect(second).toMatchObject({ message: expect.stringContaining('create another one with create()') })
     await session.delete()
     expect(exchange.received).toHaveLength(2)
   })
@@ -145,7 +153,7 @@ describe('A session', () => {
     const exchange = serving(() => notFound('another'))
     const session = await open(exchange).sessions.create()
     await expect(session.callTool('greet')).rejects.toMatchObject({ rpc: { code: sessionNotFound } })
-    expect(session.isOver).toBe(false)
+    expect(session.ended).toBe(false)
   })
 })
 
@@ -166,7 +174,7 @@ describe('Deleting a session', () => {
     const client = open(exchange)
     {
       await using session = await client.sessions.create()
-      expect(session.isOver).toBe(false)
+      expect(session.ended).toBe(false)
     }
     expect(exchange.received.at(-1)?.request.method).toBe('sessions/delete')
   })
@@ -189,7 +197,7 @@ describe('Deleting a session', () => {
     const exchange = serving(({ session }) => notFound(String(session?.['sessionId'])))
     const session = await open(exchange).sessions.create()
     await session.delete()
-    expect(session.isOver).toBe(true)
+    expect(session.ended).toBe(true)
   })
 })
 
@@ -207,7 +215,7 @@ describe('What is cached', () => {
         : said('hi', { sessionId: String(session?.['sessionId']), state: 'another' }),
     )
 
-  test.each<[string, Partial<SessionsClientOptions>]>([
+  test.each<[string, Partial<CoreClientOptions>]>([
     ['a cache of its own', {}],
     ['a store that clients share', { cache: { shared: { store: createCacheStore(), partition: 'ada' } } }],
   ])('in %s is of one session alone, and of none of the calls without', async (_title, options) => {
@@ -233,15 +241,15 @@ describe('What is cached', () => {
   })
 })
 
-describe('A kept session', () => {
+describe('A serialized session', () => {
   const owner = { target: 'https://example.com/mcp', user: 'ada' }
 
   test('goes on in another process, where the first has left it [SES-004 SES-005]', async () => {
     const exchange = serving(() => said('hi', { sessionId: 's1', state: 'next', expiresAt: '2027-01-01T00:00:00Z' }))
     const session = await open(exchange, owner).sessions.create()
     await session.callTool('greet')
-    const kept: unknown = JSON.parse(JSON.stringify(session.keep()))
-    const resumed = open(exchange, owner).sessions.resume(kept)
+    const serialized: unknown = JSON.parse(JSON.stringify(session.serialize()))
+    const resumed = open(exchange, owner).sessions.resume(serialized)
     expect([resumed.id, resumed.expiresAt]).toEqual(['s1', '2027-01-01T00:00:00Z'])
     await resumed.callTool('greet')
     expect(exchange.received.at(-1)?.session).toEqual({ sessionId: 's1', state: 'next' })
@@ -252,21 +260,18 @@ describe('A kept session', () => {
     ['another user', { user: 'eve' }],
     ['nobody', { user: null }],
   ])('is not sent to or for %s [SES-004]', async (_title, other) => {
-    const kept = (await open(echo, owner).sessions.create()).keep()
+    const serialized = (await open(echo, owner).sessions.create()).serialize()
     const exchange = serving(() => said('hi'))
-    expect(() => open(exchange, { ...owner, ...other }).sessions.resume(kept)).toThrow(
+    expect(() => open(exchange, { ...owner, ...other }).sessions.resume(serialized)).toThrow(
       expect.objectContaining({ name: 'SessionError', code: 'foreign' }),
     )
     expect(exchange.received).toHaveLength(0)
   })
 
-  test('is of the server that the connection leads to, unless it is told otherwise [SES-004]', async () => {
-    const connection = Object.assign(
-      serving(() => said('hi')),
-      { url: 'https://example.com/mcp' },
-    )
+  test('names the URL of the connection as its server, unless `target` names another [SES-004]', async () => {
+    const connection = { exchange: serving(() => said('hi')), url: 'https://example.com/mcp' }
     const session = await open(connection, { user: null }).sessions.create()
-    expect(session.keep()).toMatchObject({ target: 'https://example.com/mcp', user: null })
+    expect(session.serialize()).toMatchObject({ target: 'https://example.com/mcp', user: null })
   })
 
   test.each([
@@ -274,7 +279,7 @@ describe('A kept session', () => {
     ["which server's", { user: 'ada' }],
   ])('needs to know %s it is [SES-004]', async (_title, options) => {
     const session = await open(echo, options).sessions.create()
-    expect(() => session.keep()).toThrow(expect.objectContaining({ code: 'unidentified' }))
+    expect(() => session.serialize()).toThrow(expect.objectContaining({ code: 'unidentified' }))
   })
 
   test.each<[string, unknown]>([
@@ -286,7 +291,7 @@ describe('A kept session', () => {
       'members under __proto__',
       JSON.parse(`{"__proto__":${JSON.stringify({ ...owner, session: { sessionId: 'a' } })}}`),
     ],
-  ])('is not made of %s', (_title, kept) => {
-    expect(() => open(echo, owner).sessions.resume(kept)).toThrow(expect.objectContaining({ code: 'malformed' }))
+  ])('is not made of %s', (_title, serialized) => {
+    expect(() => open(echo, owner).sessions.resume(serialized)).toThrow(expect.objectContaining({ code: 'malformed' }))
   })
 })

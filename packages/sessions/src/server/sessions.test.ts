@@ -1,22 +1,31 @@
 import { memoryStore, randomKey, sealed } from '@x/state-codec'
 import { tool } from '@x/server'
 import { expect, test } from 'vitest'
-import { callIn, codecAt, createdSession, handNow, noteTool, notesSessions, serverWith } from '../testing/asking.ts'
-import { defineSessions } from './define-sessions.ts'
-import { withSessions } from './with-sessions.ts'
+import { sessionNotFound } from '../session-metadata.ts'
+import {
+  callIn,
+  codecAt,
+  createdSession,
+  errorOf,
+  handNow,
+  noteTool,
+  notesSessions,
+  serverWith,
+} from '../testing/asking.ts'
+import { sessions as createSessions } from './sessions.ts'
 
 const hour = 3_600_000
 
 test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('a ttlMs of %d is refused', (ttlMs) => {
-  expect(() => defineSessions({ codec: codecAt(() => 0), ttlMs })).toThrow(/ttlMs is .*: give milliseconds/)
+  expect(() => createSessions({ codec: codecAt({ now: () => 0 }), ttlMs })).toThrow(/ttlMs is .*: give milliseconds/)
 })
 
 test('sessions that should live longer than their tokens open are refused, with what to change', () => {
   const codec = sealed({ keys: [randomKey()], maxAgeMs: hour })
   const long = sealed({ keys: [randomKey()], maxAgeMs: 9 * hour })
-  expect(() => defineSessions({ codec, ttlMs: 2 * hour })).toThrow(`give the codec a maxAgeMs of ${2 * hour}`)
-  expect(() => defineSessions({ codec: long, stateCodec: codec, ttlMs: 2 * hour })).toThrow('stateCodec')
-  expect(defineSessions({ codec: long, ttlMs: 9 * hour }).rules.ttlMs).toBe(9 * hour)
+  expect(() => createSessions({ codec, ttlMs: 2 * hour })).toThrow(`give the codec a maxAgeMs of ${2 * hour}`)
+  expect(() => createSessions({ codec: long, stateCodec: codec, ttlMs: 2 * hour })).toThrow('stateCodec')
+  expect(createSessions({ codec: long, ttlMs: 9 * hour }).name).toBe('sessions')
 })
 
 test('revoking needs a store, because nobody else would hear of it', async () => {
@@ -26,12 +35,12 @@ test('revoking needs a store, because nobody else would hear of it', async () =>
 
 test('each definition finds its own sessions alone', async () => {
   const { sessions } = notesSessions()
-  const others = defineSessions({ codec: codecAt(handNow()) })
+  const others = createSessions({ codec: codecAt(handNow()) })
   const look = tool('look', {
     description: 'l',
     run: (_args, ctx) => `${others.find(ctx)} ${sessions.find(ctx)?.revision}`,
   })
-  const server = withSessions(serverWith({ tools: [look] }), sessions)
+  const server = serverWith({ tools: [look], extensions: [sessions] })
   expect((await callIn(server, await createdSession(server), 'look')).text).toBe('undefined 0')
   expect((await callIn(server, undefined, 'look')).text).toBe('undefined undefined')
 })
@@ -40,8 +49,8 @@ test('keys are rotated without losing a session: the new one is known everywhere
   const [old, fresh] = [randomKey(), randomKey()]
   const now = handNow()
   const instance = (...keys: string[]) => {
-    const { sessions } = notesSessions({ codec: sealed({ keys, clock: { now } }), now })
-    return withSessions(serverWith({ tools: [noteTool(sessions)] }), sessions)
+    const { sessions } = notesSessions({ codec: sealed({ keys, clock: now }), runtime: now })
+    return serverWith({ tools: [noteTool(sessions)], extensions: [sessions] })
   }
   const phases = [instance(old), instance(old, fresh), instance(fresh, old)]
   const [first] = phases
@@ -63,7 +72,16 @@ test('an author who cannot be told of errors changes no answer', async () => {
     },
     onDelete: () => Promise.reject(new Error('no')),
   })
-  const server = withSessions(serverWith({ tools: [noteTool(sessions)] }), sessions)
+  const server = serverWith({ tools: [noteTool(sessions)], extensions: [sessions] })
   const { session } = await callIn(server, await createdSession(server), 'note', { text: 'a' })
   expect((await callIn(server, session, 'note', { text: 'b' })).text).toBe('a b')
+})
+
+test('a store that has lost its content ends sessions, and revives none [SES-012]', async () => {
+  const now = handNow()
+  const codec = codecAt(now)
+  const instance = () =>
+    serverWith({ extensions: [notesSessions({ codec, runtime: now, store: memoryStore() }).sessions] })
+  const session = await createdSession(instance())
+  expect((await errorOf(instance(), 'server/discover', {}, { session })).code).toBe(sessionNotFound)
 })

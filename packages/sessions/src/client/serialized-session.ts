@@ -1,0 +1,56 @@
+import { isJsonObject } from '@x/schema'
+import { parseSessionMetadata, type SessionMetadata } from '../session-metadata.ts'
+import { SessionError } from './session-error.ts'
+
+/**
+ * A session to be resumed by this process or another, as plain JSON. It is a secret like the user's credentials: whoever has both can use
+ * the session.
+ */
+export type SerializedSession = {
+  /** The server that created it. */
+  readonly target: string
+  /** The user that it was created for; null where the server authenticates nobody. */
+  readonly user: string | null
+  readonly session: SessionMetadata
+}
+
+/** The server and the user of a client's sessions. */
+export interface SessionOwner {
+  readonly target: string | undefined
+  readonly user: string | null | undefined
+}
+
+/** Serializes a session for its owner (seed data-layer-sessions, creating sessions). Throws {@link SessionError} `unidentified`. */
+export function serializeSession(session: SessionMetadata, owner: SessionOwner): SerializedSession {
+  return { ...identified(owner), session }
+}
+
+/** Parses a serialized session, which anybody may have altered, and checks its owner. Throws {@link SessionError}. */
+export function deserializeSession(serialized: unknown, owner: SessionOwner): SessionMetadata {
+  const { target, user } = identified(owner)
+  if (!isJsonObject(serialized)) throw malformed('it must be an object, as session.serialize() returns it')
+  const session = parseSessionMetadata(serialized.session)
+  if ('issue' in session) throw malformed(`its session ${session.issue}`)
+  if (serialized.target !== target) throw new SessionError('foreign', `The serialized session is not one of ${target}`)
+  if (serialized.user !== user) throw new SessionError('foreign', 'The serialized session is not one of this user')
+  return session
+}
+
+function identified({ target, user }: SessionOwner): { readonly target: string; readonly user: string | null } {
+  if (target === undefined) {
+    throw new SessionError(
+      'unidentified',
+      'The connection has no URL that identifies the server: give sessions() a `target`',
+    )
+  }
+  if (user === undefined) {
+    const message =
+      'A serialized session names its user: give sessions() a `user`, or null where the server authenticates nobody'
+    throw new SessionError('unidentified', message)
+  }
+  return { target, user }
+}
+
+function malformed(why: string): SessionError {
+  return new SessionError('malformed', `Not a serialized session: ${why}`)
+}

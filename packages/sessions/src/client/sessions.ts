@@ -1,0 +1,158 @@
+import type { CallOptions, Client, ClientExtension, ClientExtensionHost, CoreClientOptions } from '@x/client'
+import { isJsonObject, type JsonObject } from '@x/schema'
+import { parseSessionMetadata, type SessionMetadata, type SessionNames, sessionNames } from '../session-metadata.ts'
+import { isSessionNotFound } from './is-session-not-found.ts'
+import {
+  deserializeSession,
+  type SerializedSession,
+  serializeSession,
+  type SessionOwner,
+} from './serialized-session.ts'
+import { SessionError } from './session-error.ts'
+import { withinSession } from './session-middleware.ts'
+import { metadataOf, recordOf, type SessionRecord } from './session-state.ts'
+
+/** The options of {@link sessions}. */
+export interface SessionsOptions<Name extends string = string> {
+  /** The server, as serialized sessions name it. Default: the connection's `url`. */
+  readonly target?: string | undefined
+  /** The user, as serialized sessions name it: the one whom the server authenticates, or null where it authenticates nobody. */
+  readonly user?: string | null | undefined
+  /** The client's member, `sessions` when absent. A server with several kinds of sessions gives each a name, which is needed here. */
+  readonly name?: Name | undefined
+}
+
+/** The member that sessions add to their client. */
+export interface ClientSessions {
+  /** Creates a session, for one conversation or task. Rejects with `ClientError`, `rpc` where the server has no sessions. */
+  create(options?: CallOptions): Promise<ClientSession>
+  /**
+   * Resumes a session that was serialized, in this process or another. Throws {@link SessionError} for a value that is no session, or
+   * one of another server or user.
+   */
+  resume(serialized: unknown): ClientSession
+}
+
+/**
+ * A client whose calls are within one session: each names it, and brings back the state that the server wants to be sent with the next.
+ * Its cache is its own. With `await using` it is deleted at the end of its scope.
+ */
+export interface ClientSession extends Client {
+  readonly id: string
+  /** The end of the session as the server states it, in ISO 8601: a hint, for people. */
+  readonly expiresAt: string | undefined
+  /** True when the session has ended: it was deleted here, or the server no longer knows it. */
+  readonly ended: boolean
+  /** Returns the session as plain JSON, for `resume`. Throws {@link SessionError} `unidentified` without a `target` or `user`. */
+  serialize(): SerializedSession
+  /** Deletes the session, so that the server can free its resources. Does nothing for one that has ended. */
+  delete(options?: CallOptions): Promise<void>
+  /** Ends what extensions opened for the session, which lives on at the server. */
+  close(): Promise<void>
+}
+
+/**
+ * Makes the sessions extension of a client (seed data-layer-sessions): any number of sessions side by side, such as one for each
+ * conversation. The client's own calls are outside of all sessions.
+ *
+ * @throws TypeError for an invalid `name`.
+ *
+ * @example
+ * const client = createClient(connection, { name: 'host', version: '1.0.0', extensions: [sessions()] })
+ * await using session = await client.sessions.create()
+ * await session.callTool('count')
+ */
+export function sessions<const Name extends string = 'sessions'>(
+  options: SessionsOptions<Name> = {},
+): ClientExtension<NoInfer<Name>, ClientSessions> {
+  const names = sessionNames(options.name ?? 'sessions')
+  return {
+    side: 'client',
+    // The option's own value, or the default of both the option and its type.
+    name: names.name as Name,
+    identifier: names.identifier,
+    // seed data-layer-sessions, capabilities: clients declare sessions among the experimental ones.
+    capabilities: names.isStandard ? { experimental: { sessions: {} } } : { extensions: { [names.identifier]: {} } },
+    start: (host) => ({
+      api: sessionCalls({ host, names, owner: { target: options.target ?? host.url, user: options.user } }),
+    }),
+  }
+}
+
+interface SessionParts {
+  readonly host: ClientExtensionHost
+  readonly names: SessionNames
+  readonly owner: SessionOwner
+}
+
+function sessionCalls(parts: SessionParts): ClientSessions {
+  const { host, names, owner } = parts
+  const open = (metadata: SessionMetadata): ClientSession => openSession(recordOf(metadata), parts)
+  return {
+    create: async (options = {}) => {
+      const result = await host.request(names.methods.create, {}, outsideSessions(options, names))
+      const session = parseSessionMetadata(result.session)
+      if (!('issue' in session)) return open(session)
+      throw new SessionError('invalid_answer', `The session that the server created ${session.issue}`)
+    },
+    resume: (serialized) => open(deserializeSession(serialized, owner)),
+  }
+}
+
+function openSession(record: SessionRecord, { host, names, owner }: SessionParts): ClientSession {
+  // Results may depend on the state of the session, so that another state makes those in the cache stale.
+  const middleware = withinSession({ record, names, onState: () => client.cache.clear() })
+  const client = host.fork(middleware, { cache: cacheOf(host.options, record) })
+  const { close } = client
+
+  const remove = async (options: CallOptions = {}): Promise<void> => {
+    if (record.end !== undefined) return
+    try {
+      await client.request(names.methods.delete, {}, options)
+    } catch (error) {
+      if (!isSessionNotFound(error)) throw error
+    }
+    record.end ??= 'deleted'
+  }
+  return addMembers(client, {
+    id: record.id,
+    get expiresAt() {
+      return record.expiresAt
+    },
+    get ended() {
+      return record.end !== undefined
+    },
+    serialize: () =>
+      serializeSession({ ...metadataOf(record), ...(record.expiresAt && { expiresAt: record.expiresAt }) }, owner),
+    delete: remove,
+    // A session that could not be deleted expires; an error here would hide the one that ended the scope.
+    [Symbol.asyncDispose]: () =>
+      remove()
+        .catch(() => {})
+        .then(close),
+  })
+}
+
+/** Returns a cache of the session's own, or its own part of a store that clients share. */
+function cacheOf({ cache }: CoreClientOptions, { id }: SessionRecord): CoreClientOptions['cache'] {
+  if (cache === undefined || cache === false || cache.shared === undefined) return cache
+  const { store, partition } = cache.shared
+  return { ...cache, shared: { store, partition: JSON.stringify([partition, id]) } }
+}
+
+/** seed data-layer-sessions, creating sessions: the request that creates a session must not name one. */
+function outsideSessions({ meta, ...options }: CallOptions, { key }: SessionNames): CallOptions {
+  if (!isJsonObject(meta)) return options
+  const { [key]: _session, ...others }: JsonObject = meta
+  return { ...options, meta: others }
+}
+
+/** Adds members to a client as they are, getters included. */
+function addMembers<T extends object, M extends object>(target: T, members: M): T & M {
+  define(target, members)
+  return target
+}
+
+function define<T extends object, M extends object>(target: T, members: M): asserts target is T & M {
+  Object.defineProperties(target, Object.getOwnPropertyDescriptors(members))
+}

@@ -1,0 +1,51 @@
+import { isJsonObject, type JsonObject, methodRow, type RpcResponse } from '@x/schema'
+import type { SessionMetadata } from '../session-metadata.ts'
+import { dateTime } from './create-session.ts'
+import { draftOf, type OpenedSession, sealState } from './opened-session.ts'
+
+/**
+ * Ends a request's use of its session, and returns the response with it. Every result names the session; a complete result that is no
+ * failure carries the state that the handler has set. An error changes nothing and names nothing.
+ */
+export async function endSession(session: OpenedSession, response: RpcResponse, key: string): Promise<RpcResponse> {
+  session.open = false
+  if ('error' in response) {
+    await abandonSession(session)
+    return response
+  }
+  const { result } = response
+  const state = await newState(session, result)
+  const metadata: SessionMetadata = {
+    sessionId: session.id,
+    expiresAt: dateTime(session.expiresAt),
+    ...(state !== undefined && { state }),
+  }
+  return { ...response, result: withSession(result, { [key]: metadata }, session.method) }
+}
+
+/** Ends the use of a session by a call that failed, and releases its claim. Where the store fails, the claim expires. */
+export async function abandonSession(session: OpenedSession): Promise<void> {
+  session.open = false
+  const { claim, rules, report } = session
+  session.claim = undefined
+  if (claim === undefined) return
+  try {
+    await rules.store?.delete(claim)
+  } catch (error) {
+    report(error)
+  }
+}
+
+async function newState(session: OpenedSession, { resultType, isError }: JsonObject): Promise<string | undefined> {
+  if (isError === true) await abandonSession(session)
+  const isComplete = (resultType === undefined || resultType === 'complete') && isError !== true
+  const draft = isComplete ? draftOf(session) : undefined
+  return draft && sealState(session, draft.value, session.revision + 1)
+}
+
+/** Adds the session to a result, which no cache may then share. */
+function withSession(result: JsonObject, named: JsonObject, method: string): JsonObject {
+  const meta = isJsonObject(result._meta) ? result._meta : {}
+  const isShared = methodRow(method)?.cached === true && result.cacheScope === 'public'
+  return { ...result, ...(isShared && { cacheScope: 'private' }), _meta: { ...meta, ...named } }
+}

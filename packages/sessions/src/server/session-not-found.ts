@@ -1,0 +1,29 @@
+import { errorCodes, isMcpError, McpError } from '@x/schema'
+import { sessionNotFound } from '../session-metadata.ts'
+
+/** The error of a session that is unknown, expired, deleted, revoked, altered or somebody else's. */
+export class SessionNotFound extends Error {
+  override readonly name = 'SessionNotFound'
+  readonly sessionId: string
+
+  constructor(sessionId: string, options: { readonly cause: unknown }) {
+    super('Session not found', options)
+    this.sessionId = sessionId
+  }
+}
+
+/** Returns the error that the peer sees, and reports to the author the cause that it does not show. */
+export function toPeerError(error: unknown, { report }: { readonly report: (error: unknown) => void }): McpError {
+  if (isMcpError(error)) return error
+  if (error instanceof SessionNotFound) {
+    report(error.cause)
+    return new McpError(sessionNotFound, error.message, { data: { sessionId: error.sessionId } })
+  }
+  report(error)
+  return new McpError(errorCodes.internal, 'Internal error')
+}
+
+/** Returns the error for a request whose session is missing, malformed or out of place. */
+export function invalidSession(issue: string): McpError {
+  return new McpError(errorCodes.invalidParams, `Invalid params: ${issue}`, { data: { reason: 'session' } })
+}

@@ -1,0 +1,141 @@
+import { platformRuntime } from '@x/schema'
+import { type Context, tool } from '@x/server'
+import { memoryStore, stored } from '@x/state-codec'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import {
+  callIn,
+  codecAt,
+  createdSession,
+  errorOf,
+  handNow,
+  noteTool,
+  notesSessions,
+  resultOf,
+  serverWith,
+} from '../testing/asking.ts'
+import { sessions as createSessions } from './sessions.ts'
+
+describe('A session whose first state is not the initial one', () => {
+  const setUp = (store?: ReturnType<typeof memoryStore>) => {
+    const now = handNow()
+    const reported: unknown[] = []
+    const ended: unknown[] = []
+    const sessions = createSessions({
+      codec: codecAt(now),
+      runtime: now,
+      store,
+      state: { schema: z.object({ credit: z.number() }), initial: { credit: 100 } },
+      onCreate: () => ({ credit: 1 }),
+      onDelete: ({ state }) => void ended.push(state),
+      onError: (error) => void reported.push(error),
+    })
+    const visibleTo = sessions.when(({ state }) => state.credit > 50)
+    const rich = tool('rich', { description: 'r', visibleTo, run: () => 'ran' })
+    const spend = tool('spend', {
+      description: 's',
+      input: z.object({ careful: z.boolean().optional() }),
+      async run({ careful }, ctx: Context) {
+        const session = sessions.of(ctx)
+        if (careful === true && !(await session.claim())) return 'refused'
+        session.setState({ credit: session.state.credit - 1 })
+        return String(session.state.credit)
+      },
+    })
+    const server = serverWith({ tools: [rich, spend], strictReplay: false, extensions: [sessions] })
+    return { server, reported, ended }
+  }
+
+  test.each([
+    ['tools/call', { name: 'rich' }],
+    ['tools/call', { name: 'spend', arguments: {} }],
+    ['tools/list', {}],
+  ])('is not turned back to the initial one by a %s without state [SES-012]', async (method, params) => {
+    const { server, reported } = setUp()
+    const { sessionId } = await createdSession(server)
+    expect(await errorOf(server, method, params, { session: { sessionId } })).toEqual({
+      code: -32043,
+      message: 'Session not found',
+      data: { sessionId },
+    })
+    expect(reported).toEqual([expect.objectContaining({ message: 'The request has no state of its session' })])
+  })
+
+  test('is deleted by its id alone, and then nobody says what its state was [SES-011]', async () => {
+    const { server, ended } = setUp()
+    const [one, other] = [await createdSession(server), await createdSession(server)]
+    await resultOf(server, 'sessions/delete', {}, { session: { sessionId: one.sessionId } })
+    await resultOf(server, 'sessions/delete', {}, { session: other })
+    expect(ended).toEqual([undefined, { credit: 1 }])
+  })
+
+  test('takes no state of another session of the same caller', async () => {
+    const { server } = setUp()
+    const [one, other] = [await createdSession(server), await createdSession(server)]
+    const mixed = { sessionId: one.sessionId, state: other.state }
+    expect((await errorOf(server, 'tools/list', {}, { session: mixed })).code).toBe(-32043)
+  })
+
+  test('takes an older state again, and refuses it where the handler claims the revision', async () => {
+    const { server } = setUp(memoryStore())
+    const first = await createdSession(server)
+    const careful = { careful: true }
+    expect((await callIn(server, first, 'spend', careful)).text).toBe('0')
+    expect((await callIn(server, first, 'spend', careful)).text).toBe('refused')
+    expect((await callIn(server, first, 'spend')).text).toBe('0')
+  })
+})
+
+test('a session whose handlers keep nothing has no state, and needs none', async () => {
+  const sessions = createSessions({ codec: codecAt(platformRuntime) })
+  const server = serverWith({ tools: [], extensions: [sessions] })
+  const session = await createdSession(server)
+  expect(session.state).toBeUndefined()
+  await resultOf(server, 'tools/list', {}, { session })
+})
+
+describe('An initial state', () => {
+  test('that the schema refuses makes no sessions', () => {
+    const state = { schema: z.object({ count: z.number().max(1) }), initial: { count: 2 } }
+    expect(() => createSessions({ codec: codecAt({ now: () => 0 }), state })).toThrow('Not a session state: count:')
+  })
+})
+
+describe('States that stay in a store', () => {
+  const tenMinutes = 600_000
+  const setUp = () => {
+    const now = handNow()
+    const store = memoryStore({ clock: now, maxEntries: 10 })
+    const codec = codecAt(now)
+    const { sessions } = notesSessions({ codec, runtime: now, stateCodec: stored({ store, clock: now }) })
+    const server = serverWith({ tools: [noteTool(sessions)], extensions: [sessions] })
+    return { server, now }
+  }
+
+  test('do not fill it: of a session of any length, two are there', async () => {
+    const { server } = setUp()
+    let session = await createdSession(server)
+    for (let call = 0; call < 100; call++) ({ session } = await callIn(server, session, 'note', { text: 'x' }))
+    expect((await callIn(server, session, 'note', { text: 'y' })).text).toMatch(/^(?:x ){100}y$/)
+  })
+
+  test('are there until their successor comes, since the answer with it may be lost', async () => {
+    const { server } = setUp()
+    const first = await createdSession(server)
+    await callIn(server, first, 'note', { text: 'lost' })
+    const { session: second } = await callIn(server, first, 'note', { text: 'a' })
+    await callIn(server, second, 'note', { text: 'b' })
+    expect((await errorOf(server, 'tools/list', {}, { session: first })).code).toBe(-32043)
+  })
+
+  test('are there for 10 minutes when their successor never comes', async () => {
+    const { server, now } = setUp()
+    const first = await createdSession(server)
+    const { session: second } = await callIn(server, first, 'note', { text: 'a' })
+    now.advance(tenMinutes - 1)
+    await resultOf(server, 'tools/list', {}, { session: first })
+    now.advance(1)
+    expect((await errorOf(server, 'tools/list', {}, { session: first })).code).toBe(-32043)
+    await resultOf(server, 'tools/list', {}, { session: second })
+  })
+})

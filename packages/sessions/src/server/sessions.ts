@@ -1,0 +1,161 @@
+import { errorCodes, type JsonValue, McpError, type Principal, type ServerExtension } from '@x/schema'
+import { type SessionNames, sessionNames } from '../session-metadata.ts'
+import {
+  type CallView,
+  openedIn,
+  openedSessionKey,
+  type OpenedSession,
+  runOf,
+  type SessionRun,
+} from './opened-session.ts'
+import { serveSessions } from './serve-sessions.ts'
+import { sessionOf, type Session, type SessionView, viewOf } from './session.ts'
+import type { SessionEvents, SessionOptions, SessionState } from './session-options.ts'
+import { compileRules, type SessionHooks, type SessionRules } from './session-rules.ts'
+import { SessionUsageError } from './session-usage-error.ts'
+import { noState, parserOf, type StateParser } from './state-parser.ts'
+
+/** The member that sessions add to their server. */
+export interface SessionsApi {
+  /** Ends a session at every instance, whichever client has it. Does not call `onDelete`. Rejects without a `store`. */
+  revoke(id: string): Promise<void>
+}
+
+/** Sessions of one kind: an extension for `createServer`, and the accessors for its handlers. */
+export interface Sessions<State extends JsonValue, Name extends string = 'sessions'>
+  extends ServerExtension<Name, SessionsApi>,
+    SessionsApi {
+  /** Returns the session of a handler's call. Throws an `McpError` that says how to create one when the call has none. */
+  of(ctx: CallView): Session<State>
+  /** Returns the session of a handler's call, or undefined. */
+  find(ctx: CallView): Session<State> | undefined
+  /** For `visibleTo`: shows a tool, a prompt or a resource within a session alone; for other calls it does not exist. */
+  only(principal: Principal | undefined, call: CallView): boolean
+  /** For `visibleTo`: the same, for sessions that pass a test. */
+  when(test: (session: SessionView<State>) => boolean): (principal: Principal | undefined, call: CallView) => boolean
+}
+
+/** The options of sessions without state. */
+export type StatelessSessionsOptions<Name extends string = 'sessions'> = SessionOptions<Name> &
+  SessionEvents<null> & { readonly state?: undefined }
+
+/** The options of sessions whose handlers keep a state. */
+export type SessionsOptions<State extends JsonValue, Name extends string = 'sessions'> = SessionOptions<Name> &
+  SessionEvents<State> & { readonly state: SessionState<State> }
+
+/**
+ * Makes the sessions extension of a server (seed data-layer-sessions). Nothing is stored: id and state are sealed, bound to the
+ * principal and to each other, and travel with the client. With a `store` they can be revoked. A client can neither read nor alter nor
+ * omit a state. It can send an older state of the same session again, which only `claim()` of {@link Session} rejects.
+ *
+ * @throws SessionUsageError for options that contradict each other; a `TypeError` for an invalid `name`.
+ *
+ * @example
+ * const trips = sessions({ codec: sealed({ keys }), state: { schema: z.object({ city: z.string() }), initial: { city: 'Oslo' } } })
+ * const server = createServer({ name: 'demo', version: '1.0.0', tools: [book], extensions: [trips] })
+ */
+export function sessions<const Name extends string = 'sessions'>(
+  options: StatelessSessionsOptions<Name>,
+): Sessions<null, NoInfer<Name>>
+export function sessions<State extends JsonValue, const Name extends string = 'sessions'>(
+  options: SessionsOptions<State, Name>,
+): Sessions<State, NoInfer<Name>>
+export function sessions<State extends JsonValue, Name extends string>(
+  options: StatelessSessionsOptions<Name> | SessionsOptions<State, Name>,
+): Sessions<State, Name> | Sessions<null, Name> {
+  return options.state === undefined ? define(options, noState) : define(options, parserOf(options.state))
+}
+
+function define<State extends JsonValue, Name extends string>(
+  options: SessionOptions<Name> & SessionEvents<State>,
+  parser: StateParser<State>,
+): Sessions<State, Name> {
+  const names = sessionNames(options.name ?? 'sessions')
+  const rules = compileRules(options, hooksOf(options, parser))
+  const revoke = (id: string): Promise<void> => revokeIn(rules, id)
+  return {
+    ...extensionOf<Name>(names, rules, revoke),
+    ...accessorsOf(names, rules, parser),
+    revoke,
+  }
+}
+
+function extensionOf<Name extends string>(
+  names: SessionNames,
+  rules: SessionRules,
+  revoke: SessionsApi['revoke'],
+): ServerExtension<Name, SessionsApi> {
+  return {
+    side: 'server',
+    // The option's own value, or the default of both the option and its type.
+    name: names.name as Name,
+    identifier: names.identifier,
+    // seed data-layer-sessions, capabilities: the draft has a member of its own; further kinds are ordinary extensions.
+    ...(names.isStandard ? { serverCapabilities: { sessions: {} } } : { capabilities: {} }),
+    start: (host) => ({ api: { revoke }, ...serveSessions({ names, rules, host }) }),
+  }
+}
+
+function accessorsOf<State extends JsonValue>(
+  { name, methods }: SessionNames,
+  rules: SessionRules,
+  parser: StateParser<State>,
+): Pick<Sessions<State>, 'of' | 'find' | 'only' | 'when'> {
+  const key = openedSessionKey(name)
+  const sessionsOfRuns = new WeakMap<SessionRun, Session<State>>()
+  const views = new WeakMap<OpenedSession, SessionView<State>>()
+
+  function find(ctx: CallView): Session<State> | undefined {
+    const opened = openedIn(ctx, key, rules)
+    if (opened === undefined) return undefined
+    const run = runOf(opened, ctx)
+    const session = sessionsOfRuns.get(run) ?? sessionOf(run, parser)
+    sessionsOfRuns.set(run, session)
+    return session
+  }
+
+  function view(call: CallView): SessionView<State> | undefined {
+    const opened = openedIn(call, key, rules)
+    if (opened === undefined) return undefined
+    const session = views.get(opened) ?? viewOf(opened, parser)
+    views.set(opened, session)
+    return session
+  }
+
+  return {
+    of: (ctx) => find(ctx) ?? rejectMissing(methods.create),
+    find,
+    only: (_principal, call) => openedIn(call, key, rules) !== undefined,
+    when: (test) => (_principal, call) => {
+      const session = view(call)
+      return session !== undefined && test(session)
+    },
+  }
+}
+
+async function revokeIn({ store, ledger, ttlMs }: SessionRules, id: string): Promise<void> {
+  if (store === undefined) {
+    throw new SessionUsageError('revoke() needs a store that all instances share: give sessions() one')
+  }
+  await ledger.end(id, ttlMs)
+}
+
+function hooksOf<State extends JsonValue>(
+  { onCreate, onDelete }: SessionEvents<State>,
+  parser: StateParser<State>,
+): SessionHooks {
+  return {
+    hasState: parser.initial !== undefined,
+    begin: async (session) => {
+      const state = (await onCreate?.(session)) ?? undefined
+      return state === undefined ? parser.initial : parser.check(state)
+    },
+    end: async ({ state, ...session }, report) =>
+      onDelete?.({ ...session, state: state === undefined ? undefined : parser.parse(state, report) }),
+  }
+}
+
+function rejectMissing(create: string): never {
+  const message = `This needs a session: create one with ${create}, and name it in _meta`
+  throw new McpError(errorCodes.invalidParams, message, { data: { reason: 'session' } })
+}

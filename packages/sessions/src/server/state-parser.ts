@@ -1,0 +1,60 @@
+import type { JsonValue } from '@x/schema'
+import type { SessionState } from './session-options.ts'
+import { SessionUsageError } from './session-usage-error.ts'
+
+/** Parses and checks the states of sessions. */
+export interface StateParser<State extends JsonValue> {
+  /** The first state of a session; undefined where its handlers keep none. */
+  readonly initial: State | undefined
+  /** Parses the state that a request brought. One that the schema no longer accepts is reported and replaced by the initial one. */
+  parse(value: JsonValue | undefined, report: (error: unknown) => void): State
+  /** Returns a state that the schema accepts; throws for others. */
+  check(next: State): State
+}
+
+/** The parser of sessions without state. */
+export const noState: StateParser<null> = { initial: undefined, parse: () => null, check: () => null }
+
+/**
+ * Makes the parser of a schema.
+ *
+ * @throws SessionUsageError for an initial state that the schema rejects, and for an asynchronous schema.
+ */
+export function parserOf<State extends JsonValue>({ schema, initial }: SessionState<State>): StateParser<State> {
+  const validate = (value: unknown): State => {
+    const result = schema['~standard'].validate(value)
+    if (result instanceof Promise) {
+      throw new SessionUsageError(
+        'The schema of a session state must be synchronous: leave asynchronous checks to the handlers',
+      )
+    }
+    if (result.issues === undefined) return result.value
+    throw new SessionUsageError(`Not a session state: ${result.issues.map(describe).join('; ')}`)
+  }
+  const first = validate(initial)
+  return {
+    initial: first,
+    parse(value, report) {
+      try {
+        return validate(value)
+      } catch (error) {
+        report(error)
+        return first
+      }
+    },
+    check: validate,
+  }
+}
+
+function describe({
+  message,
+  path = [],
+}: {
+  readonly message: string
+  readonly path?: readonly unknown[] | undefined
+}): string {
+  const keys = path.map((segment) =>
+    String(typeof segment === 'object' && segment !== null && 'key' in segment ? segment.key : segment),
+  )
+  return keys.length === 0 ? message : `${keys.join('.')}: ${message}`
+}
