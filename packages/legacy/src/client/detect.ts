@@ -1,0 +1,65 @@
+import {
+  errorCodes,
+  isJsonObject,
+  type JsonValue,
+  metaKeys,
+  protocolVersion,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+import { legacyRevisions } from '../revisions.ts'
+
+/** The era of a server. */
+export type Era = 'modern' | 'legacy'
+
+const modernErrors: ReadonlySet<number> = new Set([
+  errorCodes.headerMismatch,
+  errorCodes.missingRequiredClientCapability,
+])
+
+/**
+ * The era that an answer to `server/discover` shows (basic/versioning, backward compatibility). Servers of older revisions answer it
+ * with errors of many codes, so only an error that this revision defines speaks for a modern one.
+ */
+export function eraOf(response: RpcResponse): Era {
+  if ('result' in response) {
+    const { supportedVersions } = response.result
+    return Array.isArray(supportedVersions) ? eraOfVersions(supportedVersions) : 'legacy'
+  }
+  const { code, data } = response.error
+  if (code === errorCodes.unsupportedProtocolVersion) {
+    return isJsonObject(data) && Array.isArray(data['supported']) ? eraOfVersions(data['supported']) : 'modern'
+  }
+  return modernErrors.has(code) || isNotBegun(data) ? 'modern' : 'legacy'
+}
+
+function eraOfVersions(versions: readonly JsonValue[]): Era {
+  if (versions.includes(protocolVersion)) return 'modern'
+  return versions.some((version) => legacyRevisions.some((legacy) => legacy === version)) ? 'legacy' : 'modern'
+}
+
+// A server of these packages that is overloaded or stops says so before it looks at the request.
+function isNotBegun(data: JsonValue | undefined): boolean {
+  return isJsonObject(data) && typeof data['retryAfterMs'] === 'number'
+}
+
+const undecided: ReadonlySet<number> = new Set([401, 403, 407, 408, 429])
+
+/** Returns true when an HTTP status says nothing of the server's era: it is about authorization, limits, or a failure (LEG-084). */
+export function isUndecided(status: number): boolean {
+  return undecided.has(status) || status >= 500
+}
+
+/** A `server/discover` with what a request says of its client. */
+export function discoverRequest({ id, params }: RpcRequest): RpcRequest {
+  const meta = isJsonObject(params?._meta) ? params._meta : {}
+  const _meta = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {}, ...meta }
+  return { jsonrpc: '2.0', id, method: 'server/discover', params: { _meta } }
+}
+
+/** The era that a remembered revision belongs to. */
+export function eraNamed(revision: string | undefined): Era | undefined {
+  if (revision === undefined) return undefined
+  if (revision === protocolVersion) return 'modern'
+  return legacyRevisions.some((legacy) => legacy === revision) ? 'legacy' : undefined
+}

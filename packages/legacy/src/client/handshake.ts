@@ -1,0 +1,127 @@
+import {
+  type ClientCapabilities,
+  errorCodes,
+  errorResponse,
+  isJsonObject,
+  type JsonObject,
+  McpError,
+  metaKeys,
+  type RpcError,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+  type ServerCapabilities,
+} from '@x/schema'
+import { legacyRevisions, revisionNamed } from '../revisions.ts'
+import type { LegacyServerPeer } from './options.ts'
+
+/** The notification behind a successful handshake (basic/lifecycle). */
+export const initialized: RpcNotification = { jsonrpc: '2.0', method: 'notifications/initialized' }
+
+/** The capabilities that a request of 2026-07-28 declares. */
+export function declaredIn({ params }: RpcRequest): ClientCapabilities {
+  const meta = params?._meta
+  const declared = isJsonObject(meta) ? meta[metaKeys.clientCapabilities] : undefined
+  return isJsonObject(declared) ? declared : {}
+}
+
+/**
+ * The `initialize` of a client whose request this is. It asks for the newest of the older revisions, and says that state comes back
+ * beside answers (SEP-1685).
+ */
+export function initializeRequest(request: RpcRequest, id: number): RpcRequest {
+  const meta = request.params?._meta
+  const info = isJsonObject(meta) ? meta[metaKeys.clientInfo] : undefined
+  const { elicitation, sampling, roots, experimental } = declaredIn(request)
+  const capabilities: JsonObject = {
+    ...(elicitation !== undefined && { elicitation }),
+    ...(sampling !== undefined && { sampling }),
+    ...(roots !== undefined && { roots }),
+    experimental: { ...experimental, requestState: {} },
+  }
+  const [protocolVersion] = legacyRevisions
+  // A client may keep its name from servers of 2026-07-28; older ones require one.
+  const clientInfo = isJsonObject(info) ? info : { name: 'unnamed', version: '0' }
+  return { jsonrpc: '2.0', id, method: 'initialize', params: { protocolVersion, capabilities, clientInfo } }
+}
+
+/** Result of the handshake, or the error for the calls that waited for it. */
+export type Introduced = { readonly peer: LegacyServerPeer } | { readonly error: RpcError }
+
+/** Reads the answer to `initialize` (basic/lifecycle, version negotiation). */
+export function readInitialize(response: RpcResponse): Introduced {
+  if ('error' in response) return { error: response }
+  const { protocolVersion, capabilities, serverInfo, instructions } = response.result
+  const revision = revisionNamed(protocolVersion, legacyRevisions)
+  if (revision === undefined) {
+    const message = `The server speaks ${JSON.stringify(protocolVersion)?.slice(0, 100)}, which this client does not`
+    const supported = typeof protocolVersion === 'string' ? [protocolVersion.slice(0, 100)] : []
+    const error = new McpError(errorCodes.unsupportedProtocolVersion, message, { data: { supported } })
+    return { error: errorResponse(response.id, error) }
+  }
+  const peer: LegacyServerPeer = {
+    era: 'legacy',
+    revision,
+    info: readInfo(serverInfo),
+    capabilities: readCapabilities(capabilities),
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+  }
+  return { peer }
+}
+
+function readInfo(info: unknown): LegacyServerPeer['info'] {
+  if (!isJsonObject(info) || typeof info['name'] !== 'string' || typeof info['version'] !== 'string') return undefined
+  return { ...info, name: info['name'], version: info['version'] }
+}
+
+/** Capabilities as this revision words them: what is no object is not declared, and what it no longer has is left out. */
+function readCapabilities(given: unknown): ServerCapabilities {
+  if (!isJsonObject(given)) return {}
+  const { tasks: _tasks, extensions: _extensions, ...others } = given
+  return Object.fromEntries(Object.entries(others).filter(([, value]) => isJsonObject(value)))
+}
+
+/** The answer to `server/discover` of a server that has been asked to `initialize`. */
+export function discoverResult({ revision, info, capabilities, instructions }: LegacyServerPeer): JsonObject {
+  return {
+    resultType: 'complete',
+    ttlMs: 0,
+    cacheScope: 'private',
+    supportedVersions: [revision],
+    capabilities,
+    ...(instructions !== undefined && { instructions }),
+    ...(info !== undefined && { _meta: { [metaKeys.serverInfo]: info } }),
+  }
+}
+
+/** The capability without which a method must not be called (basic/lifecycle, operation). */
+const needed: Readonly<Record<string, keyof ServerCapabilities>> = {
+  'tools/list': 'tools',
+  'tools/call': 'tools',
+  'prompts/list': 'prompts',
+  'prompts/get': 'prompts',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resources',
+  'resources/read': 'resources',
+  'completion/complete': 'completions',
+}
+
+/** The error of a method that an older server does not have; undefined for one that may be called. */
+export function unservedError(
+  { id, method }: RpcRequest,
+  { revision, capabilities }: LegacyServerPeer,
+): RpcError | undefined {
+  const capability = Object.hasOwn(needed, method) ? needed[method] : undefined
+  if (capability === undefined) {
+    return errorResponse(
+      id,
+      new McpError(errorCodes.methodNotFound, `${method} does not exist in revision ${revision}`),
+    )
+  }
+  // Revision 2025-03-26 has the method, and not all servers declare the capability that it introduced.
+  if (capabilities[capability] !== undefined || capability === 'completions') return undefined
+  return errorResponse(
+    id,
+    new McpError(errorCodes.methodNotFound, `The server does not have the capability ${capability}`),
+  )
+}

@@ -1,0 +1,78 @@
+import type { Exchange, Implementation, JsonValue, ServerCapabilities } from '@x/schema'
+import type { LegacyRevision } from '../revisions.ts'
+
+/** The server at the other end of a connection, as far as it is known. */
+export type DualPeer = { readonly era: 'modern' } | LegacyServerPeer
+
+/** A server of an older revision, as it described itself in its handshake. */
+export interface LegacyServerPeer {
+  readonly era: 'legacy'
+  readonly revision: LegacyRevision
+  /** Its software, unverified. */
+  readonly info: Pick<Implementation, 'name' | 'version'> | undefined
+  readonly capabilities: ServerCapabilities
+  readonly instructions: string | undefined
+}
+
+/** A connection to a server of 2026-07-28 or of an older revision. */
+export interface DualConnection extends AsyncDisposable {
+  /** Sends requests of 2026-07-28, whatever the server speaks. Any number of clients may share it. */
+  readonly exchange: Exchange
+  /** Name of the server in errors. */
+  readonly url: string
+  /** Aborts with {@link close}, for code that would otherwise try again. */
+  readonly closed: AbortSignal
+  /** The server that was found; undefined before the first call, and until a call has succeeded in finding it. */
+  readonly peer: DualPeer | undefined
+  /** Rejects what is under way, ends the session of an older server, and frees what the connection holds. */
+  close(): Promise<void>
+}
+
+/** Remembers the revisions of servers, over restarts for example. Keys are URLs, or command lines. */
+export interface DetectedRevisions {
+  /** Returns the revision that was set for a key. */
+  get(key: string): string | undefined
+  set(key: string, revision: string): void
+}
+
+/** A problem of an older server that a user may want to know. */
+export interface DualWarning {
+  /**
+   * `task_required`: a tool was left out, because it runs as a task of 2025-11-25 alone. `refused_request`: a request of the server
+   * belonged to no call. `no_subscription`: it does not tell of changes. `log_level`: it did not take the log level.
+   */
+  readonly code: 'task_required' | 'refused_request' | 'no_subscription' | 'log_level'
+  readonly message: string
+}
+
+/** The options of every connection to servers of both kinds. */
+export interface DualOptions {
+  /** `'probe'` finds out with `server/discover` (basic/versioning). Default. The others say what the server speaks. */
+  readonly era?: 'probe' | 'modern' | 'legacy' | undefined
+  /** Keeps what was found out. Default: for as long as the connection lives. */
+  readonly detected?: DetectedRevisions | undefined
+  /**
+   * Answers `roots/list` of an older server that comes outside calls. Such requests are refused when absent, as every other request
+   * outside calls is.
+   */
+  readonly roots?: (() => readonly JsonValue[] | Promise<readonly JsonValue[]>) | undefined
+  /** Time that this side has to answer a question of the server, in milliseconds; then the question is refused. Default 10 minutes. */
+  readonly answerTimeoutMs?: number | undefined
+  /** The longest that the probe and the handshake may take, in milliseconds. Default 30,000. */
+  readonly handshakeTimeoutMs?: number | undefined
+  readonly onWarning?: ((warning: DualWarning) => void) | undefined
+}
+
+/** The options that the parts of a client for older servers share. */
+export interface LegacySettings {
+  readonly roots: DualOptions['roots']
+  readonly answerTimeoutMs: number
+  readonly handshakeTimeoutMs: number
+  readonly warn: (warning: DualWarning) => void
+}
+
+/** Fills in what was not given. */
+export function legacySettings(options: DualOptions): LegacySettings {
+  const { roots, answerTimeoutMs = 600_000, handshakeTimeoutMs = 30_000, onWarning = () => {} } = options
+  return { roots, answerTimeoutMs, handshakeTimeoutMs, warn: onWarning }
+}

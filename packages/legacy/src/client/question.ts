@@ -1,0 +1,52 @@
+import {
+  checkInputRequest,
+  type ClientCapabilities,
+  errorCodes,
+  type InputRequest,
+  type JsonObject,
+  type JsonValue,
+  type RpcRequest,
+  type RpcResponse,
+  supports,
+  type WireError,
+} from '@x/schema'
+
+/** A request of an older server as an input request of 2026-07-28, or the error that answers it. */
+export type ReadQuestion = { readonly question: InputRequest } | { readonly error: WireError }
+
+/** Reads a request of a server, which must ask for nothing that was not declared (client/elicitation, client/sampling, client/roots). */
+export function readQuestion({ method, params = {} }: RpcRequest, declared: ClientCapabilities): ReadQuestion {
+  const { _meta, task: _task, elicitationId: _id, ...fields } = params
+  const needs = neededBy(method, params)
+  if (needs === undefined) return refusal(errorCodes.methodNotFound, `A client does not serve ${method.slice(0, 100)}`)
+  if (supports(declared, needs) !== undefined) {
+    const code = method === 'elicitation/create' ? errorCodes.invalidParams : errorCodes.methodNotFound
+    return refusal(code, `This client has not declared ${JSON.stringify(needs)}`)
+  }
+  const request: JsonObject = method === 'roots/list' ? { method } : { method, params: fields }
+  const problem = checkInputRequest(request)
+  if (problem !== undefined) return refusal(errorCodes.invalidParams, `The params of ${method} are not valid`)
+  // The check has accepted every member that the type names.
+  return { question: request as unknown as InputRequest }
+}
+
+function neededBy(method: string, params: JsonObject): ClientCapabilities | undefined {
+  if (method === 'roots/list') return { roots: {} }
+  if (method === 'elicitation/create') return { elicitation: params['mode'] === 'url' ? { url: {} } : { form: {} } }
+  if (method !== 'sampling/createMessage') return undefined
+  const hasTools = params['tools'] !== undefined || params['toolChoice'] !== undefined
+  return { sampling: hasTools ? { tools: {} } : {} }
+}
+
+function refusal(code: number, message: string): { readonly error: WireError } {
+  return { error: { code, message } }
+}
+
+/** A response to a request of a server. The `state` of the request comes back beside it exactly as it came, and unread (SEP-1685). */
+export function answerTo(
+  request: RpcRequest & { readonly state?: JsonValue },
+  answer: { readonly result: JsonObject } | { readonly error: WireError },
+): RpcResponse {
+  const echoed = Object.hasOwn(request, 'state') ? { state: request.state } : {}
+  return { jsonrpc: '2.0', id: request.id, ...echoed, ...answer }
+}

@@ -1,0 +1,124 @@
+import {
+  type ClientCapabilities,
+  errorCodes,
+  type JsonObject,
+  type JsonValue,
+  type LoggingLevel,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+import type { LegacyServerPeer, LegacySettings } from './options.ts'
+import { answerTo } from './question.ts'
+import type { LegacyWire, ServerMessages } from './wire.ts'
+
+/** The levels of log messages, from the least severe to the most. */
+const levels: readonly LoggingLevel[] = [
+  ...(['debug', 'info', 'notice', 'warning'] as const),
+  ...(['error', 'critical', 'alert', 'emergency'] as const),
+]
+
+/** The place of a level in the order of severity; -1 for anything that is none. */
+export function severityOf(level: unknown): number {
+  return levels.findIndex((known) => known === level)
+}
+
+/** A call that runs. */
+export interface RunningCall {
+  /** True when the server may ask something for its method. */
+  readonly asks: boolean
+  readonly wantsLogs: boolean
+  receive(message: RpcNotification): void
+  ask(request: RpcRequest): Promise<RpcResponse | undefined>
+}
+
+/** One session with an older server, from its handshake on. */
+export interface LegacySession {
+  readonly peer: LegacyServerPeer
+  readonly wire: LegacyWire
+  /** The capabilities that its handshake declared. */
+  readonly declared: ClientCapabilities
+  /** The calls under way, the latest last. */
+  readonly running: Set<RunningCall>
+  /** Takes notifications that belong to no call. */
+  readonly listeners: Set<(message: RpcNotification) => void>
+  /** Takes messages outside of calls. */
+  readonly outside: ServerMessages
+  /** Aborts when nothing more comes over this session. */
+  readonly ended: AbortSignal
+  end(): void
+  nextId(): number
+  /** Has the server send log messages of this level and above. */
+  setLevel(level: LoggingLevel): Promise<void>
+}
+
+/** Dependencies of a session. */
+export interface SessionParts {
+  readonly peer: LegacyServerPeer
+  readonly wire: LegacyWire
+  readonly declared: ClientCapabilities
+  readonly settings: LegacySettings
+}
+
+/** Starts a session whose handshake is done. */
+export function createSession({ peer, wire, declared, settings }: SessionParts): LegacySession {
+  // The handshake itself has used the first.
+  let lastId = 1
+  let level = -1
+  const ending = new AbortController()
+  const listeners: LegacySession['listeners'] = new Set()
+  const running: LegacySession['running'] = new Set()
+  const nextId = (): number => (lastId += 1)
+  const onNotification = (message: RpcNotification): void => {
+    if (message.method === 'notifications/message') return oneThatWantsLogs(running)?.receive(message)
+    for (const listener of listeners) listener(message)
+  }
+  const onRequest = async (request: RpcRequest): Promise<RpcResponse | undefined> => {
+    if (request.method === 'ping') return answerTo(request, { result: {} })
+    // The response of a call that came just before it is still on its way to the call.
+    await new Promise<void>((resolve) => setTimeout(resolve, 0))
+    // Such a request does not name its call: while one runs that may be asked, the latest is taken for it.
+    const latest = [...running].findLast(({ asks }) => asks)
+    return latest === undefined ? answerOutside(request, settings) : latest.ask(request)
+  }
+  const setLevel = async (wanted: LoggingLevel): Promise<void> => {
+    const severity = severityOf(wanted)
+    // Calls of several levels share the session: the server sends what the most curious of them wants.
+    if (peer.capabilities.logging === undefined || severity === -1 || (level !== -1 && severity >= level)) return
+    level = severity
+    const request: RpcRequest = { jsonrpc: '2.0', id: nextId(), method: 'logging/setLevel', params: { level: wanted } }
+    const response = await wire.request(request, ending.signal, { onNotification, onRequest })
+    if ('error' in response)
+      settings.warn({ code: 'log_level', message: `The server did not take the log level ${wanted}` })
+  }
+  return {
+    peer,
+    wire,
+    declared,
+    running,
+    listeners,
+    nextId,
+    setLevel,
+    outside: { onNotification, onRequest },
+    ended: ending.signal,
+    end: () => ending.abort(new Error('The session has ended')),
+  }
+}
+
+// Of several calls none is guessed, because they may be of different clients.
+function oneThatWantsLogs(running: ReadonlySet<RunningCall>): RunningCall | undefined {
+  const wanting = [...running].filter(({ wantsLogs }) => wantsLogs)
+  return wanting.length === 1 ? wanting[0] : undefined
+}
+
+/** SEP-2260: a request that belongs to no call in flight is refused; roots are given where the host said so. */
+async function answerOutside(request: RpcRequest, { roots, warn }: LegacySettings): Promise<RpcResponse> {
+  if (request.method === 'roots/list' && roots !== undefined) {
+    // Roots are JSON, which their readonly types cannot say.
+    const result = { roots: (await roots()) as JsonValue } satisfies JsonObject
+    return answerTo(request, { result })
+  }
+  const message = `${request.method.slice(0, 100)} belongs to no call that this client has in progress`
+  warn({ code: 'refused_request', message })
+  return answerTo(request, { error: { code: errorCodes.invalidRequest, message } })
+}

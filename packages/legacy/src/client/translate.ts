@@ -1,0 +1,63 @@
+import {
+  errorCodes,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  methodRow,
+  metaKeys,
+  metaNames,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+import { withoutReserved } from '../translate/request.ts'
+import type { LegacySettings } from './options.ts'
+import type { LegacySession } from './session.ts'
+
+/** A request of 2026-07-28 as one of an older revision, under an id of the session's own, which is its progress token as well. */
+export function legacyCallRequest({ method, params = {} }: RpcRequest, id: number): RpcRequest {
+  const { _meta, inputResponses: _responses, requestState: _state, ...members } = params
+  // An older server does not know the key, and would pass it on to whoever reads its logs.
+  const { [metaNames.idempotencyKey]: _key, ...meta } = withoutReserved(_meta)
+  const carried = meta['progressToken'] === undefined ? meta : { ...meta, progressToken: id }
+  const withMeta = Object.keys(carried).length === 0 ? members : { ...members, _meta: carried }
+  return { jsonrpc: '2.0', id, method, params: withMeta }
+}
+
+/** The response of an older server as one to a request of 2026-07-28. */
+export function toModernResponse(
+  response: RpcResponse,
+  { id, method }: RpcRequest,
+  { session, settings }: { readonly session: LegacySession; readonly settings: LegacySettings },
+): RpcResponse {
+  if ('error' in response) return { jsonrpc: '2.0', id, error: response.error }
+  const { result } = response
+  const { info } = session.peer
+  const _meta = info === undefined ? {} : { _meta: { ...withoutReserved(result._meta), [metaKeys.serverInfo]: info } }
+  const cached = methodRow(method)?.cached === true ? { ttlMs: 0, cacheScope: 'private' } : {}
+  const shaped = method === 'tools/list' ? callableTools(result, settings) : result
+  // Older revisions know complete results alone, whatever a server writes there (basic/index, result responses).
+  return { jsonrpc: '2.0', id, result: { ...cached, ...shaped, ..._meta, resultType: 'complete' } }
+}
+
+/** basic/utilities/tasks: a tool that must run as a task cannot be called without them. */
+function callableTools(result: JsonObject, { warn }: LegacySettings): JsonObject {
+  const { tools } = result
+  if (!Array.isArray(tools) || !tools.some(needsTask)) return result
+  for (const tool of tools.filter(needsTask)) {
+    const name = isJsonObject(tool) && typeof tool['name'] === 'string' ? tool['name'].slice(0, 100) : 'a tool'
+    warn({ code: 'task_required', message: `${name} runs as a task of revision 2025-11-25 alone, and was left out` })
+  }
+  return { ...result, tools: tools.filter((tool: JsonValue) => !needsTask(tool)) }
+}
+
+function needsTask(tool: JsonValue): boolean {
+  if (!isJsonObject(tool)) return false
+  const { execution } = tool
+  return isJsonObject(execution) && execution['taskSupport'] === 'required'
+}
+
+/** The response to a request whose `requestState` belongs to no call that still waits. */
+export function unknownState(id: RpcRequest['id']): RpcResponse {
+  const message = 'requestState belongs to no call that waits for answers: the connection or the call has ended'
+  return { jsonrpc: '2.0', id, error: { code: errorCodes.invalidParams, message, data: { reason: 'requestState' } } }
+}

@@ -1,0 +1,10 @@
+export type {
+  DetectedRevisions,
+  DualConnection,
+  DualOptions,
+  DualPeer,
+  DualWarning,
+  LegacyServerPeer,
+} from './client/options.ts'
+export { connectDualHttp, type DualHttpOptions, type HttpOptions } from './http-client/connect-dual-http.ts'
+export { type LegacyRevision, legacyRevisions } from './revisions.ts'

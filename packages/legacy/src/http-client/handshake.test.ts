@@ -1,0 +1,279 @@
+import { createClient } from '@x/client'
+import { httpHandler } from '@x/transport-http'
+import { createServer, tool } from '@x/server'
+import { describe, expect, test } from 'vitest'
+import { type Arrived, reply, replyError, scriptedServer, type ServerScript } from '../testing/scripted-server.ts'
+import { connectDualHttp, type DualHttpOptions } from './connect-dual-http.ts'
+
+const url = 'https://server.test/mcp'
+const host = { name: 'host', version: '1.2.3' }
+
+function connect(script: ServerScript = {}, options: DualHttpOptions = {}) {
+  const server = scriptedServer(script)
+  const connection = connectDualHttp(url, { ...options, fetch: server.fetch })
+  const client = createClient(connection.exchange, { ...host, elicit: () => ({ action: 'accept', content: {} }) })
+  return { server, connection, client }
+}
+
+test('the handshake comes first, with version, capabilities and info [LEG-001 LEG-003 LEG-004 LEG-006 LEG-007 LEG-100]', async () => {
+  const { server, client, connection } = connect({ instructions: 'Be kind' })
+  await client.callTool('greet')
+  // The stream outside calls is opened, because the call may be asked something.
+  expect(server.methods()).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'GET', 'tools/call'])
+  expect(server.arrived[1]?.message['params']).toEqual({
+    protocolVersion: '2025-11-25',
+    capabilities: { elicitation: { form: {} }, experimental: { requestState: {} } },
+    clientInfo: host,
+  })
+  expect(connection.peer).toEqual({
+    era: 'legacy',
+    revision: '2025-11-25',
+    info: { name: 'scripted', version: '1.0.0' },
+    capabilities: { tools: {} },
+    instructions: 'Be kind',
+  })
+})
+
+test('everything after it carries version and session, and what older servers know alone [LEG-012 LEG-013 LEG-020 LEG-043]', async () => {
+  const { server, client, connection } = connect({ revision: '2025-06-18' })
+  await client.callTool('greet', { name: 'Ada' })
+  await connection.close()
+  const later = server.arrived.slice(2)
+  expect(server.methods().slice(2)).toEqual(['notifications/initialized', 'GET', 'tools/call', 'DELETE'])
+  expect(later.map(({ headers }) => [headers.get('mcp-protocol-version'), headers.get('mcp-session-id')])).toEqual([
+    ['2025-06-18', 'session-1'],
+    ['2025-06-18', 'session-1'],
+    ['2025-06-18', 'session-1'],
+    ['2025-06-18', 'session-1'],
+  ])
+  expect(later.every(({ headers }) => headers.get('accept') === 'application/json, text/event-stream')).toBe(true)
+  expect(later[2]?.message['params']).toEqual({
+    name: 'greet',
+    arguments: { name: 'Ada' },
+    _meta: { progressToken: 2 },
+  })
+  expect(later.map(({ headers }) => headers.get('mcp-method'))).toEqual([null, null, null, null])
+})
+
+test('calls at once share one probe and one handshake [VER-007]', async () => {
+  const { server, client } = connect()
+  await Promise.all([client.callTool('greet'), client.listTools(), client.discover()])
+  expect(server.methods().slice(0, 3)).toEqual(['server/discover', 'initialize', 'notifications/initialized'])
+  expect(server.methods().slice(3).toSorted()).toEqual(['GET', 'tools/call', 'tools/list'])
+})
+
+test('discover is answered from the handshake', async () => {
+  const { client } = connect({ instructions: 'Be kind', capabilities: { tools: {}, tasks: {}, logging: {} } })
+  expect(await client.discover()).toMatchObject({
+    supportedVersions: ['2025-11-25'],
+    capabilities: { tools: {}, logging: {} },
+    instructions: 'Be kind',
+  })
+  expect(client.server).toEqual({ name: 'scripted', version: '1.0.0' })
+})
+
+test.each(['2024-11-05', '2099-01-01', 7])(
+  'a version %s that is not spoken ends the session [LEG-011]',
+  async (version) => {
+    const answer = (one: Arrived) =>
+      one.message['method'] === 'initialize'
+        ? reply(one, { protocolVersion: version, capabilities: {} }, { 'mcp-session-id': 'other' })
+        : undefined
+    const { server, client } = connect({ handle: answer })
+    await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'unsupported_version' })
+    expect(server.methods()).toContain('DELETE')
+  },
+)
+
+test('what the server has not declared is not asked of it, nor what its revision lacks [LEG-013 LEG-014]', async () => {
+  const { server, client } = connect()
+  await expect(client.listPrompts()).rejects.toMatchObject({ rpc: { code: -32601 } })
+  await expect(client.request('tasks/get', { taskId: 'x' })).rejects.toMatchObject({ rpc: { code: -32601 } })
+  expect(server.methods()).toEqual(['server/discover', 'initialize', 'notifications/initialized'])
+})
+
+test('a tool that runs as a task alone is left out, and told of [LEG-057]', async () => {
+  const tools = [
+    { name: 'job', inputSchema: { type: 'object' }, execution: { taskSupport: 'required' } },
+    { name: 'greet', inputSchema: { type: 'object' }, execution: { taskSupport: 'optional' } },
+  ]
+  const warnings: string[] = []
+  const handle = (one: Arrived) => (one.message['method'] === 'tools/list' ? reply(one, { tools }) : undefined)
+  const { client } = connect({ handle }, { onWarning: ({ code }) => warnings.push(code) })
+  expect((await client.listTools()).map(({ name }) => name)).toEqual(['greet'])
+  expect(warnings).toEqual(['task_required'])
+})
+
+test('a session that the server forgot is begun anew, without its id, and the call sent again [LEG-046]', async () => {
+  let sessions = 0
+  let isForgotten = false
+  const handle = (one: Arrived) => {
+    const { method } = one.message
+    if (method === 'initialize') {
+      sessions += 1
+      expect(one.headers.get('mcp-session-id')).toBeNull()
+      const result = { protocolVersion: '2025-11-25', capabilities: { tools: {}, prompts: sessions > 1 ? {} : false } }
+      return reply(one, result, { 'mcp-session-id': `session-${sessions}` })
+    }
+    if (isForgotten && one.headers.get('mcp-session-id') === 'session-1') return new Response(null, { status: 404 })
+    return undefined
+  }
+  const { server, client, connection } = connect({ handle })
+  await client.callTool('greet')
+  isForgotten = true
+  await client.callTool('greet')
+  expect(server.methods().filter((method) => method === 'tools/call')).toHaveLength(3)
+  expect(sessions).toBe(2)
+  expect(connection.peer).toMatchObject({ capabilities: { prompts: {} } })
+})
+
+test('a server that forgets every session is not asked without end', async () => {
+  const handle = (one: Arrived) =>
+    one.message['method'] === 'tools/call' ? new Response(null, { status: 404 }) : undefined
+  const { server, client } = connect({ handle })
+  await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'transport' })
+  expect(server.methods().filter((method) => method === 'initialize')).toHaveLength(2)
+})
+
+test.each([200, 204, 405, 500])('the end of a session may be answered with %i [LEG-047]', async (status) => {
+  const handle = ({ method }: Arrived) => (method === 'DELETE' ? new Response(null, { status }) : undefined)
+  const { server, client, connection } = connect({ handle })
+  await client.callTool('greet')
+  await connection.close()
+  await connection.close()
+  expect(server.methods().filter((method) => method === 'DELETE')).toHaveLength(1)
+  await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'transport' })
+})
+
+test('a server without sessions is used without one', async () => {
+  const { server, client, connection } = connect({ sessionId: undefined })
+  await client.callTool('greet')
+  await connection.close()
+  expect(server.arrived.some(({ headers, method }) => headers.has('mcp-session-id') || method === 'DELETE')).toBe(false)
+})
+
+test('headers of the user and of an authorizer go with GET and DELETE too', async () => {
+  const seen: string[] = []
+  const auth = {
+    headers: () => ({ authorization: 'Bearer token' }),
+    onResponse: (_: unknown, { method }: { method: string }) => void seen.push(method),
+  }
+  const capabilities = { tools: { listChanged: true } }
+  const { server, client, connection } = connect({ capabilities }, { auth, headers: () => ({ 'x-user': 'ada' }) })
+  await using changes = client.listen({ toolsListChanged: true })
+  await changes[Symbol.asyncIterator]().next()
+  await connection.close()
+  expect(new Set(seen)).toEqual(new Set(['POST', 'GET', 'DELETE']))
+  const sent = server.arrived.map(({ headers }) => [headers.get('authorization'), headers.get('x-user')])
+  expect(new Set(sent.map(String))).toEqual(new Set(['Bearer token,ada']))
+})
+
+describe('a server that is found to be', () => {
+  const discover = (answer: (one: Arrived) => Response) => ({
+    handle: (one: Arrived) => (one.message['method'] === 'server/discover' ? answer(one) : undefined),
+  })
+
+  test.each<[string, (one: Arrived) => Response]>([
+    ['400 without a session', (one) => replyError(one, { code: -32000, message: 'no session' }, 400)],
+    ['method not found', (one) => replyError(one, { code: -32601, message: 'no' })],
+    ['another JSON-RPC error', (one) => replyError(one, { code: -32602, message: 'no' }, 400)],
+    ['an internal error', (one) => replyError(one, { code: -32603, message: 'no' })],
+    ['404', () => new Response('not found', { status: 404 })],
+    ['405', () => new Response(null, { status: 405 })],
+    [
+      'an unsupported version that names older ones',
+      (one) => {
+        const data = { supported: ['2025-11-25', '2025-06-18'], requested: '2026-07-28' }
+        return replyError(one, { code: -32022, message: 'no', data }, 400)
+      },
+    ],
+    ['202', () => new Response(null, { status: 202 })],
+    ['a page', () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
+    ['another result', (one) => reply(one, {})],
+  ])('an older one by %s hears initialize [SHT-078 SHT-080]', async (_, answer) => {
+    const { server, client, connection } = connect(discover(answer))
+    await client.callTool('greet')
+    expect(server.methods()).toContain('initialize')
+    expect(connection.peer).toMatchObject({ era: 'legacy' })
+  })
+
+  test.each<[string, (one: Arrived) => Response]>([
+    ['its revisions', (one) => reply(one, { supportedVersions: ['2026-07-28'], capabilities: {} })],
+    ['revisions to come', (one) => reply(one, { supportedVersions: ['2027-01-01'], capabilities: {} })],
+    [
+      'a version error that names 2026-07-28',
+      (one) => replyError(one, { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } }, 400),
+    ],
+    ['a header mismatch', (one) => replyError(one, { code: -32020, message: 'no' }, 400)],
+    ['a missing capability', (one) => replyError(one, { code: -32021, message: 'no' }, 400)],
+  ])('a modern one by %s never hears it [SHT-079]', async (_, answer) => {
+    const { server, client, connection } = connect(discover(answer))
+    await client.callTool('greet').catch(() => {})
+    expect(connection.peer).toEqual({ era: 'modern' })
+    // Its tools/call was refused as an older server would, so it is looked at once more.
+    expect(server.methods()).toEqual(['server/discover', 'tools/call', 'server/discover'])
+  })
+
+  test.each([401, 403, 407, 408, 429, 500, 502, 503])(
+    'neither by status %i, with or without an error [LEG-084]',
+    async (status) => {
+      for (const answer of [
+        () => new Response('no', { status }),
+        (one: Arrived) => replyError(one, { code: -32000, message: 'no' }, status),
+      ]) {
+        const { server, client, connection } = connect(discover(answer), { retry: false })
+        await expect(client.callTool('greet')).rejects.toMatchObject({ name: 'ClientError' })
+        expect(server.methods()).toEqual(['server/discover'])
+        expect(connection.peer).toBeUndefined()
+      }
+    },
+  )
+
+  test('unreachable or silent is no older one [LEG-084]', async () => {
+    const connection = connectDualHttp('http://127.0.0.1:9/mcp', { retry: false })
+    await expect(createClient(connection.exchange, host).callTool('x')).rejects.toMatchObject({ code: 'transport' })
+    expect(connection.peer).toBeUndefined()
+    const silent = connect({ handle: () => new Promise<Response>(() => {}) }, { handshakeTimeoutMs: 20 })
+    await expect(silent.client.callTool('x')).rejects.toThrow('no answer to server/discover within 20 ms')
+    expect(silent.connection.peer).toBeUndefined()
+    await Promise.all([connection.close(), silent.connection.close()])
+  })
+
+  test.each([301, 302, 307, 308])('elsewhere by a redirect %i is not followed [LEG-084]', async (status) => {
+    const handle = () => new Response(null, { status, headers: { location: 'https://elsewhere.test/' } })
+    const { server, client } = connect({ handle })
+    await expect(client.callTool('greet')).rejects.toThrow('redirects')
+    expect(server.arrived).toHaveLength(1)
+  })
+
+  test('of HTTP+SSE is named in the error [SHT-084]', async () => {
+    const { client } = connect({
+      handle: ({ method }) => (method === 'POST' ? new Response(null, { status: 405 }) : undefined),
+    })
+    await expect(client.callTool('greet')).rejects.toThrow('HTTP+SSE (2024-11-05)')
+  })
+
+  test('remembered is not probed, and looked at anew when that is wrong [LEG-083]', async () => {
+    const known = new Map([[url, '2025-11-25']])
+    const older = connect({}, { detected: known })
+    await older.client.callTool('greet')
+    expect(older.server.methods()).toEqual(['initialize', 'notifications/initialized', 'GET', 'tools/call'])
+
+    const modern = createServer({ ...host, tools: [tool('greet', { description: 'Greets', run: () => 'modern' })] })
+    const handler = httpHandler(modern)
+    const fetch = async (address: string, init: RequestInit) => handler(new Request(address, init))
+    const connection = connectDualHttp('http://localhost/mcp', {
+      fetch,
+      detected: new Map([['http://localhost/mcp', '2025-11-25']]),
+    })
+    expect(await createClient(connection.exchange, host).callTool('greet')).toMatchObject({
+      content: [{ text: 'modern' }],
+    })
+    expect(connection.peer).toEqual({ era: 'modern' })
+
+    known.set(url, '2026-07-28')
+    const changed = connect({}, { detected: known })
+    await changed.client.callTool('greet')
+    expect(known.get(url)).toBe('2025-11-25')
+  })
+})

@@ -1,0 +1,287 @@
+import { type Clock, encodeMessage, type RpcNotification, type RpcRequest, type RpcResponse } from '@x/schema'
+import { type HttpClient, type HttpClientResponse, HttpError } from '@x/transport-http/client'
+import type { LegacyRevision } from '../revisions.ts'
+import { type LegacyWire, type ServerMessages, SessionEndedError } from '../client/wire.ts'
+import { type MessageReader, readEvents, readMessages, type StreamPosition } from './read-messages.ts'
+import { sleep } from './sleep.ts'
+
+/** State that the requests of one session over HTTP share. */
+export interface HttpWireParts {
+  readonly http: HttpClient
+  readonly clock: Clock
+  readonly revision: LegacyRevision
+  readonly sessionId: string | undefined
+  /** The bytes of the stream of one call. */
+  readonly maxStreamBytes: number
+  /** The request that option functions are asked with where there is none. */
+  readonly about: RpcRequest
+}
+
+/** A session over HTTP, which can be ended. */
+export interface HttpWire extends LegacyWire {
+  /** Ends the session at the server, where it has an id. */
+  end(signal: AbortSignal): Promise<void>
+}
+
+const lingerMs = 1000
+const firstPauseMs = 1000
+const maxPauseMs = 30_000
+const maxAttempts = 5
+const cancelMs = 5000
+
+/** Carries the messages of one session over HTTP (2025-11-25, basic/transports). */
+export function createHttpWire(parts: HttpWireParts): HttpWire {
+  return {
+    request: (request, signal, messages) => sendRequest(parts, { request, signal, messages }),
+    notify: (message) => post(parts, message, { signal: parts.http.closed }),
+    listen: (signal, messages) => listen(parts, signal, messages),
+    end: (signal) => endSession(parts, signal),
+  }
+}
+
+function headersOf({ sessionId, revision }: HttpWireParts): Record<string, string> {
+  return { 'mcp-protocol-version': revision, ...(sessionId !== undefined && { 'mcp-session-id': sessionId }) }
+}
+
+function originOf({ http }: HttpWireParts): string {
+  return new URL(http.url).origin
+}
+
+function isSuccess({ status }: HttpClientResponse): boolean {
+  return status >= 200 && status < 300
+}
+
+interface Sent {
+  readonly request: RpcRequest
+  readonly signal: AbortSignal
+  readonly messages: ServerMessages
+}
+
+async function sendRequest(parts: HttpWireParts, { request, signal, messages }: Sent): Promise<RpcResponse> {
+  signal.throwIfAborted()
+  // Closes the streams of a call that failed.
+  const over = new AbortController()
+  const until = AbortSignal.any([signal, over.signal])
+  const cancel = (): void => {
+    const params = { requestId: request.id, ...spoken(signal.reason) }
+    const limit = AbortSignal.any([AbortSignal.timeout(cancelMs), parts.http.closed])
+    const cancelled: RpcNotification = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
+    // Nobody waits for it, and the server may not know the call any more.
+    post(parts, cancelled, { signal: limit }).catch(() => {})
+  }
+  signal.addEventListener('abort', cancel, { once: true })
+  try {
+    const options = { method: 'POST', body: encodeMessage(request), about: request, signal: until } as const
+    const response = await parts.http.send({ ...options, headers: headersOf(parts) })
+    return await readAnswer(parts, response, { request, signal: until, messages })
+  } catch (error) {
+    over.abort(error)
+    throw error
+  } finally {
+    signal.removeEventListener('abort', cancel)
+  }
+}
+
+/** Reads the response to a request: JSON, or events, over as many connections as it takes. */
+export function readAnswer(parts: HttpWireParts, response: HttpClientResponse, sent: Sent): Promise<RpcResponse> {
+  return new Promise((resolve, reject) => {
+    const { request, messages, signal } = sent
+    const reader: MessageReader = {
+      origin: originOf(parts),
+      bounds: parts.http.bounds,
+      messages,
+      // Also for a call that was cancelled: the server may wait for the answer.
+      answer: (answer) => post(parts, answer, { signal: parts.http.closed, about: request }),
+      onResponse: (answer) => {
+        // An error may lack the id, when the server could not read the request's.
+        if (answer.id === request.id || (answer.id === undefined && 'error' in answer)) resolve(answer)
+      },
+      onFailure: reject,
+    }
+    readBody(parts, response, { reader, signal }).then(
+      () => reject(noResponse(reader.origin)),
+      (error: unknown) => reject(signal.aborted ? signal.reason : error),
+    )
+  })
+}
+
+interface Reading {
+  readonly reader: MessageReader
+  readonly signal: AbortSignal
+}
+
+function noResponse(origin: string): HttpError {
+  return new HttpError('closed', `${origin}: the stream ended without the response`, { origin })
+}
+
+async function readBody(
+  parts: HttpWireParts,
+  response: HttpClientResponse,
+  { reader, signal }: Reading,
+): Promise<void> {
+  const { status, type } = response
+  if (status === 404 && parts.sessionId !== undefined) {
+    response.stop()
+    throw new SessionEndedError(`${reader.origin}: the server does not know the session any more`)
+  }
+  if (!isSuccess(response)) return readError(response, reader)
+  if (type === 'application/json') return readMessages(await response.text(), reader)
+  if (type === 'text/event-stream') {
+    let isAnswered = false
+    const onResponse = (answer: RpcResponse): void => {
+      isAnswered = true
+      reader.onResponse(answer)
+      // Left open for its end, the connection serves the next request; one that lingers is closed.
+      parts.clock.setTimeout(() => response.stop(), lingerMs)
+    }
+    const { maxStreamBytes: maxBytes } = parts
+    return follow(parts, response, { reader: { ...reader, onResponse }, signal, maxBytes, isDone: () => isAnswered })
+  }
+  response.stop()
+  const what = type === undefined ? 'no body' : `a body of type ${type.slice(0, 100)}`
+  throw new HttpError('protocol', `${reader.origin}: answered ${status} with ${what}`, {
+    origin: reader.origin,
+    status,
+  })
+}
+
+async function readError(response: HttpClientResponse, reader: MessageReader): Promise<void> {
+  const { text, error } = await readFailure(response)
+  if (text === undefined) throw error
+  let isRead = false
+  const onResponse = (answer: RpcResponse): void => {
+    isRead = 'error' in answer
+    if (isRead) reader.onResponse(answer)
+  }
+  try {
+    readMessages(text, { ...reader, onResponse })
+  } catch {
+    throw error
+  }
+  if (!isRead) throw error
+}
+
+/** The body of a response that is no answer, where it may hold a JSON-RPC error, and the error for one that does not. */
+export async function readFailure(response: HttpClientResponse): Promise<{ text?: string; error: Error }> {
+  const { status, type } = response
+  if (type !== 'application/json') return { error: await response.failure() }
+  const text = await response.text()
+  const excerpt = text.slice(0, 200).replaceAll(/[\p{Cc}\s]+/gu, ' ')
+  const message = `the server answered ${status}: ${excerpt}`
+  return { text, error: new HttpError('status', message, { origin: '', status, excerpt }) }
+}
+
+interface Following extends Reading {
+  readonly maxBytes: number
+  readonly isDone: () => boolean
+}
+
+/**
+ * Reads a stream, and takes it up again by GET with `Last-Event-ID` where it broke off: not before the pause that the server named, and no
+ * more than five times in a row without an event (basic/transports, resumability).
+ */
+async function follow(parts: HttpWireParts, first: HttpClientResponse, following: Following): Promise<void> {
+  const { signal, isDone } = following
+  const position: StreamPosition = { lastEventId: undefined, retryMs: undefined, events: 0 }
+  let response: HttpClientResponse | undefined = first
+  for (let attempts = 0; ; attempts += 1) {
+    const before = position.events
+    const failure = await readPart(parts, response, { ...following, position })
+    if (isDone()) return
+    signal.throwIfAborted()
+    if (position.events > before) attempts = 0
+    if (position.lastEventId === undefined || attempts >= maxAttempts || !isResumable(failure)) {
+      if (failure !== undefined) throw failure
+      return
+    }
+    await sleep(position.retryMs ?? Math.min(firstPauseMs * 2 ** attempts, maxPauseMs), signal, parts.clock)
+    response = undefined
+  }
+}
+
+/** Reads one connection of a stream to its end; gives what it failed of. */
+async function readPart(
+  parts: HttpWireParts,
+  open: HttpClientResponse | undefined,
+  { reader, signal, maxBytes, position }: Following & { readonly position: StreamPosition },
+): Promise<unknown> {
+  try {
+    const response = open ?? (await openStream(parts, signal, position.lastEventId))
+    await readEvents(response, reader, { position, maxBytes })
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+// A broken connection, or a server that is away for a while; anything else would end the same way.
+function isResumable(failure: unknown): boolean {
+  if (failure === undefined) return true
+  if (!(failure instanceof HttpError)) return false
+  return failure.code === 'closed' || failure.code === 'connect' || (failure.status ?? 0) >= 500
+}
+
+async function openStream(
+  parts: HttpWireParts,
+  signal: AbortSignal,
+  lastEventId?: string,
+): Promise<HttpClientResponse> {
+  const headers = { ...headersOf(parts), ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) }
+  const response = await parts.http.send({ method: 'GET', headers, about: parts.about, signal })
+  if (response.status === 200 && response.type === 'text/event-stream') return response
+  throw await response.failure()
+}
+
+async function listen(
+  parts: HttpWireParts,
+  signal: AbortSignal,
+  messages: ServerMessages,
+): Promise<{ readonly ended: Promise<void> } | undefined> {
+  const response = await parts.http.send({ method: 'GET', headers: headersOf(parts), about: parts.about, signal })
+  if (response.status === 404 && parts.sessionId !== undefined) {
+    response.stop()
+    throw new SessionEndedError(`${originOf(parts)}: the server does not know the session any more`)
+  }
+  if (response.status !== 200 || response.type !== 'text/event-stream') {
+    // 405: the server has no such stream.
+    if (response.status >= 500 || response.status === 401 || response.status === 403) throw await response.failure()
+    response.stop()
+    return undefined
+  }
+  const reader: MessageReader = {
+    origin: originOf(parts),
+    bounds: parts.http.bounds,
+    messages,
+    answer: (answer) => post(parts, answer, { signal }),
+    // basic/transports: no response comes on this stream.
+    onResponse: () => {},
+    onFailure: () => {},
+  }
+  const maxBytes = Number.POSITIVE_INFINITY
+  return { ended: follow(parts, response, { reader, signal, maxBytes, isDone: () => signal.aborted }) }
+}
+
+/** Sends a notification or a response, which is accepted without a body. */
+async function post(
+  parts: HttpWireParts,
+  message: RpcNotification | RpcResponse,
+  { signal, about = parts.about }: { readonly signal: AbortSignal; readonly about?: RpcRequest },
+): Promise<void> {
+  const options = { method: 'POST', body: encodeMessage(message), about, signal } as const
+  const response = await parts.http.send({ ...options, headers: headersOf(parts) })
+  if (!isSuccess(response)) throw await response.failure()
+  response.stop()
+}
+
+async function endSession(parts: HttpWireParts, signal: AbortSignal): Promise<void> {
+  if (parts.sessionId === undefined) return
+  // 405: the server does not let clients end sessions.
+  const response = await parts.http.send({ method: 'DELETE', headers: headersOf(parts), about: parts.about, signal })
+  response.stop()
+}
+
+// An error is for this side; a text, and what the platform says of a signal, are harmless.
+function spoken(reason: unknown): { readonly reason?: string } {
+  if (typeof reason === 'string') return { reason: reason.slice(0, 200) }
+  return reason instanceof DOMException ? { reason: reason.message.slice(0, 200) } : {}
+}

@@ -1,0 +1,143 @@
+import { createClient } from '@x/client'
+import { isJsonObject, type JsonObject } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { type Arrived, openStream, reply, scriptedServer, type ServerStream } from '../testing/scripted-server.ts'
+import { connectDualHttp, type DualHttpOptions } from './connect-dual-http.ts'
+
+const host = { name: 'host', version: '1.2.3' }
+const form = { message: 'Name?', requestedSchema: { type: 'object', properties: {} } }
+const capabilities = { tools: { listChanged: true }, prompts: {}, resources: { listChanged: true, subscribe: true } }
+
+/** A server with a stream outside calls, which the test writes. */
+function connect(options: DualHttpOptions & { readonly get?: () => Response } = {}) {
+  const streams: ServerStream[] = []
+  const calls: ServerStream[] = []
+  const handle = (one: Arrived): Response | undefined => {
+    if (one.method === 'GET') {
+      const stream = openStream()
+      streams.push(stream)
+      return options.get?.() ?? stream.response
+    }
+    if (one.message['method'] !== 'tools/call') return undefined
+    calls.push(openStream())
+    return calls.at(-1)?.response
+  }
+  const server = scriptedServer({ capabilities, handle })
+  const connection = connectDualHttp('https://server.test/mcp', { era: 'legacy', ...options, fetch: server.fetch })
+  const client = createClient(connection.exchange, { ...host, elicit: () => ({ action: 'accept', content: {} }) })
+  return { server, connection, client, streams, calls }
+}
+
+function request(id: number, method: string, params: JsonObject = {}): JsonObject {
+  return { jsonrpc: '2.0', id, method, params }
+}
+
+describe('a request of the server on the stream outside calls', () => {
+  test('is answered for the call that runs, and refused when none does [SCO-003]', async () => {
+    const warnings: string[] = []
+    const { server, client, streams, calls } = connect({ onWarning: ({ code }) => warnings.push(code) })
+    const result = client.callTool('greet')
+    await expect.poll(() => calls.length).toBe(1)
+    streams[0]?.send(request(1, 'elicitation/create', form))
+    expect(await server.answer()).toMatchObject({ id: 1, result: { action: 'accept' } })
+    const id = server.arrived.find(({ message }) => message['method'] === 'tools/call')?.message['id'] ?? null
+    calls[0]?.send({ jsonrpc: '2.0', id, result: { content: [] } })
+    await result
+    for (const [index, method] of ['elicitation/create', 'sampling/createMessage', 'roots/list'].entries()) {
+      streams[0]?.send(request(index, method, form))
+      expect(await server.answer()).toMatchObject({ id: index, error: { code: -32600 } })
+    }
+    expect(warnings).toEqual(['refused_request', 'refused_request', 'refused_request'])
+  })
+
+  test('is answered where it is a ping, or asks for roots that the host gives [LEG-054 LEG-078]', async () => {
+    const roots = () => [{ uri: 'file:///work' }]
+    const { server, client, streams } = connect({ roots })
+    await using changes = client.listen({ toolsListChanged: true })
+    await changes[Symbol.asyncIterator]().next()
+    streams[0]?.send(request(1, 'ping'))
+    expect(await server.answer()).toEqual({ jsonrpc: '2.0', id: 1, result: {} })
+    streams[0]?.send({ ...request(2, 'roots/list'), state: 'x' })
+    expect(await server.answer()).toEqual({ jsonrpc: '2.0', id: 2, result: { roots: roots() }, state: 'x' })
+  })
+
+  test('is not waited for where the server has no such stream', async () => {
+    const { server, client, calls } = connect({ get: () => new Response(null, { status: 405 }) })
+    for (let index = 0; index < 2; index += 1) {
+      const result = client.callTool('greet')
+      await expect.poll(() => calls.length).toBe(index + 1)
+      const id = server.arrived.at(-1)?.message['id'] ?? null
+      calls[index]?.send({ jsonrpc: '2.0', id, result: { content: [] } })
+      await result
+    }
+    expect(server.methods().filter((method) => method === 'GET')).toHaveLength(1)
+  })
+})
+
+describe('a subscription', () => {
+  test('is told of what the server declared, with one stream for all, and ends without a trace [STD-007]', async () => {
+    const { server, client, streams } = connect()
+    const first = client.listen({
+      toolsListChanged: true,
+      promptsListChanged: true,
+      resourceSubscriptions: ['test://a'],
+    })
+    const second = client.listen({ resourceSubscriptions: ['test://a', 'test://b'] })
+    const [one, two] = [first[Symbol.asyncIterator](), second[Symbol.asyncIterator]()]
+    expect(await one.next()).toMatchObject({
+      value: { type: 'opened', notifications: { toolsListChanged: true, resourceSubscriptions: ['test://a'] } },
+    })
+    expect(await two.next()).toMatchObject({ value: { type: 'opened' } })
+    expect(streams).toHaveLength(1)
+    streams[0]?.send({ jsonrpc: '2.0', method: 'notifications/prompts/list_changed' })
+    streams[0]?.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+    streams[0]?.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'test://b' } })
+    expect(await one.next()).toMatchObject({ value: { type: 'toolsListChanged' } })
+    expect(await two.next()).toMatchObject({ value: { type: 'resourceUpdated', uri: 'test://b' } })
+    await first.close()
+    await second.close()
+    await expect.poll(() => uris(server.arrived, 'resources/unsubscribe')).toEqual(['test://a', 'test://b'])
+    expect(uris(server.arrived, 'resources/subscribe')).toEqual(['test://a', 'test://b'])
+  })
+
+  test('opens its stream again when it ended, and says that something may be missed', async () => {
+    const { client, streams } = connect()
+    await using changes = client.listen({ toolsListChanged: true }, { reopen: { pauseMs: 1 } })
+    const events = changes[Symbol.asyncIterator]()
+    await events.next()
+    streams[0]?.close()
+    expect(await events.next()).toMatchObject({ value: { type: 'interrupted' } })
+    expect(await events.next()).toMatchObject({ value: { type: 'opened', missed: true } })
+    streams[1]?.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+    expect(await events.next()).toMatchObject({ value: { type: 'toolsListChanged' } })
+  })
+
+  test('over a server without such a stream is told of nothing, and the host of that', async () => {
+    const warnings: string[] = []
+    const get = () => new Response(null, { status: 405 })
+    const { client } = connect({ get, onWarning: ({ code }) => warnings.push(code) })
+    await using changes = client.listen({ toolsListChanged: true })
+    expect(await changes[Symbol.asyncIterator]().next()).toMatchObject({ value: { type: 'opened', notifications: {} } })
+    expect(warnings).toEqual(['no_subscription'])
+  })
+})
+
+function uris(arrived: readonly Arrived[], method: string): unknown[] {
+  const asked = arrived.filter(({ message }) => message['method'] === method)
+  return asked.map(({ message }) => (isJsonObject(message['params']) ? message['params']['uri'] : undefined)).toSorted()
+}
+
+test('notifications on the stream of a call reach subscriptions too', async () => {
+  const { server, client, calls } = connect()
+  await using changes = client.listen({ toolsListChanged: true })
+  const events = changes[Symbol.asyncIterator]()
+  await events.next()
+  const result = client.callTool('greet')
+  await expect.poll(() => calls.length).toBe(1)
+  calls[0]?.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+  expect(await events.next()).toMatchObject({ value: { type: 'toolsListChanged' } })
+  const one = server.arrived.find(({ message }) => message['method'] === 'tools/call')
+  expect(one && reply(one, {}).status).toBe(200)
+  calls[0]?.send({ jsonrpc: '2.0', id: one?.message['id'] ?? null, result: { content: [] } })
+  await result
+})

@@ -1,0 +1,91 @@
+import {
+  encodeMessage,
+  isErrorResponse,
+  isJsonObject,
+  metaKeys,
+  parseMessage,
+  protocolVersion,
+  type RpcError,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+import { type HttpClient, type HttpClientResponse, isHttpError } from '@x/transport-http/client'
+import { discoverRequest, type Era, eraOf, isUndecided } from '../client/detect.ts'
+import { legacyRevisions } from '../revisions.ts'
+import { type HttpWireParts, readAnswer, readFailure } from './http-wire.ts'
+import { type LimitContext, withLimit } from './with-limit.ts'
+
+/** The era of a server, or an answer that says nothing of it and is the answer of the call. */
+export type Detection = { readonly era: Era } | { readonly response: RpcError }
+
+/**
+ * Asks for `server/discover` as the client of this request (basic/versioning, backward compatibility). Rejects with an `HttpError` where
+ * the answer says nothing of the server's era: authorization, limits, failures and missing connections are no evidence.
+ */
+export function probe(context: LimitContext, request: RpcRequest): Promise<Detection> {
+  const discover = discoverRequest(request)
+  return withLimit(context, 'server/discover', async (signal) => {
+    const { http } = context
+    const headers = { 'mcp-protocol-version': versionIn(discover), 'mcp-method': discover.method }
+    const outgoing = { method: 'POST', headers, body: encodeMessage(discover), about: discover, signal } as const
+    const response = await http.send(outgoing).catch((error: unknown) => hiddenByBrowser(error))
+    if (response === undefined) return { era: 'legacy' }
+    if (response.status >= 200 && response.status < 300) return readDiscover(context, response, { discover, signal })
+    const { text, error } = await readFailure(response)
+    const rpc = text === undefined ? undefined : errorIn(text, http)
+    if (!isUndecided(response.status)) return { era: rpc === undefined ? 'legacy' : eraOf(rpc) }
+    if (rpc !== undefined) return { response: rpc }
+    throw error
+  })
+}
+
+function versionIn({ params }: RpcRequest): string {
+  const meta = params?._meta
+  const version = isJsonObject(meta) ? meta[metaKeys.protocolVersion] : undefined
+  return typeof version === 'string' ? version : protocolVersion
+}
+
+/** A browser hides the refusal of a CORS preflight, as of a server whose lists are older than the headers, behind a bare `TypeError`. */
+function hiddenByBrowser(error: unknown): undefined {
+  if (
+    isHttpError(error) &&
+    error.code === 'closed' &&
+    error.cause instanceof TypeError &&
+    error.cause.cause === undefined
+  )
+    return undefined
+  throw error
+}
+
+async function readDiscover(
+  { http, clock }: LimitContext,
+  response: HttpClientResponse,
+  { discover, signal }: { readonly discover: RpcRequest; readonly signal: AbortSignal },
+): Promise<Detection> {
+  const [revision] = legacyRevisions
+  const parts: HttpWireParts = {
+    http,
+    clock,
+    revision,
+    sessionId: undefined,
+    maxStreamBytes: http.bounds.bytes,
+    about: discover,
+  }
+  const messages = { onNotification: () => {}, onRequest: async () => undefined }
+  try {
+    const answer: RpcResponse = await readAnswer(parts, response, { request: discover, signal, messages })
+    return { era: eraOf(answer) }
+  } catch (error) {
+    if (isHttpError(error) && error.code === 'protocol') return { era: 'legacy' }
+    throw error
+  }
+}
+
+function errorIn(text: string, { bounds }: HttpClient): RpcError | undefined {
+  try {
+    const message = parseMessage(text, bounds)
+    return isErrorResponse(message) ? message : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,80 @@
+import {
+  isMcpError,
+  isRequest,
+  isResponse,
+  parseBatch,
+  parseMessage,
+  type ParseBounds,
+  type RpcMessage,
+  type RpcResponse,
+} from '@x/schema'
+import { type HttpClientResponse, HttpError, type HttpEvent } from '@x/transport-http/client'
+import type { ServerMessages } from '../client/wire.ts'
+
+const maxBatch = 1000
+
+/** Dependencies for reading the messages of one response. */
+export interface MessageReader {
+  readonly origin: string
+  readonly bounds: ParseBounds
+  readonly messages: ServerMessages
+  /** Sends an answer to a request of the server. */
+  readonly answer: (response: RpcResponse) => Promise<void>
+  /** Called with every response. */
+  readonly onResponse: (response: RpcResponse) => void
+  /** Called when an answer could not be sent. */
+  readonly onFailure: (error: unknown) => void
+}
+
+/** Takes the messages in one text: one, or a batch of revision 2025-03-26. Throws an `HttpError` for a text that is none. */
+export function readMessages(text: string, reader: MessageReader): void {
+  for (const message of parsed(text, reader)) receive(message, reader)
+}
+
+function parsed(text: string, { bounds, origin }: MessageReader): readonly RpcMessage[] {
+  try {
+    const batch = parseBatch(text, maxBatch, bounds)
+    if (batch === undefined) return [parseMessage(text, bounds)]
+    return batch.filter((message): message is RpcMessage => !isMcpError(message))
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'unreadable'
+    throw new HttpError('protocol', `${origin}: the server sent no JSON-RPC message: ${why}`, { origin, cause })
+  }
+}
+
+function receive(message: RpcMessage, { messages, answer, onResponse, onFailure }: MessageReader): void {
+  if (isResponse(message)) return onResponse(message)
+  if (!isRequest(message)) return messages.onNotification(message)
+  messages
+    .onRequest(message)
+    .then((response) => (response === undefined ? undefined : answer(response)))
+    .catch(onFailure)
+}
+
+/** Position from which a broken stream may be resumed. */
+export interface StreamPosition {
+  lastEventId: string | undefined
+  /** The pause before a new connection that the server named, in milliseconds. */
+  retryMs: number | undefined
+  /** Number of events that came. */
+  events: number
+}
+
+/** Reads a stream of events to its end, and notes where it is. */
+export function readEvents(
+  response: HttpClientResponse,
+  reader: MessageReader,
+  { position, maxBytes }: { readonly position: StreamPosition; readonly maxBytes: number },
+): Promise<void> {
+  return response.events({
+    maxBytes,
+    onRetry: (ms) => {
+      position.retryMs = ms
+    },
+    onEvent: ({ data, id }: HttpEvent) => {
+      position.events += 1
+      if (id !== undefined) position.lastEventId = id
+      if (data !== '') readMessages(data, reader)
+    },
+  })
+}

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { accept, ask, connectCalls as connect, finish } from '../testing/scripted-calls.ts'
+import { type Arrived, openStream, reply, replyError } from '../testing/scripted-server.ts'
+
+describe('a stream that broke off', () => {
+  test('is taken up by GET behind the last event, after the pause that was named [LEG-027 LEG-029 LEG-040]', async () => {
+    const resumed = openStream()
+    const at: number[] = []
+    const handle = ({ method, headers }: Arrived): Response | undefined => {
+      if (method !== 'GET' || !headers.has('last-event-id')) return undefined
+      at.push(performance.now())
+      return resumed.response
+    }
+    const { server, client, nextCall } = connect({ elicit: accept }, {}, { handle })
+    const result = client.callTool('greet')
+    const { stream, id } = await nextCall()
+    stream.send(undefined, { id: 'event-7', retry: 60 })
+    const closed = performance.now()
+    stream.close()
+    await expect.poll(() => at.length).toBe(1)
+    expect((at[0] ?? 0) - closed).toBeGreaterThan(55)
+    expect(server.arrived.at(-1)?.headers.get('last-event-id')).toBe('event-7')
+    resumed.send(ask('q'), { id: 'event-8' })
+    expect(await server.answer()).toMatchObject({ id: 'q', result: { action: 'accept' } })
+    finish({ stream: resumed, id }, 'resumed')
+    expect(await result).toMatchObject({ content: [{ text: 'resumed' }] })
+  })
+
+  test('without an event id, or too often in a row, fails the call', async () => {
+    const handle = ({ method }: Arrived): Response | undefined =>
+      method === 'GET' ? new Response(null, { status: 503 }) : undefined
+    const { server, client, nextCall } = connect({}, {}, { handle })
+    const first = client.callTool('greet')
+    ;(await nextCall()).stream.close()
+    await expect(first).rejects.toThrow('the stream ended without the response')
+    const second = client.callTool('greet')
+    const { stream } = await nextCall()
+    stream.send(undefined, { id: '1', retry: 1 })
+    stream.close()
+    await expect(second).rejects.toThrow('503')
+    expect(server.methods().filter((method) => method === 'GET')).toHaveLength(5)
+  })
+
+  test('that goes on without end is cut at its bound', async () => {
+    const { client, nextCall } = connect({}, { maxStreamBytes: 10_000 })
+    const result = client.callTool('greet')
+    const { stream } = await nextCall()
+    for (let index = 0; index < 40; index += 1)
+      stream.send({ jsonrpc: '2.0', method: 'notifications/x', params: { x: 'x'.repeat(500) } })
+    await expect(result).rejects.toThrow('10000 bytes')
+  })
+})
+
+describe('a URL that a call requires', () => {
+  const required = (one: Arrived): Response =>
+    replyError(one, {
+      code: -32042,
+      message: 'visit',
+      data: { elicitations: [{ mode: 'url', elicitationId: 'e-1', url: 'https://x.test/visit', message: 'Visit' }] },
+    })
+
+  test.each(['accept', 'decline', 'cancel'] as const)(
+    'is opened, and the request sent again after %s [LEG-071 LEG-072]',
+    async (action) => {
+      let sent = 0
+      const handle = (one: Arrived): Response | undefined => {
+        if (one.message['method'] !== 'tools/call') return undefined
+        sent += 1
+        return sent === 1 ? required(one) : reply(one, { content: [] })
+      }
+      const opened: string[] = []
+      const openUrl = ({ url }: { readonly url: string }): { action: typeof action } => {
+        opened.push(url)
+        return { action }
+      }
+      const { client } = connect({ openUrl }, {}, { handle })
+      const result = client.callTool('greet')
+      if (action === 'accept') expect(await result).toMatchObject({ content: [] })
+      else await expect(result).rejects.toMatchObject({ rpc: { code: -32042 } })
+      expect([opened, sent]).toEqual([['https://x.test/visit'], action === 'accept' ? 2 : 1])
+    },
+  )
+
+  test('without end is bounded by the rounds of the client', async () => {
+    const handle = (one: Arrived): Response | undefined =>
+      one.message['method'] === 'tools/call' ? required(one) : undefined
+    const { client } = connect({ openUrl: () => ({ action: 'accept' }), rounds: { limit: 1 } }, {}, { handle })
+    await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'too_many_rounds' })
+  })
+
+  test('is an error for a client that opens none', async () => {
+    const handle = (one: Arrived): Response | undefined =>
+      one.message['method'] === 'tools/call' ? required(one) : undefined
+    const { client } = connect({ elicit: accept }, {}, { handle })
+    await expect(client.callTool('greet')).rejects.toMatchObject({ rpc: { code: -32042 } })
+  })
+})

@@ -1,0 +1,61 @@
+/** The revisions that are served to older clients, newest first. */
+export const legacyRevisions = ['2025-11-25', '2025-06-18', '2025-03-26'] as const
+
+/** A revision of the protocol before 2026-07-28. */
+export type LegacyRevision = (typeof legacyRevisions)[number]
+
+/** The differences between the revisions: each member is something that a revision has, or lacks. */
+export interface RevisionRow {
+  /** `icons` of tools, prompts, resources and implementations; URL elicitation; choices with titles or of several values. */
+  readonly icons: boolean
+  readonly urlElicitation: boolean
+  readonly richForms: boolean
+  /** Sampling with tools, and several content blocks in one message. */
+  readonly samplingTools: boolean
+  /** Streams begin with an event that has an id and no data. */
+  readonly primingEvents: boolean
+  /** `title`, `outputSchema`, `structuredContent`, resource links and form elicitation. */
+  readonly structuredOutput: boolean
+  /** A body may be an array of messages. */
+  readonly batches: boolean
+}
+
+const rows: { readonly [R in LegacyRevision]: RevisionRow } = {
+  '2025-11-25': {
+    icons: true,
+    urlElicitation: true,
+    richForms: true,
+    samplingTools: true,
+    primingEvents: true,
+    structuredOutput: true,
+    batches: false,
+  },
+  '2025-06-18': {
+    icons: false,
+    urlElicitation: false,
+    richForms: false,
+    samplingTools: false,
+    primingEvents: false,
+    structuredOutput: true,
+    batches: false,
+  },
+  '2025-03-26': {
+    icons: false,
+    urlElicitation: false,
+    richForms: false,
+    samplingTools: false,
+    primingEvents: false,
+    structuredOutput: false,
+    batches: true,
+  },
+}
+
+/** Returns what a revision has. */
+export function revisionRow(revision: LegacyRevision): RevisionRow {
+  return rows[revision]
+}
+
+/** Returns the revision of that name among those that are served. */
+export function revisionNamed(name: unknown, served: readonly LegacyRevision[]): LegacyRevision | undefined {
+  return served.find((revision) => revision === name)
+}

@@ -1,0 +1,4 @@
+export { legacy } from './server/legacy.ts'
+export { type LegacyPeer, legacyOf } from './server/legacy-peer.ts'
+export { type LegacyRevision, legacyRevisions } from './revisions.ts'
+export type { LegacyOptions, LegacyWarning } from './server/options.ts'

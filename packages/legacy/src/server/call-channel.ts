@@ -1,0 +1,30 @@
+import type { Call, LoggingLevel, RpcNotification, RpcRequest } from '@x/schema'
+import type { LegacyClient } from '../translate/request.ts'
+
+/** The caller on whose behalf calls of the server are made, and how it is connected. */
+export type Caller = Pick<Call, 'principal' | 'context'>
+
+/** Channel between a call and its client. */
+export interface CallChannel {
+  readonly caller: Caller
+  /** Aborts when the client cancels the call, or nobody can be answered any more. */
+  readonly signal: AbortSignal
+  /** Identifies who may answer: a session, or a pair of streams. Undefined for a client that cannot be asked. */
+  readonly owner: string | undefined
+  /** Milliseconds that a handler may run; Infinity is no limit. */
+  readonly timeoutMs: number
+  /** Sends a notification about the call. */
+  notify(message: RpcNotification): void
+  /** Sends a request to the client, on the call's own stream. */
+  ask(request: RpcRequest): void
+  /** Sends a notification about a question, also when the call has been cancelled. */
+  notifyOfQuestion(message: RpcNotification): void
+}
+
+/** A call of an older client. */
+export interface LegacyCall {
+  readonly request: RpcRequest
+  readonly client: LegacyClient
+  readonly level: LoggingLevel
+  readonly channel: CallChannel
+}

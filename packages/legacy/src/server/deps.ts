@@ -1,0 +1,40 @@
+import { type Exchange, type ExtensionHost, type Implementation, offAbort, onAbort } from '@x/schema'
+import type { LegacySettings } from './options.ts'
+import { createQuestions, type Questions } from './questions.ts'
+
+/** Dependencies that the parts of the adapters share. */
+export interface Deps {
+  readonly exchange: Exchange
+  readonly info: Implementation
+  readonly settings: LegacySettings
+  readonly questions: Questions
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly report: (error: unknown) => void
+  /** Runs a function once after so many milliseconds; the returned function cancels that. */
+  readonly schedule: (run: () => void, ms: number) => () => void
+  /** Resolves after so many milliseconds; rejects with the signal's reason when it aborts before. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+/** Joins what a server gives with the settings of the extension. */
+export function depsOf({ exchange, info, runtime, report }: ExtensionHost, settings: LegacySettings): Deps {
+  const schedule: Deps['schedule'] = (run, ms) => {
+    const timer = runtime.setTimeout(run, ms)
+    return () => runtime.clearTimeout(timer)
+  }
+  const sleep: Deps['sleep'] = (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason)
+      const stop = (): void => {
+        cancel()
+        reject(signal.reason)
+      }
+      const cancel = schedule(() => {
+        offAbort(signal, stop)
+        resolve()
+      }, ms)
+      onAbort(signal, stop)
+    })
+  return { exchange, info, settings, questions: createQuestions(), now: runtime.now, report, schedule, sleep }
+}

@@ -1,0 +1,219 @@
+import { encodeMessage, type HttpLimits, type HttpReply, type RpcMessage, type RpcResponse } from '@x/schema'
+import type { ResumableStream } from '../session-state.ts'
+
+/** Options of the stream of a POST. */
+export interface CallStreamOptions {
+  /** Identifies the stream in event ids. */
+  readonly id: string
+  /** True when the client can come back with `Last-Event-ID`; otherwise its leaving ends the calls. */
+  readonly resumable: boolean
+  /** True when the stream begins with an event without data (2025-11-25). */
+  readonly primed: boolean
+  /** Number of responses that end it: one, or one for each request of a batch. */
+  readonly responses: number
+  /** True when responses without a stream are sent as an array. */
+  readonly isBatch: boolean
+  readonly resumeMs: number
+  readonly closeAfterMs: number
+  readonly limits: Pick<HttpLimits, 'maxQueuedBytes' | 'keepAliveMs' | 'schedule'>
+  /** The reader has gone, and the stream waits for it. */
+  onDetach(): void
+  /** The stream is over: it was answered, or nobody came back for it. */
+  onEnd(answered: boolean): void
+}
+
+/** Options of a response that is not part of a stream. */
+export interface ResponseHead {
+  readonly status: number
+  readonly headers?: readonly string[]
+}
+
+/** The responses and messages to one POST: JSON, unless something has to be said before the end. */
+export interface CallStream extends ResumableStream {
+  /** Sends a message before the response. One that may be lost is dropped when the reader is slow. */
+  send(message: RpcMessage, mayBeLost: boolean): void
+  /** Sends a response; the last one ends the stream. */
+  respond(response: RpcResponse, head?: ResponseHead): void
+  /** Counts a request that will not be answered, because it was cancelled. */
+  skip(): void
+  /** Continues on another connection, after the event that was received last (basic/transports, resumability). */
+  resume(reply: HttpReply, lastEvent: number): void
+}
+
+interface Event {
+  readonly number: number
+  readonly text: string
+  readonly mayBeLost: boolean
+}
+
+/** Time that a client that polls waits before it comes back, in milliseconds. */
+const retryMs = 1000
+
+/** Starts with nothing sent. */
+export function createCallStream(first: HttpReply, options: CallStreamOptions): CallStream {
+  return new Stream(first, options)
+}
+
+/** A stream and its connection, which are not the same: the stream may outlive several connections. */
+class Stream implements CallStream {
+  readonly id: string
+  readonly #options: CallStreamOptions
+  /** The connection that reads now; undefined while there is none. */
+  #reply: HttpReply | undefined
+  #phase: 'waiting' | 'streaming' | 'ended' = 'waiting'
+  #left: number
+  #number = 0
+  #bytes = 0
+  #events: Event[] = []
+  readonly #responses: RpcResponse[] = []
+  #cancelTimers: (() => void)[] = []
+
+  constructor(first: HttpReply, options: CallStreamOptions) {
+    this.id = options.id
+    this.#options = options
+    this.#left = options.responses
+    this.#attach(first)
+    const { limits, closeAfterMs, primed } = options
+    if (primed && closeAfterMs !== Number.POSITIVE_INFINITY) return
+    if (limits.keepAliveMs === Number.POSITIVE_INFINITY) return
+    // A call that is silent for long becomes a stream, whose comments show that it is still running.
+    this.#cancelTimers.push(limits.schedule(() => this.#open(), limits.keepAliveMs))
+  }
+
+  get isDetached(): boolean {
+    return this.#reply === undefined && this.#phase !== 'ended'
+  }
+
+  send(message: RpcMessage, mayBeLost: boolean): void {
+    if (this.#phase === 'ended') return
+    this.#open()
+    this.#write(message, mayBeLost)
+  }
+
+  respond(response: RpcResponse, head: ResponseHead = { status: 200 }): void {
+    if (this.#phase === 'ended') return
+    this.#left -= 1
+    if (this.#phase === 'streaming') this.#write(response, false)
+    else this.#responses.push(response)
+    if (this.#left <= 0) this.#finish(head)
+  }
+
+  skip(): void {
+    if (this.#phase === 'ended') return
+    this.#left -= 1
+    if (this.#left <= 0) this.#finish({ status: 200 })
+  }
+
+  abandon(): void {
+    this.#end(false)
+  }
+
+  resume(reply: HttpReply, lastEvent: number): void {
+    const replaced = this.#reply
+    this.#reply = undefined
+    replaced?.end()
+    for (const cancel of this.#cancelTimers.splice(0)) cancel()
+    this.#phase = 'streaming'
+    this.#attach(reply)
+    reply.open()
+    if (this.#options.closeAfterMs !== Number.POSITIVE_INFINITY) reply.write(`retry: ${retryMs}\n\n`)
+    for (const { number, text } of this.#events) if (number > lastEvent) reply.write(text)
+    if (this.#left <= 0) this.#end(true)
+  }
+
+  #attach(reply: HttpReply): void {
+    const { closeAfterMs, primed, limits } = this.#options
+    this.#reply = reply
+    reply.onClose(() => {
+      if (this.#reply === reply) this.#detach()
+    })
+    if (!primed || closeAfterMs === Number.POSITIVE_INFINITY) return
+    // The connection is closed, and the stream goes on: the client polls (SEP-1699).
+    const cancel = limits.schedule(() => {
+      this.#open()
+      if (this.#reply !== reply) return
+      this.#detach()
+      reply.end()
+    }, closeAfterMs)
+    this.#cancelTimers.push(cancel)
+  }
+
+  #detach(): void {
+    if (this.#phase === 'ended') return
+    this.#reply = undefined
+    for (const cancel of this.#cancelTimers.splice(0)) cancel()
+    const { resumable, resumeMs, limits } = this.#options
+    if (!resumable) return this.#end(false)
+    this.#cancelTimers.push(limits.schedule(() => this.#end(false), resumeMs))
+    this.#options.onDetach()
+  }
+
+  #open(): void {
+    if (this.#phase !== 'waiting') return
+    const { primed, closeAfterMs } = this.#options
+    this.#phase = 'streaming'
+    this.#reply?.open()
+    if (primed) {
+      const retry = closeAfterMs === Number.POSITIVE_INFINITY ? '' : `retry: ${retryMs}\n`
+      this.#reply?.write(`id: ${this.id}.0\n${retry}data: \n\n`)
+    }
+    for (const response of this.#responses.splice(0)) this.#write(response, false)
+  }
+
+  #write(message: RpcMessage, mayBeLost: boolean): void {
+    const { resumable, limits } = this.#options
+    this.#number += 1
+    const idLine = resumable ? `id: ${this.id}.${this.#number}\n` : ''
+    const text = `${idLine}data: ${encodeMessage(message)}\n\n`
+    const queued = this.#reply?.queued() ?? 0
+    // Characters stand in for bytes: the bound is there to save memory, not to be met exactly.
+    if (mayBeLost && queued + text.length > limits.maxQueuedBytes) return
+    this.#reply?.write(text)
+    if (resumable) this.#remember({ number: this.#number, text, mayBeLost })
+  }
+
+  #remember(event: Event): void {
+    const { maxQueuedBytes } = this.#options.limits
+    this.#events.push(event)
+    this.#bytes += event.text.length
+    while (this.#bytes > maxQueuedBytes) {
+      const at = this.#events.findIndex(({ mayBeLost }) => mayBeLost)
+      if (at === -1) return
+      const [lost] = this.#events.splice(at, 1)
+      this.#bytes -= lost?.text.length ?? 0
+    }
+  }
+
+  #finish({ status, headers = [] }: ResponseHead): void {
+    const reply = this.#reply
+    if (this.#phase === 'streaming') {
+      // Events that a departed reader did not get are kept until it comes back, or no longer may.
+      if (reply !== undefined) this.#end(true)
+      return
+    }
+    if (reply === undefined) return this.#end(false)
+    const [only] = this.#responses
+    const { isBatch } = this.#options
+    const texts = this.#responses.map((response) => encodeMessage(response))
+    this.#phase = 'ended'
+    if (only === undefined) reply.send({ status: 202 })
+    else reply.send({ status, headers, body: isBatch ? `[${texts.join(',')}]` : (texts[0] ?? '') })
+    this.#release(true)
+  }
+
+  #end(answered: boolean): void {
+    if (this.#phase === 'ended') return
+    const phase = this.#phase
+    this.#phase = 'ended'
+    if (phase === 'streaming') this.#reply?.end()
+    else this.#reply?.send({ status: 202 })
+    this.#release(answered)
+  }
+
+  #release(answered: boolean): void {
+    for (const cancel of this.#cancelTimers.splice(0)) cancel()
+    this.#events = []
+    this.#reply = undefined
+    this.#options.onEnd(answered)
+  }
+}

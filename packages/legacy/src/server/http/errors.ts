@@ -1,0 +1,53 @@
+import {
+  encodeMessage,
+  errorCodes,
+  type HttpRequestView,
+  isJsonObject,
+  type RpcResponse,
+  type WireError,
+} from '@x/schema'
+import type { ResponseHead } from './call-stream.ts'
+
+/** The error code of a session that is unknown here, as servers of these revisions answer it. */
+const sessionNotFound = -32001
+
+/** The answer to a request that is not served. */
+export interface Rejection {
+  readonly status: number
+  /** Says what was wrong and what would be right. */
+  readonly message: string
+  readonly headers?: readonly string[]
+}
+
+/** Answers with an HTTP status and a JSON-RPC error without an id. */
+export function reject({ reply }: HttpRequestView, { status, message, headers = [] }: Rejection): true {
+  const code = status === 404 ? sessionNotFound : errorCodes.invalidRequest
+  const body = encodeMessage({ jsonrpc: '2.0', error: { code, message } })
+  reply.send({ status, headers, body })
+  return true
+}
+
+/** One answer to every id that opens no session, whatever is wrong with it (basic/transports, session management). */
+export function rejectSession(view: HttpRequestView): true {
+  return reject(view, { status: 404, message: 'Session not found: initialize again' })
+}
+
+/**
+ * Returns the HTTP status of a response: the one that the transport's author gives to its error, such as 403 for a scope that is
+ * missing; 503 for a server that is overloaded or stops; otherwise 200 even with an error in the body, because clients of these
+ * revisions take any other status for a broken transport.
+ */
+export function headOf(response: RpcResponse, view?: HttpRequestView): ResponseHead {
+  if (!('error' in response)) return { status: 200 }
+  const head = view?.toHttpError?.(response.error)
+  if (head === undefined) return loadHeadOf(response.error)
+  return { status: head.status, headers: Object.entries(head.headers ?? {}).flat() }
+}
+
+function loadHeadOf({ code, data }: WireError): ResponseHead {
+  if (code !== errorCodes.internal || !isJsonObject(data)) return { status: 200 }
+  const { reason, retryAfterMs } = data
+  if (reason !== 'overloaded' && reason !== 'stopping') return { status: 200 }
+  const seconds = typeof retryAfterMs === 'number' ? Math.max(1, Math.ceil(retryAfterMs / 1000)) : 1
+  return { status: 503, headers: ['Retry-After', String(seconds)] }
+}

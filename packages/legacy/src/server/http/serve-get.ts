@@ -1,0 +1,114 @@
+import { encodeMessage, type HttpRequestView } from '@x/schema'
+import { listen, tellableBy } from '../listening.ts'
+import type { Session } from '../session.ts'
+import type { CallStream } from './call-stream.ts'
+import { reject, rejectSession } from './errors.ts'
+import type { HttpDeps } from './peer.ts'
+
+/** Serves a GET: a stream that is resumed, or one for what belongs to no call (basic/transports, listening for messages). */
+export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<true> {
+  const id = view.header('mcp-session-id')
+  if (id === undefined)
+    return reject(view, {
+      status: 405,
+      message: 'A GET needs the session that initialize gives',
+      headers: ['Allow', 'POST'],
+    })
+  if (!acceptsEvents(view.header('accept')))
+    return reject(view, { status: 406, message: 'The Accept has to allow text/event-stream' })
+  const session = await http.sessions.open(id, view.principal)
+  if (session === undefined) return rejectSession(view)
+  const lastEvent = view.header('last-event-id')
+  if (lastEvent !== undefined && lastEvent !== '') return resume(lastEvent, session, { view, http })
+  const { deps } = http
+  const tellable = await tellableBy(session, view, deps)
+  if (!tellable.lists && !tellable.resources) {
+    return reject(view, {
+      status: 405,
+      message: 'This server has nothing to tell outside of calls',
+      headers: ['Allow', 'POST, DELETE'],
+    })
+  }
+  return openListening(session, view, http)
+}
+
+/** Serves a DELETE: the session ends, and with it all that runs for it here. */
+export async function serveDelete(view: HttpRequestView, { sessions, states }: HttpDeps): Promise<true> {
+  const id = view.header('mcp-session-id')
+  if (id === undefined)
+    return reject(view, { status: 405, message: 'A DELETE needs the session that it ends', headers: ['Allow', 'POST'] })
+  const session = await sessions.open(id, view.principal)
+  if (session === undefined) return rejectSession(view)
+  sessions.end(session)
+  states.end(session)
+  view.reply.send({ status: 204 })
+  return true
+}
+
+function acceptsEvents(accept: string | undefined): boolean {
+  if (accept === undefined) return true
+  const ranges = accept.toLowerCase().split(',')
+  return ranges.some((range) => ['text/event-stream', 'text/*', '*/*'].includes(range.split(';', 1)[0]?.trim() ?? ''))
+}
+
+interface Place {
+  readonly view: HttpRequestView
+  readonly http: HttpDeps
+}
+
+const eventIdForm = /^([\w-]{22})\.(\d{1,15})$/
+
+/** Continues a stream of this session; that of another is as unknown as one that never was. */
+function resume(lastEvent: string, session: Session, { view, http }: Place): true {
+  const [, streamId = '', number = ''] = eventIdForm.exec(lastEvent) ?? []
+  const stream = http.states.find(session)?.streams.get(streamId)
+  if (stream === undefined)
+    return reject(view, { status: 404, message: 'The stream of this Last-Event-ID is over, or was never here' })
+    // An id leads to the entry that `serveRequests` registered.
+  ;(stream as CallStream).resume(view.reply, Number(number))
+  return true
+}
+
+function openListening(session: Session, view: HttpRequestView, { deps, states }: HttpDeps): Promise<true> {
+  const { reply, limits } = view
+  return new Promise((resolve) => {
+    // A session has one such stream: the same message is never sent on two.
+    states.find(session)?.listening?.end()
+    const state = states.of(session)
+    const listening = listen(
+      {
+        client: session,
+        caller: view,
+        uris: state.uris,
+        drained: () => reply.drained(),
+        notify(message) {
+          const text = `data: ${encodeMessage(message)}\n\n`
+          // A client that lost a change reads anew: a reader that is so slow is better told to come back.
+          if (reply.queued() + text.length > limits.maxQueuedBytes) end()
+          else reply.write(text)
+        },
+        onOpen() {
+          reply.open()
+          resolve(true)
+        },
+        onEnd(error) {
+          if (error !== undefined) reject(view, { status: 503, message: error.message, headers: ['Retry-After', '1'] })
+          end()
+          resolve(true)
+        },
+      },
+      deps,
+    )
+    const entry = { listening, end: () => end() }
+    const end = (): void => {
+      listening.close()
+      reply.end()
+      if (state.listening === entry) state.listening = undefined
+      states.tidy(state)
+      resolve(true)
+    }
+    state.listening = entry
+    reply.onClose(end)
+    reply.onStop(end)
+  })
+}

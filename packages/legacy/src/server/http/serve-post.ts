@@ -1,0 +1,160 @@
+import {
+  encodeMessage,
+  errorCodes,
+  errorResponse,
+  type HttpRequestView,
+  isJsonObject,
+  isMcpError,
+  isNotification,
+  isRequest,
+  McpError,
+  parseBatch,
+  parseMessage,
+  type RpcMessage,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+import { revisionNamed, revisionRow } from '../../revisions.ts'
+import { statesVersion } from '../../translate/request.ts'
+import { initialize } from '../initialize.ts'
+import { headOf, reject, rejectSession } from './errors.ts'
+import type { HttpDeps, HttpPeer } from './peer.ts'
+import { type ServedRequest, serveRequests } from './serve-requests.ts'
+
+/** Response header, and lower-case request header, of the session. */
+export const sessionHeader = 'Mcp-Session-Id'
+const maxBatch = 32
+
+/** Serves a POST of an older client; false for a message of 2026-07-28, and for one that no revision could take. */
+export async function servePost(view: HttpRequestView, http: HttpDeps): Promise<boolean> {
+  const body = readBody(view)
+  if (body === undefined) return false
+  if (isBatch(body)) return serveBatch(body, view, http)
+  // basic/versioning: what states its version is served by this revision, whatever its headers and method say.
+  if ('method' in body && statesVersion(body.params)) return false
+  if (isRequest(body) && body.method === 'initialize') return serveInitialize(body, view, http)
+  const peer = await peerOf(view, http)
+  if (peer === 'rejected') return rejectSession(view)
+  if (peer !== undefined) return serveMessage(body, peer, http)
+  return 'method' in body ? false : reject(view, { status: 400, message: noWaiter })
+}
+
+function serveMessage(message: RpcMessage, peer: HttpPeer, http: HttpDeps): true {
+  if (isRequest(message)) serveRequests([message], peer, { ...http, isBatch: false })
+  else if (isNotification(message)) acceptNotification(message, peer, http)
+  else acceptResponse(message, peer, http)
+  return true
+}
+
+const noWaiter = 'Nobody waits for this response here'
+
+type Body = RpcMessage | readonly (RpcMessage | McpError)[]
+
+/** Leaves a body that cannot be read to the transport, which rejects it. */
+function readBody({ text, limits }: HttpRequestView): Body | undefined {
+  try {
+    return parseBatch(text, maxBatch, limits.bounds) ?? parseMessage(text, limits.bounds)
+  } catch (error) {
+    if (isMcpError(error)) return undefined
+    throw error
+  }
+}
+
+function isBatch(body: Body): body is readonly (RpcMessage | McpError)[] {
+  return Array.isArray(body)
+}
+
+async function serveInitialize(
+  request: RpcRequest,
+  view: HttpRequestView,
+  { deps, sessions }: HttpDeps,
+): Promise<true> {
+  const introduced = await initialize(request, view, deps)
+  if ('error' in introduced) {
+    view.reply.send({ ...headOf(introduced.error), body: encodeMessage(introduced.error) })
+    return true
+  }
+  const { client, response } = introduced
+  const id = await sessions.seal(client, view.principal)
+  if (id === undefined) {
+    const error = new McpError(errorCodes.invalidParams, 'clientInfo and capabilities are too large for a session id')
+    view.reply.send({ status: 200, body: encodeMessage(errorResponse(request.id, error)) })
+    return true
+  }
+  view.reply.send({ status: 200, headers: [sessionHeader, id], body: encodeMessage(response) })
+  return true
+}
+
+/** The client of a request: by its session, or by the revision that its header names. */
+async function peerOf(view: HttpRequestView, { deps, sessions }: HttpDeps): Promise<HttpPeer | 'rejected' | undefined> {
+  const id = view.header('mcp-session-id')
+  if (id !== undefined) {
+    const session = await sessions.open(id, view.principal)
+    return session === undefined ? 'rejected' : { client: session, session, view }
+  }
+  const revision = revisionNamed(view.header('mcp-protocol-version'), deps.settings.revisions)
+  if (revision === undefined) return undefined
+  return { client: { revision, info: undefined, capabilities: {} }, session: undefined, view }
+}
+
+function acceptNotification(
+  { method, params }: RpcNotification,
+  { session, view }: HttpPeer,
+  { states }: HttpDeps,
+): void {
+  if (method === 'notifications/cancelled' && session !== undefined && isJsonObject(params)) {
+    const { requestId } = params
+    const known = typeof requestId === 'string' || typeof requestId === 'number'
+    // One that comes too late is nothing to complain of (basic/utilities/cancellation).
+    if (known) states.find(session)?.calls.get(requestId)?.cancel()
+  }
+  view.reply.send({ status: 202 })
+}
+
+function acceptResponse(response: RpcResponse, { session, view }: HttpPeer, { deps }: HttpDeps): void {
+  if (session !== undefined && deps.questions.answer(session.key, response)) {
+    view.reply.send({ status: 202 })
+    return
+  }
+  warnUnknownAnswer(deps.settings.warn)
+  reject(view, { status: 400, message: noWaiter })
+}
+
+function warnUnknownAnswer(warn: HttpDeps['deps']['settings']['warn']): void {
+  const advice = 'have the balancer send each Mcp-Session-Id to one instance (hash the header)'
+  const message = `An answer came to an instance that waits for none; with several instances, ${advice}`
+  warn({ code: 'unknown_answer', message })
+}
+
+/** A batch of 2025-03-26, the one revision that has them: each message is served by itself. */
+async function serveBatch(
+  batch: readonly (RpcMessage | McpError)[],
+  view: HttpRequestView,
+  http: HttpDeps,
+): Promise<boolean> {
+  const peer = await peerOf(view, http)
+  if (peer === 'rejected') return rejectSession(view)
+  if (peer === undefined || !revisionRow(peer.client.revision).batches) return false
+  const requests = batch.flatMap((message): ServedRequest[] => {
+    if (message instanceof McpError) return [{ rejected: errorResponse(undefined, message) }]
+    if (isRequest(message)) return [batched(message)]
+    serveMessage(message, { ...peer, view: silent(view) }, http)
+    return []
+  })
+  if (requests.length === 0) view.reply.send({ status: 202 })
+  else serveRequests(requests, peer, { ...http, isBatch: true })
+  return true
+}
+
+// basic/lifecycle of 2025-03-26: initialize is never part of a batch.
+function batched(request: RpcRequest): ServedRequest {
+  if (request.method !== 'initialize') return request
+  const error = new McpError(errorCodes.invalidRequest, 'initialize must not be part of a batch')
+  return { rejected: errorResponse(request.id, error) }
+}
+
+/** The same request, whose answer is not given by what serves one message of it. */
+function silent(view: HttpRequestView): HttpRequestView {
+  return { ...view, header: (name) => view.header(name), reply: { ...view.reply, send: () => {} } }
+}

@@ -1,0 +1,144 @@
+import {
+  cancel,
+  createCancellation,
+  errorCodes,
+  errorResponse,
+  McpError,
+  readSignal,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+import { revisionRow } from '../../revisions.ts'
+import { sharedMethods } from '../../translate/request.ts'
+import type { CallChannel } from '../call-channel.ts'
+import { runLegacyCall } from '../legacy-call.ts'
+import { serveLocally, unknownMethod } from '../local-methods.ts'
+import { randomId } from '../random-id.ts'
+import type { SessionState } from '../session-state.ts'
+import { type CallStream, createCallStream } from './call-stream.ts'
+import { headOf } from './errors.ts'
+import { type HttpDeps, type HttpPeer, settingsOf } from './peer.ts'
+
+/** A request of a POST, or the error that is its answer. */
+export type ServedRequest = RpcRequest | { readonly rejected: RpcResponse }
+
+/** Serves the requests of one POST, which is one request but for a batch. */
+export function serveRequests(
+  requests: readonly ServedRequest[],
+  peer: HttpPeer,
+  http: HttpDeps & { isBatch: boolean },
+): void {
+  const posted = openPost(requests.length, peer, http)
+  for (const request of requests) {
+    if ('rejected' in request) posted.stream.respond(request.rejected)
+    else void serveOne(request, posted, http)
+  }
+}
+
+interface Post {
+  readonly peer: HttpPeer
+  readonly stream: CallStream
+  readonly state: SessionState | undefined
+  readonly isBatch: boolean
+  /** Calls of this POST that run. */
+  readonly running: Set<RunningCall>
+}
+
+interface RunningCall {
+  readonly request: RpcRequest
+  cancel(reason: string): void
+}
+
+function openPost(responses: number, peer: HttpPeer, { deps, states, isBatch }: HttpDeps & { isBatch: boolean }): Post {
+  const { session, client, view } = peer
+  const { settings } = deps
+  const state = session === undefined ? undefined : states.of(session)
+  const running = new Set<RunningCall>()
+  const stream = createCallStream(view.reply, {
+    id: randomId(),
+    resumable: session !== undefined,
+    primed: session !== undefined && revisionRow(client.revision).primingEvents,
+    responses,
+    isBatch,
+    resumeMs: settings.resumeMs,
+    closeAfterMs: settings.closeAfterMs,
+    limits: view.limits,
+    onDetach: () => state && states.makeRoom(state),
+    onEnd() {
+      for (const call of running) call.cancel('The client is gone')
+      if (state === undefined) return
+      state.streams.delete(stream.id)
+      states.tidy(state)
+    },
+  })
+  if (session !== undefined) state?.streams.set(stream.id, stream)
+  view.reply.onStop((phase) => {
+    if (phase !== 'closing') return
+    for (const { request, cancel: stop } of running) {
+      const error = new McpError(errorCodes.internal, 'The server is stopping', { data: { reason: 'stopping' } })
+      const response = errorResponse(request.id, error)
+      stream.respond(response, headOf(response))
+      stop('The server is stopping')
+    }
+  })
+  return { peer, stream, state, isBatch, running }
+}
+
+async function serveOne(request: RpcRequest, post: Post, http: HttpDeps): Promise<void> {
+  const { stream, peer } = post
+  try {
+    const local = serveLocally(request, settingsOf(peer, http), http.deps)
+    if (local !== undefined) return stream.respond(await local)
+    if (!sharedMethods.has(request.method)) return stream.respond(unknownMethod(request))
+    if (post.state?.calls.has(request.id) === true) {
+      const message = 'A request with this id is still under way: give each request an id of its own'
+      return stream.respond(errorResponse(request.id, new McpError(errorCodes.invalidRequest, message)))
+    }
+    await serveCall(request, post, http)
+  } catch (error) {
+    http.deps.report(error)
+    stream.respond(errorResponse(request.id, error))
+  }
+}
+
+async function serveCall(request: RpcRequest, post: Post, { deps, states }: HttpDeps): Promise<void> {
+  const { stream, state, running, peer } = post
+  const cancellation = createCancellation()
+  const call: RunningCall & { readonly cancel: (reason: string) => void } = {
+    request,
+    cancel: (reason) => cancel(cancellation, new DOMException(reason, 'AbortError')),
+  }
+  running.add(call)
+  // basic/utilities/cancellation: no response is sent for a request that its client has cancelled.
+  state?.calls.set(request.id, { cancel: () => call.cancel('The client cancelled the request') })
+  try {
+    const level = state?.level ?? 'info'
+    const channel = channelOf(post, readSignal(cancellation))
+    const response = await runLegacyCall({ request, client: peer.client, level, channel }, deps)
+    running.delete(call)
+    // A status for one call of a batch would have its client send all of them again.
+    stream.respond(response, headOf(response, post.isBatch ? undefined : peer.view))
+  } catch (error) {
+    running.delete(call)
+    if (!cancellation.cancelled) throw error
+    stream.skip()
+  } finally {
+    if (state !== undefined) {
+      state.calls.delete(request.id)
+      states.tidy(state)
+    }
+  }
+}
+
+function channelOf({ peer, stream }: Post, signal: AbortSignal): CallChannel {
+  const { session, view } = peer
+  return {
+    caller: view,
+    signal,
+    owner: session?.key,
+    timeoutMs: view.limits.timeoutMs,
+    notify: (message) => stream.send(message, true),
+    ask: (question) => stream.send(question, false),
+    notifyOfQuestion: (message) => stream.send(message, false),
+  }
+}

@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto'
+import { clientAddressKey, transportKey } from '@x/schema'
+import { sealedState, tool } from '@x/server'
+import { httpHandler } from '@x/transport-http'
+import { expect, test } from 'vitest'
+import { rpc, scriptedClient } from '../../testing/scripted-client.ts'
+import { createLegacyServer } from '../../testing/serve-legacy.ts'
+import type { LegacyOptions, LegacyWarning } from '../options.ts'
+
+const greet = tool('greet', { description: 'Greets', run: () => 'Hello' })
+const never = tool('never', { description: 'Never ends', run: () => new Promise<string>(() => {}) })
+
+function serve(options: LegacyOptions = {}, now = (): number => Date.now()) {
+  const warnings: LegacyWarning[] = []
+  const onWarning = (warning: LegacyWarning): void => void warnings.push(warning)
+  const server = createLegacyServer({ tools: [greet, never] }, { onWarning, ...options }, { now })
+  const handler = httpHandler(server, {
+    authenticate: (view) => {
+      const subject = view.header('x-subject')
+      return subject === undefined ? undefined : { subject }
+    },
+    allowedOrigins: ['https://app.example'],
+    cors: true,
+  })
+  return {
+    server,
+    warnings,
+    connect: (headers = {}, revision = '2025-11-25') => scriptedClient(handler, revision, headers),
+  }
+}
+
+test('a session id is good for its principal alone; one answer to every other [LEG-086]', async () => {
+  const { connect, warnings } = serve()
+  const ada = connect({ 'x-subject': 'ada' })
+  await ada.initialize()
+  const id = ada.session ?? ''
+  const bodies: unknown[] = []
+  const middle = Math.floor(id.length / 2)
+  const altered = `${id.slice(0, middle)}${id[middle] === 'A' ? 'B' : 'A'}${id.slice(middle + 1)}`
+  const strangers = [
+    [{ 'x-subject': 'grace' }, id],
+    [{}, id],
+    [{ 'x-subject': 'ada' }, altered],
+    [{ 'x-subject': 'ada' }, 'made-up'],
+    [{ 'x-subject': 'ada' }, 'x'.repeat(10_000)],
+    [{ 'x-subject': 'ada' }, ''],
+  ] as const
+  for (const [headers, session] of strangers) {
+    const client = connect(headers)
+    const { status, json } = await client.post(rpc('ping'), { 'mcp-session-id': session })
+    bodies.push(json)
+    expect(status).toBe(404)
+    expect((await client.get({ 'mcp-session-id': session })).status).toBe(404)
+    expect((await client.end({ 'mcp-session-id': session })).status).toBe(404)
+  }
+  expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1)
+  expect(bodies[0]).toMatchObject({ error: { code: -32001 } })
+  expect(new Set(warnings.map(({ code }) => code))).toEqual(new Set(['session_rejected']))
+  expect(JSON.stringify(warnings)).not.toContain(id)
+  expect(await ada.request('ping')).toMatchObject({ result: {} })
+})
+
+test('a session ends after its time [LEG-088]', async () => {
+  let time = Date.now()
+  const { connect } = serve({ sessionTtlMs: 60_000 }, () => time)
+  const client = connect()
+  await client.initialize()
+  expect((await client.post(rpc('ping'))).status).toBe(200)
+  time += 60_000
+  expect((await client.post(rpc('ping'))).status).toBe(404)
+})
+
+test('DELETE ends a session and what runs for it [LEG-045 LEG-047 LEG-088]', async () => {
+  const { connect } = serve()
+  const client = connect()
+  await client.initialize()
+  const listening = await client.get()
+  const call = client.post(rpc('tools/call', { name: 'never', arguments: {} }))
+  await client.request('ping')
+  const { status, json } = await client.end()
+  expect([status, json]).toEqual([204, undefined])
+  expect(await listening.event()).toBeUndefined()
+  await call
+  expect((await client.post(rpc('ping'))).status).toBe(404)
+  expect((await client.end()).status).toBe(404)
+})
+
+test('GET and DELETE without a session are not allowed [LEG-044]', async () => {
+  const client = serve().connect()
+  expect((await client.get()).status).toBe(405)
+  expect((await client.end()).status).toBe(405)
+})
+
+test('every check of the transport holds for older clients: origin, host, media types [LEG-019 LEG-020]', async () => {
+  const { connect } = serve()
+  const client = connect()
+  await client.initialize()
+  const foreign = { origin: 'https://evil.example' }
+  expect((await client.post(rpc('ping'), foreign)).status).toBe(403)
+  expect((await client.get(foreign)).status).toBe(403)
+  expect((await client.end(foreign)).status).toBe(403)
+  expect((await client.end({ host: 'evil.example' })).status).toBe(403)
+  expect((await client.post(rpc('ping'), { accept: 'application/json' })).status).toBe(406)
+  expect((await client.post(rpc('ping'), { 'content-type': 'text/plain' })).status).toBe(415)
+  expect((await client.get({ accept: 'application/json' })).status).toBe(406)
+  expect((await client.post(rpc('ping'))).status).toBe(200)
+})
+
+test('pages of an allowed origin may use the methods and read the session [LEG-018]', async () => {
+  const server = createLegacyServer({ tools: [greet] })
+  const handler = httpHandler(server, { allowedOrigins: ['https://app.example'], cors: true })
+  const ask = new Request('http://localhost/mcp', {
+    method: 'OPTIONS',
+    headers: {
+      origin: 'https://app.example',
+      'access-control-request-method': 'DELETE',
+      'access-control-request-headers': 'mcp-session-id, last-event-id',
+    },
+  })
+  const preflight = await handler(ask)
+  expect(preflight.headers.get('access-control-allow-methods')).toBe('POST, GET, DELETE')
+  expect(preflight.headers.get('access-control-allow-headers')).toBe('mcp-session-id, last-event-id')
+  const client = scriptedClient(handler, '2025-11-25', { origin: 'https://app.example' })
+  const { headers } = await client.post(
+    rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'p', version: '1' } }),
+  )
+  expect(headers.get('access-control-expose-headers')).toContain('Mcp-Session-Id')
+  expect(headers.get('access-control-allow-origin')).toBe('https://app.example')
+})
+
+test('capabilities that are too large for an id are left out, or refused', async () => {
+  const { connect, warnings } = serve()
+  const client = connect()
+  const experimental = { big: { text: 'x'.repeat(5000) } }
+  await client.initialize({ capabilities: { experimental } })
+  expect((client.session ?? '').length).toBeLessThan(1000)
+  const clientInfo = { name: 'x'.repeat(10_000), version: '1' }
+  await expect(client.initialize({ clientInfo })).rejects.toThrow('too large')
+  await client.initialize({ clientInfo: { name: 'x'.repeat(1500), version: '1' } })
+  expect(warnings.map(({ code }) => code)).toEqual(['large_session'])
+})
+
+test('200 GET streams of one caller stay within what the server allows them [LEG-091]', async () => {
+  const server = createLegacyServer({ tools: [greet], subscriptions: { maxStreamsPerPrincipal: 100 } })
+  const handler = httpHandler(server, { authenticate: () => ({ subject: 'ada' }) })
+  const statuses: number[] = []
+  for (let stream = 0; stream < 200; stream += 1) {
+    const client = scriptedClient(handler)
+    await client.initialize()
+    statuses.push((await client.get()).status)
+  }
+  expect([statuses.filter((status) => status === 200).length, new Set(statuses)]).toEqual([100, new Set([200, 503])])
+})
+
+test('an answer at an instance that did not ask gets 400, and the operator is told what to change [LEG-023]', async () => {
+  const codec = sealedState({ keys: [randomBytes(32)] })
+  const asking = serve({ codec }).connect()
+  await asking.initialize({ capabilities: { elicitation: {} } })
+  const { connect, warnings } = serve({ codec })
+  const headers = { 'mcp-session-id': asking.session }
+  const { status } = await connect().post({ jsonrpc: '2.0', id: 'q', result: { action: 'decline' } }, headers)
+  expect([status, warnings]).toMatchObject([
+    400,
+    [{ code: 'unknown_answer', message: expect.stringContaining('hash the header') }],
+  ])
+})
+
+test('keys that changed end the sessions of their time, and a new one begins [LEG-087]', async () => {
+  const [first, second] = [randomBytes(32), randomBytes(32)]
+  const before = serve({ codec: sealedState({ keys: [first] }) }).connect()
+  await before.initialize()
+  const headers = { 'mcp-session-id': before.session }
+  const rotated = serve({ codec: sealedState({ keys: [second, first] }) }).connect()
+  expect((await rotated.post(rpc('ping'), headers)).status).toBe(200)
+  const replaced = serve({ codec: sealedState({ keys: [second] }) }).connect()
+  expect((await replaced.post(rpc('ping'), headers)).status).toBe(404)
+})
+
+test('a server that was given no codec is for its own machine alone', () => {
+  expect(createLegacyServer({}).localOnly).toContain('give it `codec`')
+  const codec = sealedState({ keys: [randomBytes(32)] })
+  expect(createLegacyServer({}, { codec }).localOnly).toBeUndefined()
+})
+
+test('calls of older clients have the principal, the transport and the address of their caller', async () => {
+  const seen: unknown[] = []
+  const who = tool('who', {
+    description: 'Notes who calls',
+    run: (_, ctx) => {
+      seen.push([ctx.principal?.subject, ctx.context.get(transportKey), ctx.context.get(clientAddressKey)])
+      return 'noted'
+    },
+  })
+  const server = createLegacyServer({ tools: [who] })
+  const handler = httpHandler(server, {
+    authenticate: () => ({ subject: 'ada' }),
+    clientAddress: () => '192.0.2.7',
+  })
+  const client = scriptedClient(handler)
+  await client.initialize()
+  await client.request('tools/call', { name: 'who', arguments: {} })
+  expect(seen).toEqual([['ada', 'http', '192.0.2.7']])
+})

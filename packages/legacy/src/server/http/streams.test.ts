@@ -1,0 +1,282 @@
+import type { JsonObject } from '@x/schema'
+import { resource, tool, type Tool } from '@x/server'
+import { httpHandler } from '@x/transport-http'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { rpc, scriptedClient } from '../../testing/scripted-client.ts'
+import { createLegacyServer } from '../../testing/serve-legacy.ts'
+import type { LegacyOptions } from '../options.ts'
+
+interface Gate {
+  readonly opened: Promise<void>
+  open(): void
+}
+
+function createGate(): Gate {
+  let open = (): void => {}
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  return { opened, open: () => open() }
+}
+
+/** A tool that says two things, waits, and ends. */
+function talking() {
+  const gate = createGate()
+  const aborted = createGate()
+  const talk = tool('talk', {
+    description: 'Says two things and waits',
+    run: async (_, ctx) => {
+      ctx.signal.addEventListener('abort', aborted.open)
+      ctx.log('info', 'first')
+      ctx.log('info', 'second')
+      await gate.opened
+      ctx.log('info', 'third')
+      return 'the end'
+    },
+  })
+  return { talk, gate, aborted }
+}
+
+function serve(tools: readonly Tool[], options?: LegacyOptions) {
+  const notes = resource('test://notes', { name: 'notes', read: () => 'Notes' })
+  const server = createLegacyServer({ tools, resources: [notes], strictReplay: false }, options)
+  const handler = httpHandler(server)
+  return { server, handler, client: (revision?: string) => scriptedClient(handler, revision) }
+}
+
+const talkCall = (): ReturnType<typeof rpc> => rpc('tools/call', { name: 'talk', arguments: {} })
+const dataOf = (message: JsonObject | undefined): unknown => (message?.['params'] as JsonObject | undefined)?.['data']
+
+test('a stream begins with an event that has an id and no data, in 2025-11-25 alone [LEG-024 LEG-026]', async () => {
+  for (const [revision, primed] of [
+    ['2025-11-25', true],
+    ['2025-06-18', false],
+  ] as const) {
+    const { talk, gate } = talking()
+    const client = serve([talk]).client(revision)
+    await client.initialize()
+    gate.open()
+    const events = await client.stream(talkCall())
+    const first = await events.event()
+    expect(first?.message === undefined).toBe(primed)
+    expect(first?.id).toMatch(/^[\w-]{22}\.\d+$/)
+  }
+})
+
+test('what has nothing to say before its end answers JSON', async () => {
+  const quiet = tool('quiet', { description: 'Says nothing', run: () => 'done' })
+  const client = serve([quiet]).client()
+  await client.initialize()
+  const { headers, status } = await client.post(rpc('tools/call', { name: 'quiet', arguments: {} }))
+  expect([status, headers.get('content-type')]).toEqual([200, 'application/json'])
+})
+
+test('a broken stream goes on where it broke, without what was received [LEG-032 LEG-035 LEG-037 LEG-038]', async () => {
+  const { talk, gate, aborted } = talking()
+  const client = serve([talk]).client()
+  await client.initialize()
+  const request = talkCall()
+  const events = await client.stream(request)
+  await events.event()
+  const received = await events.event()
+  expect(dataOf(received?.message)).toBe('first')
+  await events.leave()
+  const resumed = await client.get({ 'last-event-id': received?.id })
+  expect(dataOf(await resumed.message())).toBe('second')
+  gate.open()
+  expect(dataOf(await resumed.message())).toBe('third')
+  const response = await resumed.message()
+  expect(response).toMatchObject({ id: request.id, result: { content: [{ text: 'the end' }] } })
+  expect(await resumed.event()).toBeUndefined()
+  await expect(Promise.race([aborted.opened.then(() => 'aborted'), Promise.resolve('ran')])).resolves.toBe('ran')
+})
+
+test('the response of a call that ended without its reader is delivered when it resumes', async () => {
+  const { talk, gate } = talking()
+  const client = serve([talk]).client()
+  await client.initialize()
+  const events = await client.stream(talkCall())
+  const primer = await events.event()
+  await events.leave()
+  gate.open()
+  await client.request('ping')
+  const resumed = await client.get({ 'last-event-id': primer?.id })
+  const seen: unknown[] = []
+  for (let message = await resumed.message(); message !== undefined; message = await resumed.message())
+    seen.push(dataOf(message) ?? 'response')
+  expect(seen).toEqual(['first', 'second', 'third', 'response'])
+})
+
+test('a stream that nobody comes back for ends its call', async () => {
+  const { talk, aborted } = talking()
+  const client = serve([talk], { resumeMs: 20 }).client()
+  await client.initialize()
+  const events = await client.stream(talkCall())
+  const primer = await events.event()
+  await events.leave()
+  await aborted.opened
+  expect((await client.get({ 'last-event-id': primer?.id })).status).toBe(404)
+})
+
+test('a call of a client without a session ends with its connection', async () => {
+  const { talk, aborted } = talking()
+  const client = serve([talk]).client()
+  const events = await client.stream(talkCall(), { 'mcp-protocol-version': '2025-11-25' })
+  expect(dataOf(await events.message())).toBe('first')
+  await events.leave()
+  await aborted.opened
+})
+
+test('the event ids of another session, and those that never were, are unknown [LEG-039 LEG-090]', async () => {
+  const { talk } = talking()
+  const { client: connect } = serve([talk])
+  const [client, thief] = [connect(), connect()]
+  await client.initialize()
+  await thief.initialize()
+  const events = await client.stream(talkCall())
+  const primer = await events.event()
+  await events.leave()
+  expect((await thief.get({ 'last-event-id': primer?.id })).status).toBe(404)
+  for (const id of ['x', '.', `${'A'.repeat(22)}.1`, `${'A'.repeat(22)}.-1`, '__proto__'])
+    expect((await client.get({ 'last-event-id': id })).status).toBe(404)
+  expect((await client.get({ 'last-event-id': primer?.id })).status).toBe(200)
+})
+
+test('a client polls where connections are closed: retry, then the rest on a GET [LEG-028 LEG-030]', async () => {
+  const { talk, gate } = talking()
+  const client = serve([talk], { closeAfterMs: 30 }).client()
+  await client.initialize()
+  const request = talkCall()
+  const events = await client.stream(request)
+  const primer = await events.event()
+  expect(primer).toMatchObject({ message: undefined, retry: '1000' })
+  let last = primer
+  for (let next = await events.event(); next !== undefined; next = await events.event()) last = next
+  gate.open()
+  const resumed = await client.get({ 'last-event-id': last?.id })
+  expect(dataOf(await resumed.message())).toBe('third')
+  expect(await resumed.message()).toMatchObject({ id: request.id })
+})
+
+test('an instance keeps a bounded number of broken streams [LEG-091]', async () => {
+  const { talk } = talking()
+  const warnings: string[] = []
+  const { client: connect } = serve([talk], { maxStreams: 2, onWarning: ({ code }) => warnings.push(code) })
+  const client = connect()
+  await client.initialize()
+  const primers: (string | undefined)[] = []
+  for (let stream = 0; stream < 3; stream += 1) {
+    const events = await client.stream(talkCall())
+    primers.push((await events.event())?.id)
+    await events.leave()
+  }
+  expect(warnings).toEqual(['limit'])
+  expect((await client.get({ 'last-event-id': primers[0] })).status).toBe(404)
+  expect((await client.get({ 'last-event-id': primers[2] })).status).toBe(200)
+})
+
+test('list changes and updates of subscribed resources alone reach the GET stream [LEG-034 LEG-061 LEG-063]', async () => {
+  const { server, client: connect } = serve([talking().talk])
+  const client = connect()
+  await client.initialize()
+  expect(await client.request('resources/subscribe', { uri: 'test://notes' })).toMatchObject({ result: {} })
+  const events = await client.get()
+  expect([events.status, events.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+  await server.notifyListChanged('tools')
+  expect(await events.message()).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+  await server.notifyResourceUpdated('test://other')
+  await server.notifyResourceUpdated('test://notes')
+  expect(await events.message()).toEqual({
+    jsonrpc: '2.0',
+    method: 'notifications/resources/updated',
+    params: { uri: 'test://notes' },
+  })
+  await client.request('resources/unsubscribe', { uri: 'test://notes' })
+  await server.notifyResourceUpdated('test://notes')
+  await server.notifyListChanged('resources')
+  expect(await events.message()).toMatchObject({ method: 'notifications/resources/list_changed' })
+})
+
+test('a subscription that is made while the stream is open counts at once', async () => {
+  const { server, client: connect } = serve([talking().talk])
+  const client = connect()
+  await client.initialize()
+  const events = await client.get()
+  await client.request('resources/subscribe', { uri: 'test://notes' })
+  await server.notifyResourceUpdated('test://notes')
+  expect(await events.message()).toMatchObject({ params: { uri: 'test://notes' } })
+})
+
+test('a session has one GET stream: a newer one closes the older [LEG-036]', async () => {
+  const { server, client: connect } = serve([talking().talk])
+  const client = connect()
+  await client.initialize()
+  const older = await client.get()
+  const newer = await client.get()
+  expect(await older.event()).toBeUndefined()
+  const newest = await client.get()
+  expect(await newer.event()).toBeUndefined()
+  await server.notifyListChanged('tools')
+  expect(await newest.message()).toMatchObject({ method: 'notifications/tools/list_changed' })
+  await client.end()
+  expect(await newest.event()).toBeUndefined()
+})
+
+test('a server with nothing to tell answers a GET with 405, and refuses subscriptions [LEG-034]', async () => {
+  const server = createLegacyServer({ tools: [talking().talk], subscriptions: false })
+  const client = scriptedClient(httpHandler(server))
+  await client.initialize()
+  expect((await client.get()).status).toBe(405)
+  expect(await client.request('resources/subscribe', { uri: 'a://b' })).toMatchObject({ error: { code: -32601 } })
+})
+
+test('a stop ends the GET stream, so that the client goes to another instance', async () => {
+  const { client: connect, server } = serve([talking().talk])
+  const client = connect()
+  await client.initialize()
+  const events = await client.get()
+  server.drain()
+  expect(await events.event()).toBeUndefined()
+})
+
+test('a batch of 2025-03-26 is answered by an array, each message by itself [LEG-097]', async () => {
+  const echo = tool('echo', {
+    description: 'Gives back',
+    input: z.object({ text: z.string() }),
+    run: ({ text }) => text,
+  })
+  const client = serve([echo]).client('2025-03-26')
+  await client.initialize()
+  const call = rpc('tools/call', { name: 'echo', arguments: { text: 'a' } })
+  const ping = rpc('ping')
+  const nested = rpc('initialize', { protocolVersion: '2025-03-26', capabilities: {} })
+  const { status, json } = await client.post([
+    call,
+    { jsonrpc: '2.0', method: 'notifications/initialized' },
+    ping,
+    nested,
+    { jsonrpc: '1.0' },
+  ])
+  expect([status, Array.isArray(json)]).toEqual([200, true])
+  expect(json).toHaveLength(4)
+  expect(json).toEqual(
+    expect.arrayContaining([
+      { jsonrpc: '2.0', id: call.id, result: { content: [{ type: 'text', text: 'a' }] } },
+      { jsonrpc: '2.0', id: ping.id, result: {} },
+      { jsonrpc: '2.0', id: nested.id, error: expect.objectContaining({ code: -32600 }) },
+      { jsonrpc: '2.0', error: expect.objectContaining({ code: -32600 }) },
+    ]),
+  )
+  expect((await client.post([{ jsonrpc: '2.0', method: 'notifications/initialized' }])).status).toBe(202)
+})
+
+test('a batch of a thousand, an empty one, and one of a later revision are rejected [LEG-021 LEG-097]', async () => {
+  const { client: connect } = serve([talking().talk])
+  const client = connect('2025-03-26')
+  await client.initialize()
+  const thousand = Array.from({ length: 1000 }, () => rpc('ping'))
+  expect((await client.post(thousand)).status).toBe(400)
+  expect((await client.post([])).status).toBe(400)
+  const newer = connect('2025-06-18')
+  await newer.initialize()
+  expect((await newer.post([rpc('ping')])).status).toBe(400)
+})

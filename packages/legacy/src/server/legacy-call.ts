@@ -1,0 +1,183 @@
+import {
+  createCall,
+  errorCodes,
+  errorResponse,
+  isJsonObject,
+  type JsonObject,
+  McpError,
+  offAbort,
+  onAbort,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+  withContext,
+} from '@x/schema'
+import { failedTool, legacyError, missingCapability } from '../translate/error.ts'
+import { modernRequest, withoutReserved } from '../translate/request.ts'
+import { legacyResult } from '../translate/result.ts'
+import { askClient, createUrlQuestions } from './ask-client.ts'
+import type { CallChannel, LegacyCall } from './call-channel.ts'
+import type { Deps } from './deps.ts'
+import { legacyPeerKey } from './legacy-peer.ts'
+
+/**
+ * Runs a call of an older client: the request goes through the server's exchange; whatever it asks for is asked of the client on the
+ * call's own stream; the answers go into the next request, as a client of 2026-07-28 would send them. Rejects with the signal's
+ * reason when the call is cancelled.
+ */
+export async function runLegacyCall(call: LegacyCall, deps: Deps): Promise<RpcResponse> {
+  const urls = createUrlQuestions(call.channel, deps)
+  const notify = notificationFilter(call.channel)
+  let request = modernRequest(call.request, call.client, call.level)
+  let rounds = 0
+  let retries = 0
+  try {
+    for (;;) {
+      const response = await exchangeOnce(request, { call, notify }, deps)
+      const asked = asksIn(response)
+      urls.complete(asked)
+      if (asked === undefined || 'error' in response) return finish(call, response)
+      if (Object.keys(asked).length === 0) await deps.sleep(retryDelay(retries++), call.channel.signal)
+      else retries = 0
+      const outcome = await askClient(asked, { ...call, urls }, deps)
+      if ('failure' in outcome) return answerWith(call, outcome.failure)
+      if (outcome.involved) rounds += 1
+      if (rounds > deps.settings.maxRounds || retries > mostRetries) return tooManyRounds(call)
+      request = withAnswers(request, response.result, outcome.answers)
+    }
+  } finally {
+    notify.end()
+  }
+}
+
+const mostRetries = 1000
+
+/** Returns what a result asks for, which may be nothing but the retry; undefined when it asks for neither. */
+function asksIn(response: RpcResponse): JsonObject | undefined {
+  if (!('result' in response) || response.result['resultType'] !== 'input_required') return undefined
+  const { inputRequests } = response.result
+  return isJsonObject(inputRequests) ? inputRequests : {}
+}
+
+// A handler that asks for the retry alone is tried again at once, and slower when it does so again and again.
+function retryDelay(retries: number): number {
+  return Math.min(250, 50 * retries)
+}
+
+function withAnswers(request: RpcRequest, { requestState }: JsonObject, answers: JsonObject): RpcRequest {
+  const { inputResponses: _old, requestState: _state, ...params } = request.params ?? {}
+  return {
+    ...request,
+    params: {
+      ...params,
+      ...(Object.keys(answers).length > 0 && { inputResponses: answers }),
+      ...(requestState !== undefined && { requestState }),
+    },
+  }
+}
+
+function finish({ request, client }: LegacyCall, response: RpcResponse): RpcResponse {
+  const { id, method } = request
+  if ('error' in response) return { jsonrpc: '2.0', id, ...legacyError(response.error, method) }
+  const { resultType } = response.result
+  if (resultType !== undefined && resultType !== 'complete') {
+    const error = new McpError(errorCodes.internal, 'The result needs a client of revision 2026-07-28')
+    return errorResponse(id, error)
+  }
+  return { jsonrpc: '2.0', id, result: legacyResult(response.result, method, client.revision) }
+}
+
+type Failure = { readonly missing: JsonObject } | { readonly message: string }
+
+function answerWith({ request }: LegacyCall, failure: Failure): RpcResponse {
+  const { id, method } = request
+  if ('missing' in failure) return { jsonrpc: '2.0', id, ...missingCapability(failure.missing, method) }
+  if (method === 'tools/call') return { jsonrpc: '2.0', id, result: failedTool(failure.message) }
+  return errorResponse(id, new McpError(errorCodes.internal, failure.message))
+}
+
+function tooManyRounds(call: LegacyCall): RpcResponse {
+  return answerWith(call, { message: 'The call asked its client more often than is allowed' })
+}
+
+interface Round {
+  readonly call: LegacyCall
+  readonly notify: NotificationFilter
+}
+
+/** One run of the handler. A run that takes too long is told to stop, and answered with an error whatever it does. */
+async function exchangeOnce(request: RpcRequest, { call, notify }: Round, deps: Deps): Promise<RpcResponse> {
+  const { channel, client } = call
+  channel.signal.throwIfAborted()
+  const controller = new AbortController()
+  let stop = (): void => {}
+  let cancelTimer = (): void => {}
+  const ended = new Promise<never>((_, reject) => {
+    stop = () => {
+      controller.abort(channel.signal.reason)
+      reject(channel.signal.reason)
+    }
+    if (channel.timeoutMs === Number.POSITIVE_INFINITY) return
+    cancelTimer = deps.schedule(() => {
+      const message = `The call took longer than ${channel.timeoutMs} ms`
+      controller.abort(new DOMException(message, 'TimeoutError'))
+      reject(new McpError(errorCodes.internal, message))
+    }, channel.timeoutMs)
+  })
+  onAbort(channel.signal, stop)
+  const { principal, context } = channel.caller
+  const plain = createCall({ signal: controller.signal, principal, context, notify: notify.send })
+  const own = withContext(plain, legacyPeerKey, { revision: client.revision })
+  try {
+    const running = deps.exchange(request, own)
+    // A handler that is told to stop may fail afterwards; nobody waits for that any more.
+    running.catch(() => {})
+    return await Promise.race([running, ended])
+  } catch (error) {
+    channel.signal.throwIfAborted()
+    if (!(error instanceof McpError)) deps.report(error)
+    return errorResponse(request.id, error)
+  } finally {
+    offAbort(channel.signal, stop)
+    cancelTimer()
+    ended.catch(() => {})
+  }
+}
+
+interface NotificationFilter {
+  readonly send: (message: RpcNotification) => void
+  readonly end: () => void
+}
+
+/**
+ * Passes on what older clients know. A handler that runs again reports its progress from the beginning; the client is told of what
+ * exceeds the last value (basic/utilities/progress), and of nothing after the response.
+ */
+function notificationFilter(channel: CallChannel): NotificationFilter {
+  let reached = Number.NEGATIVE_INFINITY
+  let open = true
+  const isNews = ({ method, params }: RpcNotification): boolean => {
+    if (method === 'notifications/message') return true
+    const progress = params?.['progress']
+    if (method !== 'notifications/progress' || typeof progress !== 'number' || progress <= reached) return false
+    reached = progress
+    return true
+  }
+  return {
+    send: (message) => {
+      if (open && isNews(message)) channel.notify(plainNotification(message))
+    },
+    end: () => {
+      open = false
+    },
+  }
+}
+
+/** A notification without the `_meta` keys of this revision. */
+export function plainNotification({ method, params }: RpcNotification): RpcNotification {
+  if (params === undefined) return { jsonrpc: '2.0', method }
+  const { _meta, ...rest } = params
+  const meta = withoutReserved(_meta)
+  const plain = Object.keys(meta).length === 0 ? rest : { ...rest, _meta: meta }
+  return Object.keys(plain).length === 0 ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params: plain }
+}

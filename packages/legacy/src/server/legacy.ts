@@ -1,0 +1,44 @@
+import type { ServerExtension } from '@x/schema'
+import { depsOf } from './deps.ts'
+import { createHttpAdapter } from './http/http-adapter.ts'
+import { type LegacyOptions, legacySettings } from './options.ts'
+import { createStreamAdapter } from './stdio/stream-adapter.ts'
+
+const localOnly =
+  'legacy() seals session ids with a random key of this process: give it `codec`, with the same keys at every instance'
+
+/**
+ * Serves clients of revisions 2025-11-25, 2025-06-18 and 2025-03-26 beside those of 2026-07-28, at the same endpoint and over the same
+ * streams. The definitions of the server stay as they are; handlers that ask run again from the top for older clients too.
+ *
+ * @example
+ * const state = sealedState({ keys: [process.env.STATE_KEY] })
+ * const server = createServer({ name: 'demo', version: '1.0.0', state, tools, extensions: [legacy({ codec: state })] })
+ *
+ * @throws TypeError for a revision that is not known, and RangeError for a number that makes no sense.
+ */
+export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', undefined> {
+  const settings = legacySettings(options)
+  return {
+    side: 'server',
+    name: 'legacy',
+    identifier: 'x/legacy',
+    ...(options.codec === undefined && { localOnly }),
+    start(host) {
+      const deps = depsOf(host, settings)
+      const http = createHttpAdapter(deps)
+      const stream = createStreamAdapter(deps)
+      return {
+        adapters: { http: http.adapter, stream: stream.adapter },
+        drain() {
+          http.drain()
+          return () => {}
+        },
+        async close() {
+          http.close()
+          stream.close()
+        },
+      }
+    },
+  }
+}

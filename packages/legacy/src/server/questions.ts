@@ -1,0 +1,52 @@
+import type { RequestId, RpcResponse } from '@x/schema'
+import { randomId } from './random-id.ts'
+
+/** The questions that clients have not answered yet, each by a random id. */
+export interface Questions {
+  /** Opens a question to one owner (a session, or a pair of streams); undefined when there are too many. */
+  open(owner: string, onAnswer: (response: RpcResponse) => void): OpenQuestion | undefined
+  /** Passes an answer to who waits for it; false when nobody does, or another owner was asked. */
+  answer(owner: string, response: RpcResponse): boolean
+}
+
+/** A question that waits for its answer. */
+export interface OpenQuestion {
+  readonly id: RequestId
+  /** Stops waiting. */
+  close(): void
+}
+
+const mostOfOwner = 64
+const mostOfInstance = 10_000
+
+/** Starts with none. */
+export function createQuestions(): Questions {
+  const open = new Map<RequestId, { readonly owner: string; readonly onAnswer: (response: RpcResponse) => void }>()
+  const counts = new Map<string, number>()
+  const remove = (id: RequestId, owner: string): boolean => {
+    if (!open.delete(id)) return false
+    const left = (counts.get(owner) ?? 1) - 1
+    if (left === 0) counts.delete(owner)
+    else counts.set(owner, left)
+    return true
+  }
+  return {
+    open(owner, onAnswer) {
+      const own = counts.get(owner) ?? 0
+      if (own >= mostOfOwner || open.size >= mostOfInstance) return undefined
+      const id = randomId()
+      open.set(id, { owner, onAnswer })
+      counts.set(owner, own + 1)
+      return { id, close: () => void remove(id, owner) }
+    },
+    answer(owner, response) {
+      const { id } = response
+      const question = id === undefined ? undefined : open.get(id)
+      // An answer of another session or principal is one to nothing.
+      if (id === undefined || question === undefined || question.owner !== owner) return false
+      remove(id, owner)
+      question.onAnswer(response)
+      return true
+    },
+  }
+}

@@ -1,0 +1,132 @@
+import {
+  type ClientCapabilities,
+  type Implementation,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type Principal,
+  principalIdentity,
+} from '@x/schema'
+import { isStateError } from '@x/state-codec'
+import { revisionNamed } from '../revisions.ts'
+import type { LegacyClient } from '../translate/request.ts'
+import type { LegacySettings } from './options.ts'
+import { randomId } from './random-id.ts'
+
+/** A session of an older client over HTTP; everything in it travels in its id. */
+export interface Session extends LegacyClient {
+  /** Distinguishes sessions; never leaves the server but sealed. */
+  readonly key: string
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+/** Makes and opens session ids. */
+export interface Sessions {
+  /** Returns the sealed id of a new session, or undefined when what the client says of itself is too large. */
+  seal(client: LegacyClient, principal: Principal | undefined): Promise<string | undefined>
+  /** Returns the session of an id; undefined for one that is altered, of another principal, expired or ended. */
+  open(id: string, principal: Principal | undefined): Promise<Session | undefined>
+  /** Ends a session at this instance, for as long as its id would open. */
+  end(session: Session): void
+}
+
+const purpose = 'legacy-session'
+const maxIdLength = 4096
+const largeIdLength = 2048
+const maxRemembered = 1000
+const maxEnded = 10_000
+
+/** Session ids are sealed values, so any instance with the same keys opens them, and nothing is stored. */
+export function createSessions(settings: LegacySettings, now: () => number): Sessions {
+  const opened = createMemory<Session>(maxRemembered)
+  const ended = createMemory<number>(maxEnded)
+  const isLive = ({ key, expiresAt }: Session): boolean => now() < expiresAt && ended.get(key) === undefined
+
+  async function openSealed(id: string, principal: Principal | undefined): Promise<Session | undefined> {
+    const remembered = JSON.stringify([id, principalIdentity(principal)])
+    const known = opened.get(remembered)
+    if (known !== undefined) return known
+    const value = await settings.codec.open(id, { purpose, binding: principalIdentity(principal) })
+    const session = readSession(value, settings)
+    if (session !== undefined) opened.set(remembered, session)
+    return session
+  }
+
+  return {
+    async seal(client, principal) {
+      const { revision, info, capabilities } = client
+      const { experimental: _experimental, ...small } = capabilities
+      for (const declared of [capabilities, small]) {
+        const key = randomId()
+        const value = [revision, infoToSeal(info), declared, now() + settings.sessionTtlMs, key]
+        const claims = { purpose, binding: principalIdentity(principal), ttlMs: settings.sessionTtlMs }
+        const id = await settings.codec.seal(value, claims)
+        if (id.length > maxIdLength) continue
+        if (id.length > largeIdLength) {
+          const message = `A session id has ${id.length} bytes: proxies that allow less for a header cut it off`
+          settings.warn({ code: 'large_session', message })
+        }
+        return id
+      }
+      return undefined
+    },
+    async open(id, principal) {
+      if (id.length > maxIdLength) return reject(settings, 'it is too long')
+      try {
+        const session = await openSealed(id, principal)
+        if (session === undefined) return reject(settings, 'its content has a form that is not known here')
+        return isLive(session) ? session : reject(settings, 'it has expired or was ended')
+      } catch (error) {
+        // A store behind the codec that cannot be reached says nothing of the session.
+        if (!isStateError(error) || error.code === 'unavailable') throw error
+        return reject(settings, error.detail)
+      }
+    },
+    end: ({ key, expiresAt }) => ended.set(key, expiresAt),
+  }
+}
+
+function reject({ warn }: LegacySettings, reason: string): undefined {
+  warn({ code: 'session_rejected', message: `A session id was not accepted: ${reason}` })
+  return undefined
+}
+
+function infoToSeal(info: Implementation | undefined): JsonValue {
+  return info === undefined ? null : { name: info.name, version: info.version }
+}
+
+// The content of a sealed value comes from `seal`, of this version of the package or another.
+function readSession(value: JsonValue, { revisions }: LegacySettings): Session | undefined {
+  const [name, info, declared, expiresAt, key] = Array.isArray(value) ? value : []
+  const revision = revisionNamed(name, revisions)
+  if (revision === undefined || typeof expiresAt !== 'number' || typeof key !== 'string') return undefined
+  if (!isJsonObject(declared)) return undefined
+  return { revision, info: readInfo(info), capabilities: declared as ClientCapabilities, expiresAt, key }
+}
+
+/** The name and version of a client's software; undefined when they are malformed. */
+export function readInfo(info: JsonValue | JsonObject | undefined): Implementation | undefined {
+  if (!isJsonObject(info)) return undefined
+  const { name, version } = info
+  return typeof name === 'string' && typeof version === 'string' ? { name, version } : undefined
+}
+
+interface Memory<T> {
+  get(key: string): T | undefined
+  set(key: string, value: T): void
+}
+
+/** A map that forgets its oldest entries. */
+function createMemory<T>(most: number): Memory<T> {
+  const entries = new Map<string, T>()
+  return {
+    get: (key) => entries.get(key),
+    set(key, value) {
+      entries.delete(key)
+      entries.set(key, value)
+      const [oldest] = entries.keys()
+      if (entries.size > most && oldest !== undefined) entries.delete(oldest)
+    },
+  }
+}

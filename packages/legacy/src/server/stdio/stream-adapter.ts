@@ -1,0 +1,164 @@
+import type {
+  LoggingLevel,
+  RpcNotification,
+  RpcRequest,
+  RpcResponse,
+  StreamConnection,
+  StreamHandler,
+  StreamPeer,
+  StreamProtocolAdapter,
+} from '@x/schema'
+import { type LegacyClient, sharedMethods, statesVersion } from '../../translate/request.ts'
+import type { Deps } from '../deps.ts'
+import { initialize } from '../initialize.ts'
+import { runLegacyCall } from '../legacy-call.ts'
+import { listen, type Listening, tellableBy } from '../listening.ts'
+import { type ClientSettings, serveLocally, unknownMethod } from '../local-methods.ts'
+import { randomId } from '../random-id.ts'
+
+const maxUris = 1000
+
+/** The adapter over pairs of streams, and how it ends. */
+export interface StreamAdapter {
+  readonly adapter: StreamProtocolAdapter
+  close(): void
+}
+
+/** Makes the adapter that serves older clients over stdio: their session is the process (basic/lifecycle). */
+export function createStreamAdapter(deps: Deps): StreamAdapter {
+  const connections = new Set<Connection>()
+  return {
+    adapter: {
+      connect(peer) {
+        const connection = new Connection(peer, deps, () => connections.delete(connection))
+        connections.add(connection)
+        return connection
+      },
+    },
+    close() {
+      for (const connection of connections) connection.close()
+    },
+  }
+}
+
+class Connection implements StreamConnection {
+  readonly #peer: StreamPeer
+  readonly #deps: Deps
+  readonly #onClose: () => void
+  /** Identifies these streams among those that questions are sent to. */
+  readonly #owner = randomId()
+  readonly #uris = new Set<string>()
+  /** The client, once it has introduced itself. */
+  #client: LegacyClient | undefined
+  #level: LoggingLevel = 'info'
+  #listening: Listening | undefined
+  #closed = false
+
+  constructor(peer: StreamPeer, deps: Deps, onClose: () => void) {
+    this.#peer = peer
+    this.#deps = deps
+    this.#onClose = onClose
+  }
+
+  handlerFor(request: RpcRequest): StreamHandler | undefined {
+    if (statesVersion(request.params)) return undefined
+    if (request.method === 'initialize') return (message) => this.#initialize(message)
+    const client = this.#client
+    return client === undefined ? undefined : (message, call, ask) => this.#serve(message, { client, call, ask })
+  }
+
+  receive(message: RpcResponse | RpcNotification): void {
+    if (!('method' in message)) {
+      this.#deps.questions.answer(this.#owner, message)
+      return
+    }
+    if (message.method === 'notifications/initialized' && !statesVersion(message.params)) void this.#listen()
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#listening?.close()
+    this.#listening = undefined
+    this.#onClose()
+  }
+
+  async #initialize(request: RpcRequest): Promise<RpcResponse> {
+    const introduced = await initialize(request, this.#peer, this.#deps)
+    if ('error' in introduced) return introduced.error
+    this.#client = introduced.client
+    this.#level = 'info'
+    this.#uris.clear()
+    this.#listening?.close()
+    this.#listening = undefined
+    return introduced.response
+  }
+
+  #serve(
+    request: RpcRequest,
+    {
+      client,
+      call,
+      ask,
+    }: { client: LegacyClient; call: Parameters<StreamHandler>[1]; ask: Parameters<StreamHandler>[2] },
+  ): Promise<RpcResponse> {
+    const local = serveLocally(request, this.#settings(client), this.#deps)
+    if (local !== undefined) return local
+    if (!sharedMethods.has(request.method)) return Promise.resolve(unknownMethod(request))
+    const channel = {
+      caller: call,
+      signal: call.signal,
+      owner: this.#owner,
+      timeoutMs: Number.POSITIVE_INFINITY,
+      notify: call.notify,
+      ask,
+      notifyOfQuestion: (message: RpcNotification) => void this.#peer.notify(message),
+    }
+    return runLegacyCall({ request, client, level: this.#level, channel }, this.#deps)
+  }
+
+  #settings(client: LegacyClient): ClientSettings {
+    return {
+      client,
+      caller: this.#peer,
+      setLevel: (level) => {
+        this.#level = level
+      },
+      subscribe: (uri) => {
+        if (this.#uris.has(uri)) return true
+        if (this.#uris.size >= maxUris) return false
+        this.#uris.add(uri)
+        this.#listening?.update(this.#uris)
+        return true
+      },
+      unsubscribe: (uri) => {
+        if (this.#uris.delete(uri)) this.#listening?.update(this.#uris)
+      },
+    }
+  }
+
+  /** Changes are told from `notifications/initialized` on (basic/lifecycle). */
+  async #listen(): Promise<void> {
+    const client = this.#client
+    if (client === undefined || this.#listening !== undefined) return
+    const caller = this.#peer
+    const { notify } = caller
+    try {
+      const tellable = await tellableBy(client, caller, this.#deps)
+      if (this.#closed || this.#listening !== undefined || (!tellable.lists && !tellable.resources)) return
+    } catch (error) {
+      return this.#peer.onError(error)
+    }
+    this.#listening = listen(
+      {
+        client,
+        caller,
+        uris: this.#uris,
+        notify,
+        onEnd: () => {
+          this.#listening = undefined
+        },
+      },
+      this.#deps,
+    )
+  }
+}

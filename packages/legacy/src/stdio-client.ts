@@ -1,0 +1,10 @@
+export type {
+  DetectedRevisions,
+  DualConnection,
+  DualOptions,
+  DualPeer,
+  DualWarning,
+  LegacyServerPeer,
+} from './client/options.ts'
+export { connectDualStdio, type DualStdioConnection, type DualStdioOptions } from './stdio-client/connect-dual-stdio.ts'
+export { type LegacyRevision, legacyRevisions } from './revisions.ts'

@@ -1,0 +1,116 @@
+import { fileURLToPath } from 'node:url'
+import { createClient } from '@x/client'
+import { describe, expect, test } from 'vitest'
+import { connectDualStdio, type DualStdioOptions } from './connect-dual-stdio.ts'
+
+const program = fileURLToPath(new URL('../../test/stdio-server.mjs', import.meta.url))
+const host = { name: 'host', version: '1.2.3' }
+
+function connect(args: readonly string[], options: Partial<DualStdioOptions> = {}) {
+  const heard: string[] = []
+  const connection = connectDualStdio({
+    command: process.execPath,
+    args: [program, ...args],
+    stderr: (line) => heard.push(line),
+    graceMs: 500,
+    ...options,
+  })
+  const client = createClient(connection.exchange, {
+    ...host,
+    elicit: () => ({ action: 'accept', content: { name: 'Grace' } }),
+  })
+  const methods = (): string[] => heard.map((line) => line.split(' ', 1)[0] ?? '')
+  return { connection, client, methods, heard }
+}
+
+test('a server that answers the probe with an error hears initialize in the same process [STD-016 STD-018]', async () => {
+  const { connection, client, methods } = connect(['answers'])
+  await client.listTools()
+  expect(connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25', info: { name: 'plain' } })
+  await expect.poll(methods).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
+  expect(connection.process.restarts).toBe(0)
+  await connection.close()
+})
+
+test.each(['exits', 'silent'])(
+  'a server that %s at the probe gets a new process, which hears initialize first [LEG-085 STD-018]',
+  async (mode) => {
+    const detected = new Map<string, string>()
+    const { connection, client, methods } = connect([mode, '2025-06-18'], { probeMs: 1500, detected })
+    await Promise.all([client.listTools(), client.discover()])
+    await expect.poll(methods).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
+    expect(connection.peer).toMatchObject({ revision: '2025-06-18' })
+    await connection.close()
+
+    const again = connect([mode, '2025-06-18'], { detected })
+    await again.client.listTools()
+    await expect.poll(() => again.methods()[0]).toBe('initialize')
+    await again.connection.close()
+  },
+)
+
+test('a modern server that is slow at the probe is found to be one [LEG-083]', async () => {
+  const { connection, client, methods } = connect(['slow'], { probeMs: 50 })
+  await client.discover()
+  expect(connection.peer).toEqual({ era: 'modern' })
+  await expect.poll(methods).toContain('initialize')
+  await connection.close()
+})
+
+test('a program that cannot be started, or ends either way, is an error [LEG-084]', async () => {
+  const none = connect([], { command: 'no-such-program' })
+  await expect(none.client.listTools()).rejects.toMatchObject({ code: 'transport' })
+  const broken = connect([], { args: ['-e', 'process.exit(9)'] })
+  await expect(broken.client.listTools()).rejects.toThrow('code 9')
+  expect(broken.connection.peer).toBeUndefined()
+  await Promise.all([none.connection.close(), broken.connection.close()])
+})
+
+describe('a call of an older server over stdio', () => {
+  test('is asked, hears of progress and logs, and state comes back [STA-002 STA-003]', async () => {
+    const { connection, client } = connect(['answers'])
+    const heard: unknown[] = []
+    await using changes = client.listen({ toolsListChanged: true })
+    const events = changes[Symbol.asyncIterator]()
+    expect(await events.next()).toMatchObject({ value: { notifications: { toolsListChanged: true } } })
+    const result = await client.callTool(
+      'ask',
+      {},
+      {
+        onProgress: ({ progress }) => heard.push(progress),
+        onLog: ({ data }) => heard.push(data),
+      },
+    )
+    expect(result).toMatchObject({
+      content: [{ text: JSON.stringify([{ action: 'accept', content: { name: 'Grace' } }, { a: 1 }]) }],
+    })
+    expect(heard).toEqual([1, 'log'])
+    expect(await events.next()).toMatchObject({ value: { type: 'toolsListChanged' } })
+    await connection.close()
+  })
+
+  test('that has ended is not asked any more: the request is refused [SCO-003]', async () => {
+    const { connection, client, heard } = connect(['answers'])
+    await client.callTool('late')
+    await expect.poll(() => heard.at(-1)).toContain('-32600')
+    await connection.close()
+  })
+
+  test('is cancelled by a notification [LEG-033]', async () => {
+    const { connection, client, methods } = connect(['answers'])
+    await client.listTools()
+    await expect(client.callTool('forever', {}, { signal: AbortSignal.timeout(20) })).rejects.toThrow('timeout')
+    await expect.poll(methods).toContain('notifications/cancelled')
+    await connection.close()
+  })
+
+  test('fails with its process, and the next one is introduced anew', async () => {
+    const { connection, client, methods } = connect(['answers'])
+    await expect(client.callTool('die')).rejects.toMatchObject({ code: 'transport' })
+    await client.listTools()
+    await expect.poll(() => methods().filter((method) => method === 'initialize')).toHaveLength(2)
+    expect(methods().filter((method) => method === 'server/discover')).toHaveLength(1)
+    await connection.close()
+    await expect(client.listTools()).rejects.toMatchObject({ code: 'transport' })
+  })
+})

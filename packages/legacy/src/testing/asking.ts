@@ -1,0 +1,64 @@
+import { isJsonObject, type JsonObject } from '@x/schema'
+import { type Tool, tool } from '@x/server'
+import { httpHandler } from '@x/transport-http'
+import { z } from 'zod'
+import type { LegacyOptions } from '../server/options.ts'
+import { type EventReader, rpc, type ScriptedClient, scriptedClient } from './scripted-client.ts'
+import { createLegacyServer } from './serve-legacy.ts'
+
+/** A form of one field. */
+export const named = z.object({ name: z.string() })
+/** The capabilities of a client that can be asked anything. */
+export const everything = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
+
+/** The server that a test connects to. */
+export interface Setup {
+  readonly tools: readonly Tool[]
+  readonly capabilities?: JsonObject
+  readonly revision?: string
+  readonly options?: LegacyOptions
+}
+
+/** Serves tools, and introduces a client. */
+export async function connect({ tools, capabilities = everything, revision, options }: Setup): Promise<ScriptedClient> {
+  const server = createLegacyServer({ tools, strictReplay: false }, options)
+  const client = scriptedClient(httpHandler(server), revision)
+  await client.initialize({ capabilities })
+  return client
+}
+
+/** A call of a tool. */
+export function call(name: string, args: JsonObject = {}, meta?: JsonObject): ReturnType<typeof rpc> {
+  return rpc('tools/call', { name, arguments: args, ...(meta && { _meta: meta }) })
+}
+
+/** The next request of the server on a stream. */
+export async function asked(
+  events: EventReader,
+): Promise<JsonObject & { readonly id: string; readonly method: string }> {
+  const message = await events.message()
+  if (typeof message?.['id'] !== 'string' || typeof message['method'] !== 'string')
+    throw new Error(`no request but ${JSON.stringify(message)}`)
+  return { ...message, id: message['id'], method: message['method'] }
+}
+
+/** An answer to a request of the server. */
+export function answerOf(id: string, result: JsonObject): JsonObject {
+  return { jsonrpc: '2.0', id, result }
+}
+
+/** The text of a result. */
+export function textIn(message: JsonObject | undefined): unknown {
+  const result = message?.['result']
+  const content = isJsonObject(result) ? result['content'] : undefined
+  return Array.isArray(content) && isJsonObject(content[0]) ? content[0]['text'] : message
+}
+
+/** Asks for a name, and gives the whole answer. */
+export const greet = tool('greet', {
+  description: 'Asks for a name',
+  run: async (_, ctx) => {
+    const answer = await ctx.ask('name', { message: 'Name?', schema: named })
+    return JSON.stringify(answer)
+  },
+})

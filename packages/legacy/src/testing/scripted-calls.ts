@@ -1,0 +1,72 @@
+import { type Client, type ClientOptions, createClient } from '@x/client'
+import type { JsonObject, JsonValue } from '@x/schema'
+import { connectDualHttp, type DualHttpOptions } from '../http-client/connect-dual-http.ts'
+import {
+  type Arrived,
+  openStream,
+  type ScriptedServer,
+  scriptedServer,
+  type ServerScript,
+  type ServerStream,
+} from './scripted-server.ts'
+
+/** The program that calls. */
+export const host = { name: 'host', version: '1.2.3' }
+const form = { type: 'object', properties: { name: { type: 'string', default: 'Ada' } } }
+/** Accepts a form. */
+export const accept = (): { action: 'accept'; content: { name: string } } => ({
+  action: 'accept',
+  content: { name: 'Grace' },
+})
+
+/** A client, and the server at the other end, written by a test. */
+export interface Connected {
+  readonly server: ScriptedServer
+  readonly client: Client
+  readonly connection: ReturnType<typeof connectDualHttp>
+  /** The stream of the next call, and its request. */
+  readonly nextCall: () => Promise<{ readonly stream: ServerStream; readonly id: JsonValue; readonly one: Arrived }>
+}
+
+/** A server that answers each call with a stream, which the test writes. */
+export function connectCalls(
+  client: Partial<ClientOptions> = {},
+  options: DualHttpOptions = {},
+  script: ServerScript = {},
+): Connected {
+  const calls: { stream: ServerStream; id: JsonValue; one: Arrived }[] = []
+  const waiters: ((call: (typeof calls)[number]) => void)[] = []
+  const handle = (one: Arrived): Response | Promise<Response> | undefined => {
+    const handled = script.handle?.(one)
+    if (handled !== undefined) return handled
+    if (one.message['method'] !== 'tools/call') return undefined
+    const call = { stream: openStream(), id: one.message['id'] ?? null, one }
+    const waiter = waiters.shift()
+    if (waiter === undefined) calls.push(call)
+    else waiter(call)
+    return call.stream.response
+  }
+  const server = scriptedServer({ capabilities: { tools: {}, logging: {} }, ...script, handle })
+  const connection = connectDualHttp('https://server.test/mcp', { era: 'legacy', ...options, fetch: server.fetch })
+  return {
+    server,
+    connection,
+    client: createClient(connection.exchange, { ...host, ...client }),
+    nextCall: () => {
+      const known = calls.shift()
+      return known === undefined ? new Promise((resolve) => waiters.push(resolve)) : Promise.resolve(known)
+    },
+  }
+}
+
+/** Ends a call with a text. */
+export function finish({ stream, id }: { readonly stream: ServerStream; readonly id: JsonValue }, text = 'done'): void {
+  stream.send({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } })
+  stream.close()
+}
+
+/** A form to ask. */
+export function ask(id: JsonValue, more: JsonObject = {}): JsonObject {
+  const params = { message: 'Name?', requestedSchema: form }
+  return { jsonrpc: '2.0', id, method: 'elicitation/create', params, ...more }
+}

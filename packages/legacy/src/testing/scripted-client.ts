@@ -1,0 +1,144 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+
+/** Response to one HTTP request. */
+export interface Received {
+  readonly status: number
+  readonly headers: Headers
+  /** The JSON of the body; undefined for none. */
+  readonly json: JsonValue | undefined
+}
+
+/** An event of a stream. */
+export interface ServerEvent {
+  readonly id: string | undefined
+  readonly retry: string | undefined
+  /** The message; undefined for an event without data. */
+  readonly message: JsonObject | undefined
+}
+
+/** A stream that is read event by event. */
+export interface EventReader {
+  readonly status: number
+  readonly headers: Headers
+  /** The next event with data; undefined at the end of the stream. */
+  message(): Promise<JsonObject | undefined>
+  /** The next event; undefined at the end. Comments are passed over. */
+  event(): Promise<ServerEvent | undefined>
+  /** Breaks the connection off. */
+  leave(): Promise<void>
+}
+
+/** A client of an older revision, which sends what a test says. */
+export interface ScriptedClient {
+  readonly session: string | undefined
+  /** Introduces itself; gives the result. */
+  initialize(params?: JsonObject): Promise<JsonObject>
+  /** Sends a POST. */
+  post(body: JsonValue, headers?: Record<string, string | undefined>): Promise<Received>
+  /** Sends a request, and gives what it is answered in JSON. */
+  request(method: string, params?: JsonObject): Promise<JsonObject>
+  /** Sends a POST whose answer is a stream. */
+  stream(body: JsonValue, headers?: Record<string, string | undefined>): Promise<EventReader>
+  get(headers?: Record<string, string | undefined>): Promise<EventReader>
+  end(headers?: Record<string, string | undefined>): Promise<Received>
+}
+
+/** Handles a request as a server would. */
+export type Fetch = (request: Request) => Promise<Response>
+
+let ids = 0
+
+/** A request with an id of its own. */
+export function rpc(
+  method: string,
+  params?: JsonObject,
+): { jsonrpc: '2.0'; id: number; method: string; params: JsonObject } {
+  ids += 1
+  return { jsonrpc: '2.0', id: ids, method, params: params ?? {} }
+}
+
+/** Makes a client of an endpoint; `headers` go with every request. */
+export function scriptedClient(
+  fetch: Fetch,
+  revision = '2025-11-25',
+  headers: Record<string, string> = {},
+): ScriptedClient {
+  let session: string | undefined
+  const send = (method: string, more: Record<string, string | undefined>, body?: JsonValue): Promise<Response> => {
+    const all = {
+      host: 'localhost',
+      accept: 'application/json, text/event-stream',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(session !== undefined && { 'mcp-session-id': session, 'mcp-protocol-version': revision }),
+      ...headers,
+      ...more,
+    }
+    const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined)
+    const init = { method, headers: given, ...(body !== undefined && { body: JSON.stringify(body) }) }
+    return fetch(new Request('http://localhost/mcp', init))
+  }
+  const receive = async (response: Response): Promise<Received> => {
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, json: text === '' ? undefined : JSON.parse(text) }
+  }
+  return {
+    get session() {
+      return session
+    },
+    async initialize(params = {}) {
+      const clientInfo = { name: 'scripted', version: '1.0.0' }
+      const asked = rpc('initialize', { protocolVersion: revision, capabilities: {}, clientInfo, ...params })
+      session = undefined
+      const { json, headers: received } = await receive(await send('POST', {}, asked))
+      if (!isJsonObject(json) || !isJsonObject(json['result'])) throw new Error(JSON.stringify(json))
+      session = received.get('mcp-session-id') ?? undefined
+      return json['result']
+    },
+    post: async (body, more = {}) => receive(await send('POST', more, body)),
+    async request(method, params) {
+      const { json } = await receive(await send('POST', {}, rpc(method, params)))
+      return isJsonObject(json) ? json : {}
+    },
+    stream: async (body, more = {}) => readEvents(await send('POST', more, body)),
+    get: async (more = {}) => readEvents(await send('GET', { accept: 'text/event-stream', ...more })),
+    end: async (more = {}) => receive(await send('DELETE', more)),
+  }
+}
+
+function readEvents(response: Response): EventReader {
+  const reader = response.body?.getReader()
+  const decoder = new TextDecoder()
+  let rest = ''
+  const event = async (): Promise<ServerEvent | undefined> => {
+    for (;;) {
+      const end = rest.indexOf('\n\n')
+      if (end >= 0) {
+        const text = rest.slice(0, end)
+        rest = rest.slice(end + 2)
+        if (!text.startsWith(':') && text !== '') return parseEvent(text)
+        continue
+      }
+      const { value, done } = (await reader?.read()) ?? { value: undefined, done: true }
+      if (done) return undefined
+      rest += decoder.decode(value, { stream: true })
+    }
+  }
+  const message = async (): Promise<JsonObject | undefined> => {
+    for (;;) {
+      const next = await event()
+      if (next === undefined || next.message !== undefined) return next?.message
+    }
+  }
+  return { status: response.status, headers: response.headers, event, message, leave: async () => reader?.cancel() }
+}
+
+function parseEvent(text: string): ServerEvent {
+  const field = (name: string): string | undefined =>
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name}: `))
+      ?.slice(name.length + 2)
+  const data = field('data')
+  const json: unknown = data === undefined || data === '' ? undefined : JSON.parse(data)
+  return { id: field('id'), retry: field('retry'), message: isJsonObject(json) ? json : undefined }
+}

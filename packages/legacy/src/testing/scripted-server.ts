@@ -1,0 +1,154 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
+
+/** One HTTP request that came. */
+export interface Arrived {
+  readonly method: string
+  readonly headers: Headers
+  readonly message: JsonObject
+}
+
+/** The stream of one response, which a test writes. */
+export interface ServerStream {
+  readonly response: Response
+  send(message: JsonValue | undefined, fields?: { readonly id?: string; readonly retry?: number }): void
+  close(): void
+  /** Ends it as a broken connection does. */
+  breakOff(): void
+}
+
+/** Opens a stream of events. */
+export function openStream(): ServerStream {
+  let writer: ReadableStreamDefaultController<Uint8Array> | undefined
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      writer = controller
+    },
+  })
+  const encoder = new TextEncoder()
+  return {
+    response: new Response(body, { headers: { 'content-type': 'text/event-stream' } }),
+    send: (message, { id, retry } = {}) => {
+      const lines = [
+        ...(id === undefined ? [] : [`id: ${id}`]),
+        ...(retry === undefined ? [] : [`retry: ${retry}`]),
+        `data: ${message === undefined ? '' : JSON.stringify(message)}`,
+      ]
+      writer?.enqueue(encoder.encode(`${lines.join('\n')}\n\n`))
+    },
+    close: () => writer?.close(),
+    breakOff: () => writer?.error(new Error('broken')),
+  }
+}
+
+/** The parts of a server that a test replaces; undefined for what a plain server does. */
+export interface ServerScript {
+  readonly revision?: string
+  readonly capabilities?: JsonObject
+  readonly sessionId?: string | undefined
+  readonly instructions?: string
+  /** Answers requests and DELETE and GET before the plain server does. */
+  readonly handle?: (arrived: Arrived) => Response | Promise<Response> | undefined
+}
+
+/** A server of an older revision, written by a test. */
+export interface ScriptedServer {
+  /** Serves one request; given to a connection as its `fetch`. */
+  readonly fetch: (url: string, init: RequestInit & { readonly signal: AbortSignal }) => Promise<Response>
+  /** Everything that came, in order. */
+  readonly arrived: readonly Arrived[]
+  /** The next response of the client to a request of this server. */
+  answer(): Promise<JsonObject>
+  /** The methods of messages and verbs of requests without one, in order. */
+  methods(): string[]
+}
+
+/** The response of a server to a request. */
+export function reply({ message }: Arrived, result: JsonObject, headers: Record<string, string> = {}): Response {
+  return Response.json({ jsonrpc: '2.0', id: message['id'], result }, { headers })
+}
+
+/** The error of a server. */
+export function replyError({ message }: Arrived, error: JsonObject, status = 200): Response {
+  return Response.json({ jsonrpc: '2.0', id: message['id'] ?? null, error }, { status })
+}
+
+/** A server with a session, as the official v1 SDK has them. */
+export function scriptedServer(script: ServerScript = {}): ScriptedServer {
+  const arrived: Arrived[] = []
+  const answers: JsonObject[] = []
+  const waiters: ((answer: JsonObject) => void)[] = []
+  const take = (message: JsonObject): void => {
+    const waiter = waiters.shift()
+    if (waiter === undefined) answers.push(message)
+    else waiter(message)
+  }
+  const serve = async (one: Arrived): Promise<Response> => {
+    const handled = await script.handle?.(one)
+    if (handled !== undefined) return handled
+    const { method, message } = one
+    if (method !== 'POST') return new Response(null, { status: method === 'DELETE' ? 200 : 405 })
+    if (message['method'] === undefined) take(message)
+    if (message['id'] === undefined || message['method'] === undefined) return new Response(null, { status: 202 })
+    return message['method'] === 'initialize' ? introduce(one, script) : answerPlainly(one)
+  }
+  return {
+    arrived,
+    fetch: async (_, { method = 'GET', headers, body, signal }) => {
+      signal.throwIfAborted()
+      const text = typeof body === 'string' ? body : '{}'
+      const message: unknown = JSON.parse(text)
+      const one = { method, headers: new Headers(headers), message: isJsonObject(message) ? message : {} }
+      arrived.push(one)
+      return untilAborted(await serve(one), signal)
+    },
+    answer: () => {
+      const known = answers.shift()
+      return known === undefined ? new Promise((resolve) => waiters.push(resolve)) : Promise.resolve(known)
+    },
+    methods: () =>
+      arrived.map(({ method, message }) => (typeof message['method'] === 'string' ? message['method'] : method)),
+  }
+}
+
+function introduce(one: Arrived, script: ServerScript): Response {
+  const { revision = '2025-11-25', capabilities = { tools: {} }, instructions } = script
+  const sessionId = 'sessionId' in script ? script.sessionId : 'session-1'
+  const result = {
+    protocolVersion: revision,
+    capabilities,
+    serverInfo: { name: 'scripted', version: '1.0.0' },
+    ...(instructions !== undefined && { instructions }),
+  }
+  return reply(one, result, sessionId === undefined ? {} : { 'mcp-session-id': sessionId })
+}
+
+function answerPlainly(one: Arrived): Response {
+  const { method } = one.message
+  if (one.headers.get('mcp-protocol-version') === '2026-07-28') {
+    return replyError(one, { code: -32000, message: 'Bad Request: Server not initialized' }, 400)
+  }
+  if (method === 'tools/list') {
+    return reply(one, { tools: [{ name: 'greet', inputSchema: { type: 'object' } }] })
+  }
+  if (method === 'tools/call') return reply(one, { content: [{ type: 'text', text: 'done' }] })
+  if (method === 'ping' || method === 'logging/setLevel' || method?.toString().startsWith('resources/'))
+    return reply(one, {})
+  return replyError(one, { code: -32601, message: 'Method not found' })
+}
+
+function untilAborted(response: Response, signal: AbortSignal): Response {
+  const { body, status, headers } = response
+  if (body === null) return response
+  const reader = body.getReader()
+  const linked = new ReadableStream<Uint8Array>({
+    start: (controller) => signal.addEventListener('abort', () => controller.error(signal.reason), { once: true }),
+    pull: async (controller) => {
+      const { value, done } = await reader.read()
+      if (signal.aborted) return
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: () => reader.cancel(),
+  })
+  return new Response(linked, { status, headers })
+}

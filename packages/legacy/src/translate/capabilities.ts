@@ -1,0 +1,71 @@
+import {
+  type ClientCapabilities,
+  type Implementation,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type ServerCapabilities,
+} from '@x/schema'
+import { type LegacyRevision, revisionRow } from '../revisions.ts'
+
+/**
+ * The capabilities of a client as this revision words them. `tasks` and `roots.listChanged` have no meaning any more, and what the
+ * client's revision does not have is left out (basic/lifecycle, capability negotiation).
+ */
+export function clientCapabilities(given: JsonObject, revision: LegacyRevision): ClientCapabilities {
+  const row = revisionRow(revision)
+  const { elicitation, sampling, roots, experimental } = given
+  return {
+    ...(isJsonObject(elicitation) && row.structuredOutput && { elicitation: elicitationModes(elicitation, revision) }),
+    ...(isJsonObject(sampling) && { sampling: row.samplingTools ? pick(sampling, ['context', 'tools']) : {} }),
+    ...(isJsonObject(roots) && { roots: {} }),
+    ...(isJsonObject(experimental) && { experimental: settingsOf(experimental) }),
+  }
+}
+
+// client/elicitation, capabilities: an empty object means the form mode.
+function elicitationModes(given: JsonObject, revision: LegacyRevision): JsonObject {
+  if (!revisionRow(revision).urlElicitation) return { form: {} }
+  const modes = pick(given, ['form', 'url'])
+  return Object.keys(modes).length === 0 ? { form: {} } : modes
+}
+
+function settingsOf(given: JsonObject): Record<string, JsonObject> {
+  const entries = Object.entries(given)
+  return Object.fromEntries(entries.flatMap(([name, value]) => (isJsonObject(value) ? [[name, value]] : [])))
+}
+
+function pick(given: JsonObject, names: readonly string[]): Record<string, JsonObject> {
+  return Object.fromEntries(
+    names.flatMap((name): [string, JsonObject][] => {
+      const value: JsonValue | undefined = Object.hasOwn(given, name) ? given[name] : undefined
+      return isJsonObject(value) ? [[name, value]] : []
+    }),
+  )
+}
+
+/** The capabilities of a server as older revisions word them: without extensions, and always with `logging`. */
+export function serverCapabilities(given: ServerCapabilities): JsonObject {
+  const { completions, experimental, prompts, resources, tools } = given
+  return {
+    logging: {},
+    ...(completions && { completions }),
+    ...(experimental && { experimental }),
+    ...(prompts && { prompts }),
+    ...(resources && { resources }),
+    ...(tools && { tools }),
+  }
+}
+
+/** An implementation with the fields that a revision has. */
+export function implementationFor(info: Implementation | JsonObject, revision: LegacyRevision): JsonObject {
+  const { icons, description, websiteUrl, title, ...named } = info
+  const { icons: hasIcons, structuredOutput } = revisionRow(revision)
+  return {
+    ...named,
+    ...(structuredOutput && title !== undefined && { title }),
+    ...(hasIcons && icons !== undefined && { icons }),
+    ...(hasIcons && description !== undefined && { description }),
+    ...(hasIcons && websiteUrl !== undefined && { websiteUrl }),
+  }
+}

@@ -1,0 +1,70 @@
+import {
+  type ClientCapabilities,
+  type Implementation,
+  isJsonObject,
+  type JsonObject,
+  type LoggingLevel,
+  metaKeys,
+  protocolVersion,
+  type RpcRequest,
+} from '@x/schema'
+import type { LegacyRevision } from '../revisions.ts'
+
+/** A client of an older revision, as its `initialize` described it. */
+export interface LegacyClient {
+  readonly revision: LegacyRevision
+  readonly info: Implementation | undefined
+  /** In the terms of 2026-07-28. */
+  readonly capabilities: ClientCapabilities
+}
+
+const reservedPrefix = 'io.modelcontextprotocol/'
+
+/** The methods of older revisions that a server of this one serves under the same name. */
+export const sharedMethods: ReadonlySet<string> = new Set([
+  'tools/list',
+  'tools/call',
+  'prompts/list',
+  'prompts/get',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'completion/complete',
+])
+
+/**
+ * A request of an older client as one of 2026-07-28: version, capabilities, info and log level come from its session. Task
+ * augmentation is ignored, because no such capability is declared (basic/utilities/tasks), and what this revision alone has does not
+ * pass through.
+ */
+export function modernRequest(request: RpcRequest, client: LegacyClient, level: LoggingLevel): RpcRequest {
+  const { task: _task, inputResponses: _responses, requestState: _state, _meta, ...params } = request.params ?? {}
+  return {
+    jsonrpc: '2.0',
+    id: request.id,
+    method: request.method,
+    params: { ...params, _meta: { ...withoutReserved(_meta), ...clientMeta(client, level) } },
+  }
+}
+
+/** The `_meta` with which a client of this revision would describe itself. */
+export function clientMeta(client: LegacyClient, level?: LoggingLevel): JsonObject {
+  return {
+    [metaKeys.protocolVersion]: protocolVersion,
+    [metaKeys.clientCapabilities]: client.capabilities,
+    ...(client.info !== undefined && { [metaKeys.clientInfo]: client.info }),
+    ...(level !== undefined && { [metaKeys.logLevel]: level }),
+  }
+}
+
+/** A `_meta` without the keys that the protocol reserves; empty for anything that is none. */
+export function withoutReserved(meta: unknown): JsonObject {
+  if (!isJsonObject(meta)) return {}
+  return Object.fromEntries(Object.entries(meta).filter(([key]) => !key.startsWith(reservedPrefix)))
+}
+
+/** Returns true when a message says by itself that it is of 2026-07-28 or later (basic/versioning). */
+export function statesVersion(params: JsonObject | undefined): boolean {
+  const meta = params?.['_meta']
+  return isJsonObject(meta) && meta[metaKeys.protocolVersion] !== undefined
+}
