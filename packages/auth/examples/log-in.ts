@@ -1,0 +1,103 @@
+import { createServer, type Server } from 'node:http'
+import {
+  authErrorOf,
+  type AuthStore,
+  authorizedFetch,
+  oauth,
+  type OAuth,
+  pageRedirect,
+  type WebStorage,
+  webStorageStore,
+} from '@x/auth/client'
+import { fileStore, guardedFetch, loopbackRedirect } from '@x/auth/node'
+import { createClient } from '@x/client'
+import { connectHttp } from '@x/transport-http/client'
+
+// #region identity
+export const commandLine = (): OAuth =>
+  oauth({
+    client: {
+      name: 'Items',
+      metadataUrl: 'https://items.example.com/client.json',
+      registrations: [{ issuer: 'https://login.example.com', id: 'items-cli' }],
+    },
+    redirect: loopbackRedirect({ ports: [33418, 33419] }),
+    store: fileStore('items-cli'),
+  })
+// #endregion identity
+
+// #region ahead
+export async function logIn(auth: OAuth, url: string): Promise<void> {
+  await auth.login(url, { signal: AbortSignal.timeout(120_000) })
+}
+
+export async function logOut(auth: OAuth, url: string): Promise<void> {
+  await auth.logout(url)
+}
+// #endregion ahead
+
+// #region web
+/** Serves `/tools`, which shows the tools of an MCP server to a person who is logged in there. */
+export function serveWeb(mcpUrl: string, base: string, storeOf: (user: string) => AuthStore): Server {
+  const authOf = (user: string): OAuth =>
+    oauth({
+      client: { name: 'Items on the web' },
+      redirect: pageRedirect({ uri: `${base}/callback` }),
+      store: storeOf(user),
+    })
+  return createServer(async (request, response) => {
+    const address = new URL(request.url ?? '/', base)
+    // The user is whom your own session says: a login that one user began is finished by the same user.
+    const auth = authOf(userOf(request.headers.cookie))
+    try {
+      if (address.pathname === '/callback') {
+        await auth.finish(address)
+        return response.writeHead(303, { location: '/tools' }).end()
+      }
+      await using connection = connectHttp(mcpUrl, { auth })
+      const tools = await createClient(connection, { name: 'items-web', version: '1.0.0' }).listTools()
+      return response.end(tools.map(({ name }) => name).join('\n'))
+    } catch (error) {
+      const reason = authErrorOf(error)
+      if (reason?.code === 'authorization_needed' && reason.url !== undefined) {
+        return response.writeHead(303, { location: reason.url.href }).end()
+      }
+      return response.writeHead(502).end(reason?.message ?? 'The server cannot be reached')
+    }
+  })
+}
+// #endregion web
+
+function userOf(cookie: string | undefined): string {
+  return /(?:^|; )user=(\w+)/.exec(cookie ?? '')?.[1] ?? 'nobody'
+}
+
+// #region page
+/** Runs when the page is loaded: goes on after a login, and leaves for one when a call needs it. */
+export async function openPage(
+  location: { href: string; assign(url: string): void },
+  storage: WebStorage,
+): Promise<OAuth> {
+  const page = new URL(location.href)
+  const auth = oauth({
+    client: { name: 'Items in the browser' },
+    redirect: pageRedirect({ uri: page.origin, assign: (url) => location.assign(url.href) }),
+    store: webStorageStore(storage),
+  })
+  if (page.searchParams.has('state')) await auth.finish(page)
+  return auth
+}
+// #endregion page
+
+// #region fetch
+export async function download(auth: OAuth, endpoint: string, file: string): Promise<Uint8Array> {
+  const fetch = authorizedFetch(auth, { endpoint })
+  const response = await fetch(new URL(file, endpoint))
+  return new Uint8Array(await response.arrayBuffer())
+}
+// #endregion fetch
+
+// #region guarded
+export const hosted = (redirectUri: string, store: AuthStore): OAuth =>
+  oauth({ client: { name: 'Items' }, redirect: pageRedirect({ uri: redirectUri }), store, fetch: guardedFetch() })
+// #endregion guarded

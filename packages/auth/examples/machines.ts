@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises'
+import { type AuthStore, clientCredentials, enterprise, oauth, type Redirect, workload } from '@x/auth/client'
+import { createClient } from '@x/client'
+import { connectHttp } from '@x/transport-http/client'
+
+// #region credentials
+/** A job that runs at night: it has a key of its own, and no person. */
+export async function nightlyJob(url: string, issuer: string, keyFile: string): Promise<readonly string[]> {
+  const privateKey = await readFile(keyFile, 'utf8')
+  const auth = clientCredentials({ issuer, client: { id: 'nightly', key: { privateKey, algorithm: 'ES256' } } })
+  await using connection = connectHttp(url, { auth })
+  const { capabilities } = auth
+  const client = createClient(connection, { name: 'nightly', version: '1.0.0', capabilities })
+  return (await client.listTools()).map(({ name }) => name)
+}
+// #endregion credentials
+
+// #region workload
+/** A workload: its platform writes a fresh token into a file, and it has no credentials of its own. */
+export async function importer(url: string, issuer: string, tokenFile: string): Promise<readonly string[]> {
+  const assertion = (): Promise<string> => readFile(tokenFile, 'utf8')
+  const auth = workload({ issuer, client: { id: 'importer' }, assertion })
+  await using connection = connectHttp(url, { auth })
+  const client = createClient(connection, { name: 'importer', version: '1.0.0' })
+  return (await client.listTools()).map(({ name }) => name)
+}
+// #endregion workload
+
+// #region enterprise
+/** The session of a person who logged in to the program at the identity provider of their enterprise. */
+export interface Session {
+  idToken(): Promise<string>
+  /** Logs in anew without asking, where the provider allows it. */
+  renew(signal: AbortSignal): Promise<string>
+}
+
+export async function assistant(
+  url: string,
+  servers: { readonly issuer: string; readonly idp: string },
+  session: Session,
+): Promise<readonly string[]> {
+  const auth = enterprise({
+    issuer: servers.issuer,
+    client: { id: 'assistant', secret: process.env['ASSISTANT_SECRET'] },
+    idp: { issuer: servers.idp, client: { id: 'assistant-at-idp', secret: process.env['IDP_SECRET'] } },
+    identity: ({ refused, signal }) => (refused === undefined ? session.idToken() : session.renew(signal)),
+  })
+  await using connection = connectHttp(url, { auth })
+  const { capabilities } = auth
+  const client = createClient(connection, { name: 'assistant', version: '1.0.0', capabilities })
+  return (await client.listTools()).map(({ name }) => name)
+}
+// #endregion enterprise
+
+// #region dpop
+/** A person whose tokens are of no use to anybody who copies them from the wire or a log. */
+export async function boundTools(url: string, redirect: Redirect, store: AuthStore): Promise<readonly string[]> {
+  const auth = oauth({ client: { name: 'Items' }, redirect, store, dpop: { required: true } })
+  await using connection = connectHttp(url, { auth })
+  const client = createClient(connection, { name: 'items-cli', version: '1.0.0' })
+  return (await client.listTools({ timeoutMs: 300_000 })).map(({ name }) => name)
+}
+// #endregion dpop

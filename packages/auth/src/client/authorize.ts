@@ -1,0 +1,117 @@
+import type { AuthorizationServer } from 'oauth4webapi'
+import type { Demand } from './challenges.ts'
+import type { HeldTokens } from './held-tokens.ts'
+import { AuthError, quoted } from './auth-error.ts'
+import type { Dpop } from './dpop.ts'
+import { discoverResource, type ResourceMetadata } from './resource-metadata.ts'
+import { scopesFor } from './scopes.ts'
+import { discoverServer } from './server-metadata.ts'
+import type { StoredEndpoint } from './stored.ts'
+import { type Need, type Obtained, tokenFor, type TokenSource } from './token-source.ts'
+
+/** Settings of the user for one authorization server. */
+export interface IssuerOptions {
+  /** `omit`: no `resource` parameter, for servers that refuse it. */
+  readonly resource?: 'omit' | undefined
+  /** The issuer as its own metadata spells it, where that differs. */
+  readonly alias?: string | undefined
+}
+
+/** Dependencies of an authorizer of any kind. */
+export interface AuthorizerDeps extends TokenSource {
+  readonly issuers: ReadonlyMap<string, IssuerOptions>
+  /** Issuers that the user has credentials for. */
+  readonly preferred: readonly string[]
+  /** The only issuer that may be used. */
+  readonly pinned?: string | undefined
+  readonly dpop?: Dpop | undefined
+  /** True when a person has to act for a new authorization. */
+  readonly needsPerson: boolean
+}
+
+/** Returns what it takes to send to an authorization server, which `source` has named. */
+export type LinkTo = (issuer: string, source: URL, signal: AbortSignal) => Promise<Need['link']>
+
+const metadataLifeMs = 600_000
+const maxServers = 100
+
+/** Links to authorization servers, whose metadata is kept for ten minutes. */
+export function createLinks({ fetch, now, issuers, dpop }: AuthorizerDeps): LinkTo {
+  const servers = new Map<string, { readonly at: number; readonly server: AuthorizationServer }>()
+  return async (issuer, source, signal) => {
+    const { alias, resource } = issuers.get(issuer) ?? {}
+    const sendsResource = resource !== 'omit'
+    const known = servers.get(issuer)
+    if (known !== undefined && now() - known.at < metadataLifeMs) {
+      return { server: known.server, fetch, signal, sendsResource, dpop: dpopFor(known.server, dpop) }
+    }
+    const server = await discoverServer({ issuer, source, alias, fetch, signal })
+    if (servers.size >= maxServers) servers.clear()
+    servers.set(issuer, { at: now(), server })
+    return { server, fetch, signal, sendsResource, dpop: dpopFor(server, dpop) }
+  }
+}
+
+/** Returns the proofs for a server that binds tokens to keys (RFC 9449, section 5.1). */
+function dpopFor(server: AuthorizationServer, dpop: Dpop | undefined): Dpop | undefined {
+  const { issuer, dpop_signing_alg_values_supported: algorithms } = server
+  if (dpop === undefined || algorithms?.includes('ES256')) return dpop
+  if (!dpop.isRequired) return undefined
+  const message = `The authorization server ${quoted(issuer)} does not list ES256 in dpop_signing_alg_values_supported`
+  throw new AuthError('dpop_unsupported', message, { issuer })
+}
+
+/** A request for a token at an endpoint that has asked for one. */
+export interface TokenQuery {
+  readonly endpoint: URL
+  readonly demand: Demand
+  /** The access token that was refused. */
+  readonly refused: string | undefined
+  readonly canRefresh: boolean
+  readonly canObtain: () => boolean
+}
+
+/** Finds out who issues tokens for an endpoint, and gets one there. */
+export async function authorize(
+  deps: AuthorizerDeps & { readonly tokens: HeldTokens; readonly linkTo: LinkTo },
+  query: TokenQuery,
+  signal: AbortSignal,
+): Promise<Obtained | undefined> {
+  const { tokens, linkTo, fetch } = deps
+  const { endpoint, demand, ...rest } = query
+  // basic/authorization/authorization-server-discovery: read anew each time, because the server may have moved to another.
+  const metadata = await discoverResource({ endpoint, metadataUrl: demand.metadataUrl, fetch, signal })
+  const last = await tokens.lastKnown(endpoint)
+  const issuer = await chooseIssuer(deps, metadata, last)
+  const link = await linkTo(issuer, endpoint, signal)
+  const { resource } = metadata
+  const isSame = last?.issuer === issuer && last.resource === resource
+  const scopes = scopesFor({ demand, metadata, server: link.server, requested: isSame ? last.requested : [] })
+  const demanded = demand.scopes?.filter((scope) => scopes.includes(scope)) ?? []
+  const obtained = await tokenFor(deps, { ...rest, endpoint, link, resource, scopes, demanded })
+  if (obtained !== undefined) await tokens.keep(endpoint, { issuer, resource }, obtained.token)
+  return obtained
+}
+
+/** The pinned issuer, else the first that there are credentials for, else the first. */
+async function chooseIssuer(
+  { pinned, preferred, records }: AuthorizerDeps,
+  { issuers }: ResourceMetadata,
+  last: StoredEndpoint | undefined,
+): Promise<string> {
+  if (pinned !== undefined) return checkPinned(pinned, issuers)
+  const known = [last?.issuer, ...preferred].find((issuer) => issuer !== undefined && issuers.includes(issuer))
+  if (known !== undefined) return known
+  for (const issuer of issuers) {
+    if ((await records.clients.read(records.clients.key(issuer))) !== undefined) return issuer
+  }
+  return issuers[0] ?? ''
+}
+
+// basic/authorization/client-registration: credentials of one server are never sent to another that a resource names.
+function checkPinned(pinned: string, issuers: readonly string[]): string {
+  if (issuers.includes(pinned)) return pinned
+  const [issuer = ''] = issuers
+  const message = `The server names the issuer ${quoted(issuer)}; the client is for ${quoted(pinned)}`
+  throw new AuthError('client_needed', message, { issuer })
+}

@@ -1,0 +1,51 @@
+import type { HttpAuthorizer, HttpResponseHead, HttpTarget } from '@x/transport-http/client'
+
+/** A `fetch` that takes an address and options. */
+export type AuthorizedFetch = (url: string | URL, options?: RequestInit) => Promise<Response>
+
+/** Options of an authorized `fetch`. */
+export interface AuthorizedFetchOptions {
+  /** The MCP endpoint whose login is used, on the same origin as the requests. Default: each address is one of its own. */
+  readonly endpoint?: string | URL | undefined
+  /** Default: the platform's. */
+  readonly fetch?: typeof globalThis.fetch | undefined
+}
+
+const maxSends = 4
+
+/**
+ * Returns a `fetch` whose requests an authorizer authorizes, for what is no connection, such as downloads. A body has to
+ * be one that can be sent again, so no stream. Redirects are not followed, so that no token leaves its server.
+ *
+ * Requests reject with a `TypeError` for another origin than the endpoint's, and with `AuthError` without a login.
+ */
+export function authorizedFetch(auth: HttpAuthorizer, options: AuthorizedFetchOptions = {}): AuthorizedFetch {
+  const { endpoint, fetch = globalThis.fetch } = options
+  const fixed = endpoint === undefined ? undefined : new URL(endpoint)
+  return async (address, request = {}) => {
+    const url = new URL(address)
+    checkRequest(url, request, fixed)
+    const { method = 'GET', signal } = request
+    const operation = `${method} ${url.pathname}`
+    const about = { url: fixed ?? url, requestUrl: url, method, operation }
+    const target: HttpTarget = { ...about, signal: signal ?? new AbortController().signal }
+    for (let sends = 1; ; sends += 1) {
+      const headers = new Headers(request.headers)
+      for (const [name, value] of Object.entries(await auth.headers(target))) headers.set(name, value)
+      const response = await fetch(url, { ...request, headers, redirect: 'manual' })
+      const decision = await auth.onResponse(headOf(response), target)
+      if (decision !== 'retry' || sends === maxSends) return response
+      await response.body?.cancel()
+    }
+  }
+}
+
+function checkRequest(url: URL, { body }: RequestInit, endpoint: URL | undefined): void {
+  if (body instanceof ReadableStream) throw new TypeError('A body that is a stream cannot be sent again')
+  if (endpoint === undefined || url.origin === endpoint.origin) return
+  throw new TypeError(`The login is for ${endpoint.origin} and not for ${url.origin}`)
+}
+
+function headOf({ status, headers }: Response): HttpResponseHead {
+  return { status, header: (name) => headers.get(name) ?? undefined }
+}

@@ -1,0 +1,123 @@
+/** One challenge of a `WWW-Authenticate` header. */
+export interface Challenge {
+  /** The scheme in lower case. */
+  readonly scheme: string
+  /** The parameters by their lower-case names; of one that comes twice, the first. */
+  readonly params: ReadonlyMap<string, string>
+}
+
+const maxLength = 8192
+const space = /[ \t]*/y
+const separators = /[ \t,]*/y
+const token = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y
+const equals = /[ \t]*=[ \t]*/y
+const quotedString = /"((?:[^"\\]|\\[^])*)"/y
+const token68 = /[A-Za-z0-9\-._~+/]+=*(?=[ \t]*(?:,|$))/y
+
+/**
+ * Parses the challenges of a `WWW-Authenticate` header (RFC 9110, section 11.6.1), several in one or more lines. Reads
+ * as far as the text keeps to the grammar, and nothing of more than 8 KiB.
+ */
+export function parseChallenges(header: string | undefined): readonly Challenge[] {
+  if (header === undefined || header.length > maxLength) return []
+  const reader = createReader(header)
+  const challenges: Challenge[] = []
+  for (;;) {
+    reader.take(separators)
+    const scheme = reader.take(token)
+    if (scheme === undefined) return challenges
+    const params = new Map<string, string>()
+    challenges.push({ scheme: scheme.toLowerCase(), params })
+    reader.take(space)
+    if (reader.take(token68) === undefined) readParams(reader, params)
+  }
+}
+
+function readParams(reader: Reader, params: Map<string, string>): void {
+  for (;;) {
+    const start = reader.position()
+    reader.take(separators)
+    const name = reader.take(token)
+    const value = name !== undefined && reader.take(equals) !== undefined ? readValue(reader) : undefined
+    // The name was the scheme of the next challenge, or the text keeps to the grammar no longer.
+    if (name === undefined || value === undefined) return reader.moveTo(start)
+    const key = name.toLowerCase()
+    if (!params.has(key)) params.set(key, value)
+  }
+}
+
+function readValue(reader: Reader): string | undefined {
+  return (
+    reader
+      .take(quotedString)
+      ?.slice(1, -1)
+      .replaceAll(/\\([^])/g, '$1') ?? reader.take(token)
+  )
+}
+
+interface Reader {
+  position(): number
+  moveTo(position: number): void
+  /** Takes what matches here; `undefined`, and no step on, when nothing does. */
+  take(pattern: RegExp): string | undefined
+}
+
+function createReader(text: string): Reader {
+  let position = 0
+  return {
+    position: () => position,
+    moveTo: (to) => {
+      position = to
+    },
+    take: (pattern) => {
+      pattern.lastIndex = position
+      const found = pattern.exec(text)?.[0]
+      if (found === undefined) return undefined
+      position += found.length
+      return found
+    },
+  }
+}
+
+/** Demands of a 401 or 403 response. */
+export interface Demand {
+  readonly metadataUrl: string | undefined
+  readonly scopes: readonly string[] | undefined
+  readonly error: string | undefined
+}
+
+/** True unless a response asks for credentials of other kinds alone, such as a password. */
+export function isForToken(header: string | undefined): boolean {
+  const challenges = parseChallenges(header)
+  return challenges.length === 0 || challenges.some(isTokenScheme)
+}
+
+function isTokenScheme({ scheme }: Challenge): boolean {
+  return scheme === 'bearer' || scheme === 'dpop'
+}
+
+/** Reads what the first Bearer or DPoP challenge of a header asks for (RFC 6750, RFC 9728 section 5.1). */
+export function demandOf(header: string | undefined): Demand {
+  const challenges = parseChallenges(header).filter(isTokenScheme)
+  const param = (name: string): string | undefined =>
+    challenges.map(({ params }) => params.get(name)).find((value) => value !== undefined)
+  const scope = param('scope')
+  return { metadataUrl: param('resource_metadata'), scopes: scopesIn(scope), error: param('error') }
+}
+
+/** Reads the error of the DPoP challenge alone (RFC 9449, section 7.1). */
+export function dpopErrorOf(header: string | undefined): string | undefined {
+  return parseChallenges(header)
+    .find(({ scheme }) => scheme === 'dpop')
+    ?.params.get('error')
+}
+
+/** The scopes of a list that is separated by spaces; entries that are no scopes are left out (RFC 6749, section 3.3). */
+function scopesIn(list: string | undefined): readonly string[] | undefined {
+  const scopes = list?.split(' ').filter(isScope) ?? []
+  return scopes.length === 0 ? undefined : [...new Set(scopes)]
+}
+
+export function isScope(text: string): boolean {
+  return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(text)
+}

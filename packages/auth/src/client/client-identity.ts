@@ -1,0 +1,125 @@
+import type { AuthorizationServer } from 'oauth4webapi'
+import { AuthError, quoted } from './auth-error.ts'
+import { isLoopback } from './safe-url.ts'
+import { registerClient, type ServerLink } from './server-requests.ts'
+import type { AuthRecords, StoredClient } from './stored.ts'
+
+/** A client that an authorization server knows already, with the credentials that are for this server alone. */
+export interface ClientRegistration {
+  /** The issuer of the authorization server, letter for letter. */
+  readonly issuer: string
+  readonly id: string
+  readonly secret?: string | undefined
+  /** Default: what the server supports. */
+  readonly method?: 'client_secret_basic' | 'client_secret_post' | 'none' | undefined
+}
+
+/** The program that logs in, as authorization servers get to know it (basic/authorization/client-registration). */
+export interface ClientIdentity {
+  /** The name that a person sees when asked to consent. */
+  readonly name: string
+  /** The address of a Client ID Metadata Document: an https URL with a path. */
+  readonly metadataUrl?: string | undefined
+  /** Clients that were registered beforehand. */
+  readonly registrations?: readonly ClientRegistration[] | undefined
+}
+
+/** Redirect URI to which the answer of a login comes back. */
+export interface RedirectTarget {
+  readonly uri: string
+  readonly registered: readonly string[]
+  readonly applicationType: 'native' | 'web'
+}
+
+/** Checks an identity. Throws a `TypeError` for a metadata URL that no server would take. */
+export function checkIdentity({ metadataUrl }: ClientIdentity): void {
+  if (metadataUrl === undefined) return
+  const url = URL.canParse(metadataUrl) ? new URL(metadataUrl) : undefined
+  if (url?.protocol === 'https:' && url.pathname !== '/' && url.hash === '' && url.username === '') return
+  throw new TypeError('`metadataUrl` must be an https URL with a path: it is the client id')
+}
+
+/**
+ * Returns the client for a login at an authorization server: registered beforehand, by its metadata document, from a
+ * registration that was kept, or registered now. Throws {@link AuthError} when there is no way.
+ */
+export async function clientFor(
+  link: ServerLink,
+  identity: ClientIdentity,
+  context: { readonly records: AuthRecords; readonly target: RedirectTarget; readonly now: number },
+): Promise<StoredClient> {
+  const { issuer, registration_endpoint: endpoint } = link.server
+  const portable = portableClient(link.server, identity)
+  if (portable !== undefined) return portable
+  rejectForeign(issuer, identity)
+  const { records, target, now } = context
+  const key = records.clients.key(issuer)
+  const kept = await records.clients.read(key)
+  if (kept !== undefined && !isOver(kept, now) && takes(kept, target.uri)) return kept
+  if (endpoint === undefined) {
+    const message = `The authorization server ${quoted(issuer)} registers no clients: give it one in \`registrations\``
+    throw new AuthError('client_needed', message, { issuer })
+  }
+  const registered = await registerClient(link, registrationOf(link.server, identity, target))
+  const client = registered.redirectUris.length > 0 ? registered : { ...registered, redirectUris: target.registered }
+  await records.clients.write(key, client)
+  return client
+}
+
+/** Returns the client that a token was issued to, when it is still known here. */
+export async function knownClient(
+  server: AuthorizationServer,
+  identity: ClientIdentity,
+  query: { readonly records: AuthRecords; readonly id: string },
+): Promise<StoredClient | undefined> {
+  const { records, id } = query
+  const portable = portableClient(server, identity)
+  const found = portable ?? (await records.clients.read(records.clients.key(server.issuer)))
+  return found?.id === id ? found : undefined
+}
+
+function portableClient(server: AuthorizationServer, identity: ClientIdentity): StoredClient | undefined {
+  const { metadataUrl, registrations = [] } = identity
+  const registration = registrations.find(({ issuer }) => issuer === server.issuer)
+  if (registration !== undefined) return { ...registration, redirectUris: [] }
+  if (metadataUrl === undefined || server['client_id_metadata_document_supported'] !== true) return undefined
+  return { id: metadataUrl, method: 'none', redirectUris: [] }
+}
+
+// basic/authorization/client-registration: credentials of one server are never tried at another.
+function rejectForeign(issuer: string, { registrations = [] }: ClientIdentity): void {
+  if (registrations.length === 0) return
+  const others = registrations.map((registration) => quoted(registration.issuer)).join(', ')
+  const message = `The server names the issuer ${quoted(issuer)}; the registered clients are for ${others}`
+  throw new AuthError('client_needed', message, { issuer })
+}
+
+function isOver({ secret, expiresAt }: StoredClient, now: number): boolean {
+  return secret !== undefined && expiresAt !== undefined && expiresAt <= now
+}
+
+/** RFC 8252, section 7.3: a loopback address that is registered without a port is good for every port. */
+function takes({ redirectUris }: StoredClient, uri: string): boolean {
+  const url = new URL(uri)
+  const portless = new URL(uri)
+  if (url.protocol === 'http:' && isLoopback(url.hostname)) portless.port = ''
+  return redirectUris.some((registered) => registered === uri || registered === portless.href)
+}
+
+function registrationOf(
+  { token_endpoint_auth_methods_supported: methods }: AuthorizationServer,
+  identity: ClientIdentity,
+  target: RedirectTarget,
+): Record<string, string | string[]> {
+  const preferred = ['none', 'client_secret_basic', 'client_secret_post']
+  const method = preferred.find((one) => (methods ?? ['client_secret_basic']).includes(one)) ?? 'none'
+  // No scope: a server refuses a registration that names one it does not list.
+  return {
+    client_name: identity.name,
+    redirect_uris: [...target.registered],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: method,
+    application_type: target.applicationType,
+  }
+}

@@ -1,0 +1,165 @@
+import {
+  base64url,
+  calculateJwkThumbprint,
+  type CryptoKey,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+  SignJWT,
+} from 'jose'
+import { generateRandomNonce } from 'oauth4webapi'
+import { withLock } from './store.ts'
+import type { AuthRecords, StoredKey, StoredToken } from './stored.ts'
+
+/** Options that bind tokens to a key (RFC 9449). */
+export interface DpopOptions {
+  /** `true`: tokens that are not bound are not used. Default: authorization servers without DPoP issue bearer tokens. */
+  readonly required?: boolean | undefined
+  /**
+   * An ES256 key pair that the program keeps itself, such as one of IndexedDB that no script can read. Its public key has
+   * to be extractable. Default: a pair that is kept in the store, or in memory where no store is given.
+   */
+  readonly keyPair?: { readonly privateKey: CryptoKey; readonly publicKey: CryptoKey } | undefined
+}
+
+/** The kind of server that a nonce is of: one origin may have a nonce of each kind. */
+export type NonceSource = 'authorization' | 'resource'
+
+/** One request to prove the possession of the key for. */
+export interface ProofRequest {
+  readonly from: NonceSource
+  readonly url: URL
+  readonly method: string
+  /** The token that the request carries. */
+  readonly access?: string | undefined
+}
+
+/** The key of a client, and the nonces that servers have given it. */
+export interface Dpop {
+  readonly isRequired: boolean
+  /** Returns the thumbprint of the public key (RFC 7638), which tokens are bound to. */
+  thumbprint(): Promise<string>
+  /** Returns a proof for one request; it is good for no second one (RFC 9449, section 4.2). */
+  proof(request: ProofRequest): Promise<string>
+  nonceOf(from: NonceSource, url: URL): string | undefined
+  /** Keeps the nonce that a response brought, for the next proof (RFC 9449, section 8.2). */
+  takeNonce(from: NonceSource, url: URL, nonce: string | null | undefined): void
+}
+
+interface ProofKey {
+  readonly privateKey: CryptoKey
+  /** The public key alone. */
+  readonly jwk: JWK
+  readonly thumbprint: string
+}
+
+const algorithm = 'ES256'
+const maxNonces = 100
+// RFC 9449, section 8.1: 1*NQCHAR.
+const nonceForm = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
+
+/** Makes the proofs of a client. Throws a `TypeError` for a key pair that makes no ES256 proofs. */
+function createDpop(
+  { required = false, keyPair }: DpopOptions,
+  context: { readonly records: AuthRecords; readonly isKept: boolean; readonly now: () => number },
+): Dpop {
+  if (keyPair !== undefined) checkKeyPair(keyPair)
+  const nonces = new Map<string, string>()
+  const nonceKey = (from: NonceSource, { origin }: URL): string => `${from} ${origin}`
+  let made: Promise<ProofKey> | undefined
+  const key = (): Promise<ProofKey> => {
+    made ??= keyPair === undefined ? ownKey(context.records, context.isKept) : proofKeyOf(keyPair)
+    // A store that is away now may be back for the next request.
+    made.catch(() => (made = undefined))
+    return made
+  }
+  const nonceOf = (from: NonceSource, url: URL): string | undefined => nonces.get(nonceKey(from, url))
+  return {
+    isRequired: required,
+    thumbprint: async () => (await key()).thumbprint,
+    nonceOf,
+    takeNonce: (from, url, nonce) => {
+      if (!nonce || !nonceForm.test(nonce)) return
+      const at = nonceKey(from, url)
+      nonces.delete(at)
+      const [oldest] = nonces.keys()
+      if (nonces.size >= maxNonces && oldest !== undefined) nonces.delete(oldest)
+      nonces.set(at, nonce)
+    },
+    proof: async ({ from, url, method, access }) => {
+      const { privateKey, jwk } = await key()
+      const claims = {
+        jti: generateRandomNonce(),
+        htm: method,
+        htu: url.origin + url.pathname,
+        nonce: nonceOf(from, url),
+        ath: access === undefined ? undefined : await hashOf(access),
+      }
+      return new SignJWT(claims)
+        .setProtectedHeader({ alg: algorithm, typ: 'dpop+jwt', jwk })
+        .setIssuedAt(Math.floor(context.now() / 1000))
+        .sign(privateKey)
+    },
+  }
+}
+
+function checkKeyPair({ privateKey, publicKey }: NonNullable<DpopOptions['keyPair']>): void {
+  const isCurve = (key: CryptoKey): boolean => 'namedCurve' in key.algorithm && key.algorithm.namedCurve === 'P-256'
+  const signs = privateKey.type === 'private' && privateKey.usages.includes('sign') && isCurve(privateKey)
+  if (signs && publicKey.type === 'public' && publicKey.extractable && isCurve(publicKey)) return
+  throw new TypeError('`dpop.keyPair` must be an ECDSA pair of P-256 that signs, with an extractable public key')
+}
+
+async function hashOf(access: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(access))
+  return base64url.encode(new Uint8Array(digest))
+}
+
+async function proofKeyOf({ privateKey, publicKey }: NonNullable<DpopOptions['keyPair']>): Promise<ProofKey> {
+  const { kty, crv, x, y } = await exportJWK(publicKey)
+  const jwk: JWK = { kty: kty ?? '', crv: crv ?? '', x: x ?? '', y: y ?? '' }
+  return { privateKey, jwk, thumbprint: await calculateJwkThumbprint(jwk) }
+}
+
+/** Takes the key out of the store, or makes one: once over all processes that share the store with a lock. */
+async function ownKey({ store, keys }: AuthRecords, isKept: boolean): Promise<ProofKey> {
+  if (!isKept) return proofKeyOf(await generateKeyPair(algorithm))
+  const at = keys.key('dpop')
+  return withLock(store, at, async () => {
+    const kept = await keys.read(at)
+    const found = kept && (await imported(kept))
+    if (found !== undefined) return found
+    const pair = await generateKeyPair(algorithm, { extractable: true })
+    const { x = '', y = '', d = '' } = await exportJWK(pair.privateKey)
+    await keys.write(at, { x, y, d })
+    return proofKeyOf(pair)
+  })
+}
+
+/** Returns `undefined` for what is no key: the worst that follows is a login. */
+async function imported({ x, y, d }: StoredKey): Promise<ProofKey | undefined> {
+  const jwk = { kty: 'EC', crv: 'P-256', x, y }
+  try {
+    const privateKey = await importJWK({ ...jwk, d }, algorithm)
+    if (privateKey instanceof Uint8Array) return undefined
+    return { privateKey, jwk, thumbprint: await calculateJwkThumbprint(jwk) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Makes the proofs that an option asks for. */
+export function dpopOf(
+  option: boolean | DpopOptions | undefined,
+  context: Parameters<typeof createDpop>[1],
+): Dpop | undefined {
+  if (option === undefined || option === false) return undefined
+  return createDpop(option === true ? {} : option, context)
+}
+
+/** True for a bearer token where those are allowed, and for one that is bound to this key. */
+export async function isBoundTo(dpop: Dpop | undefined, { thumbprint }: StoredToken): Promise<boolean> {
+  if (thumbprint === undefined) return dpop?.isRequired !== true
+  return dpop !== undefined && (await dpop.thumbprint()) === thumbprint
+}

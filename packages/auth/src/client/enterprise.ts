@@ -1,0 +1,130 @@
+import type { AuthorizationServer } from 'oauth4webapi'
+import { AuthError, isAuthError } from './auth-error.ts'
+import type { FetchFunction } from './bounded-fetch.ts'
+import { type MachineAuth, machineAuth, type MachineOptions, requestWithAssertion } from './machine.ts'
+import { clientOf, credentialsOf, type MachineClient } from './machine-client.ts'
+import { safeUrl } from './safe-url.ts'
+import { discoverServer } from './server-metadata.ts'
+import { exchangeToken } from './token-requests.ts'
+import type { Need } from './token-source.ts'
+
+/** The identity provider of an enterprise, and the program as a client of it. */
+export interface IdentityProvider {
+  /** The issuer of the identity provider, letter for letter. */
+  readonly issuer: string
+  /** The endpoint where tokens are exchanged. Default: as the metadata of the issuer says. */
+  readonly tokenEndpoint?: string | undefined
+  /** With a key or a secret, unless it is a public client there. */
+  readonly client: MachineClient
+}
+
+/** The assertion that the identity provider issued for a person at their login. */
+export interface IdentityAssertion {
+  readonly token: string
+  readonly type: 'id_token' | 'saml2'
+}
+
+/** Context of a request for an identity. */
+export interface IdentityRequest {
+  /** The identity token that the identity provider refused: it has ended, and a new one is needed. */
+  readonly refused: string | undefined
+  /** Aborts when nobody waits for the identity any more. */
+  readonly signal: AbortSignal
+}
+
+/** A person whom the identity provider of an enterprise knows. */
+export interface EnterpriseOptions extends MachineOptions {
+  /** The program at the authorization server of the MCP server, with a key or a secret. */
+  readonly client: MachineClient
+  readonly idp: IdentityProvider
+  /** Returns the identity of the person: an ID token, or what {@link IdentityAssertion} says. */
+  identity(request: IdentityRequest): string | IdentityAssertion | Promise<string | IdentityAssertion>
+}
+
+/** The types of tokens (RFC 8693, section 3, and the draft of the identity assertion grant). */
+const tokenType = (name: string): string => `urn:ietf:params:oauth:token-type:${name}`
+
+/**
+ * Authorizes requests with the login of a person at the identity provider of their enterprise, which decides on the MCP
+ * servers that they may use (extensions/auth/enterprise-managed-authorization). The identity is exchanged there for a
+ * grant (ID-JAG) to the authorization server of the MCP server; nobody is asked to consent.
+ *
+ * Throws a `TypeError` for a client without a key or a secret, and for a token endpoint that is not https; calls reject
+ * with {@link AuthError}.
+ *
+ * @example
+ * const auth = enterprise({
+ *   issuer: 'https://auth.example.com',
+ *   client: { id: 'items', secret },
+ *   idp: { issuer: 'https://idp.example.com', client: { id: 'items-at-idp', key: { privateKey } } },
+ *   identity: () => session.idToken,
+ * })
+ */
+export function enterprise(options: EnterpriseOptions): MachineAuth {
+  const authenticate = credentialsOf(options.client)
+  const exchange = exchanger(options)
+  return machineAuth(options, {
+    extension: 'io.modelcontextprotocol/enterprise-managed-authorization',
+    clientId: options.client.id,
+    request: async (need) => requestWithAssertion(need, authenticate, await exchange(need)),
+  })
+}
+
+/** Exchanges identities for grants. An identity that has ended is asked for once more. */
+function exchanger({ idp, identity, fetch: given }: EnterpriseOptions): (need: Need) => Promise<string> {
+  const authenticate = clientOf(idp.client)
+  const findServer = identityServer(idp)
+  const fetch: FetchFunction = given ?? ((url, request) => globalThis.fetch(url, request))
+  return async (need) => {
+    const { signal } = need.link
+    const server = await findServer(fetch, signal)
+    const link = { server, fetch, signal }
+    const client = await authenticate(server)
+    const held = assertionOf(await identity({ refused: undefined, signal }))
+    try {
+      return await exchangeToken(link, client, exchangeFields(need, held))
+    } catch (error) {
+      if (!isAuthError(error) || error.error !== 'invalid_grant') throw error
+      const next = assertionOf(await identity({ refused: held.token, signal }))
+      // The same one would be refused again.
+      if (next.token === held.token) throw error
+      return exchangeToken(link, client, exchangeFields(need, next))
+    }
+  }
+}
+
+function assertionOf(identity: string | IdentityAssertion): IdentityAssertion {
+  const assertion = typeof identity === 'string' ? { token: identity, type: 'id_token' as const } : identity
+  if (assertion.token !== '') return assertion
+  throw new AuthError('client_needed', '`identity` returned an empty token: the person has to log in at the provider')
+}
+
+function exchangeFields({ link, resource, scopes }: Need, { token, type }: IdentityAssertion): Record<string, string> {
+  return {
+    requested_token_type: tokenType('id-jag'),
+    audience: link.server.issuer,
+    resource,
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+    subject_token: token,
+    subject_token_type: tokenType(type),
+  }
+}
+
+/** The identity provider is chosen by the user and not by a server, so its own address vouches for it. */
+function identityServer({
+  issuer,
+  tokenEndpoint,
+}: IdentityProvider): (fetch: FetchFunction, signal: AbortSignal) => Promise<AuthorizationServer> {
+  for (const url of [issuer, ...(tokenEndpoint === undefined ? [] : [tokenEndpoint])]) checkUrl(url)
+  if (tokenEndpoint !== undefined) return async () => ({ issuer, token_endpoint: tokenEndpoint })
+  return (fetch, signal) => discoverServer({ issuer, source: new URL(issuer), fetch, signal })
+}
+
+function checkUrl(text: string): void {
+  if (!URL.canParse(text)) throw new TypeError(`\`idp\` has ${JSON.stringify(text)}, which is no absolute URL`)
+  try {
+    safeUrl(text, new URL(text), '`idp`')
+  } catch (error) {
+    throw new TypeError(error instanceof Error ? error.message : '`idp` has an address that is not https')
+  }
+}

@@ -1,0 +1,155 @@
+import type { HttpAuthorizer } from '@x/transport-http/client'
+import { AuthError } from './auth-error.ts'
+import type { IssuerOptions } from './authorize.ts'
+import { createAuthorizer } from './authorizer.ts'
+import type { FetchFunction } from './bounded-fetch.ts'
+import { type DpopOptions, dpopOf, isBoundTo } from './dpop.ts'
+import { endpointOf } from './safe-url.ts'
+import { type Authenticate, clientOf, credentialsOf, type MachineClient } from './machine-client.ts'
+import { type AuthStore, memoryStore } from './store.ts'
+import { openRecords } from './stored.ts'
+import { type Grant, requestGrant, tokenOf } from './token-requests.ts'
+import type { Need } from './token-source.ts'
+
+/** Options shared by the authorizers that need no person. */
+export interface MachineOptions extends IssuerOptions {
+  /** The issuer of the authorization server, letter for letter. Where a server names another one, nothing is sent to it. */
+  readonly issuer: string
+  /** Binds tokens to a key, where the authorization server does (RFC 9449). Default `false`. */
+  readonly dpop?: boolean | DpopOptions | undefined
+  /** Store of the tokens: one for one client, and for one person where it acts for one. Default: {@link memoryStore}. */
+  readonly store?: AuthStore | undefined
+  /** Sends metadata and token requests. Default: the platform's. */
+  readonly fetch?: FetchFunction | undefined
+  readonly runtime?: { readonly now?: (() => number) | undefined } | undefined
+}
+
+/** Authorizes requests without a person. */
+export interface MachineAuth extends HttpAuthorizer {
+  /** Declares the extension in use: give it to `createClient` in `capabilities`. */
+  readonly capabilities: AuthCapabilities
+  /** Gets a token for a server before the first request to it. */
+  login(url: string | URL, options?: { readonly signal?: AbortSignal }): Promise<void>
+}
+
+/** Client capabilities that declare authorization extensions. */
+export interface AuthCapabilities {
+  readonly extensions: Readonly<Record<string, Readonly<Record<string, never>>>>
+}
+
+/** A grant with which a machine requests tokens. */
+export interface MachineGrant {
+  /** The identifier of the extension, where the protocol has clients declare it. */
+  readonly extension?: string | undefined
+  readonly clientId: string
+  request(need: Need): Promise<Grant>
+}
+
+/** A client that authenticates with a key or a secret of its own. */
+export interface ClientCredentialsOptions extends MachineOptions {
+  readonly client: MachineClient
+}
+
+/**
+ * Authorizes requests as a program of its own, without a person: with the client credentials grant
+ * (extensions/auth/oauth-client-credentials). A new token is obtained before the last one ends.
+ *
+ * Throws a `TypeError` for a client without a key or a secret; calls reject with {@link AuthError}.
+ *
+ * @example
+ * const auth = clientCredentials({ issuer: 'https://login.example.com', client: { id: 'nightly', key: { privateKey } } })
+ * await using connection = connectHttp('https://mcp.example.com/mcp', { auth })
+ * const client = createClient(connection, { name: 'nightly', version: '1.0.0', capabilities: auth.capabilities })
+ */
+export function clientCredentials(options: ClientCredentialsOptions): MachineAuth {
+  const authenticate = credentialsOf(options.client)
+  return machineAuth(options, {
+    extension: 'io.modelcontextprotocol/oauth-client-credentials',
+    clientId: options.client.id,
+    request: async (need) =>
+      requestGrant(need.link, await authenticate(need.link.server), {
+        type: 'client_credentials',
+        fields: fieldsOf(need),
+      }),
+  })
+}
+
+/** A workload that its platform vouches for. */
+export interface WorkloadOptions extends MachineOptions {
+  /** The client, with a key or a secret where the authorization server wants one besides. */
+  readonly client: MachineClient
+  /** Returns the JWT of the workload, such as a projected service account token. Asked for each token anew. */
+  assertion(): string | Promise<string>
+}
+
+const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+
+/**
+ * Authorizes requests with the identity that a platform gives a workload: its JWT is the grant (RFC 7523). What the
+ * authorization server refuses is not tried again, nor with another grant.
+ *
+ * Calls reject with {@link AuthError}.
+ *
+ * @example
+ * const assertion = () => readFile('/var/run/secrets/tokens/mcp', 'utf8')
+ * const auth = workload({ issuer: 'https://login.example.com', client: { id: 'importer' }, assertion })
+ */
+export function workload(options: WorkloadOptions): MachineAuth {
+  const authenticate = clientOf(options.client)
+  return machineAuth(options, {
+    clientId: options.client.id,
+    request: async (need) => requestWithAssertion(need, authenticate, await options.assertion()),
+  })
+}
+
+/** Presents a JWT as a grant (RFC 7523, section 2.1). */
+export async function requestWithAssertion(need: Need, authenticate: Authenticate, text: string): Promise<Grant> {
+  // Files end with a line break.
+  const assertion = text.trim()
+  if (assertion === '') throw new AuthError('client_needed', 'The assertion is empty: it must be a JWT')
+  const client = await authenticate(need.link.server)
+  return requestGrant(need.link, client, { type: jwtBearer, fields: { ...fieldsOf(need), assertion } })
+}
+
+function fieldsOf({ link, resource, scopes }: Need): Record<string, string> {
+  return {
+    ...(link.sendsResource && { resource }),
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+  }
+}
+
+/** Makes an authorizer from a grant that needs no person. */
+export function machineAuth(options: MachineOptions, grant: MachineGrant): MachineAuth {
+  const { issuer, alias, resource, store = memoryStore(), runtime = {} } = options
+  // Called through the global, because a browser's fetch refuses to be a method of anything else.
+  const { fetch = (url, request) => globalThis.fetch(url, request) } = options
+  const { now = Date.now } = runtime
+  const { clientId } = grant
+  const records = openRecords(store)
+  const dpop = dpopOf(options.dpop, { records, isKept: options.store !== undefined, now })
+  const authorizer = createAuthorizer({
+    records,
+    fetch,
+    now,
+    dpop,
+    issuers: new Map([[issuer, { alias, resource }]]),
+    preferred: [],
+    pinned: issuer,
+    needsPerson: false,
+    isUsable: async (token) => token.clientId === clientId && (await isBoundTo(dpop, token)),
+    // RFC 6749, section 4.4.3: there should be no refresh tokens; the grant itself is as good.
+    client: async () => undefined,
+    obtain: async (need) => {
+      const requested = need.scopes.filter((scope) => scope !== 'offline_access')
+      const token = tokenOf(await grant.request({ ...need, scopes: requested }), now())
+      return { ...token, refresh: undefined, requested, clientId }
+    },
+  })
+  const { extension } = grant
+  return {
+    capabilities: { extensions: extension === undefined ? {} : { [extension]: {} } },
+    headers: authorizer.headers,
+    onResponse: authorizer.onResponse,
+    login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(endpointOf(url), signal),
+  }
+}

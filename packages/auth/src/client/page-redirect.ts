@@ -1,0 +1,33 @@
+import { AuthError } from './auth-error.ts'
+import type { Redirect } from './code-flow.ts'
+
+/** A page that people come back to. */
+export interface PageRedirectOptions {
+  /** The address of the page, as it is registered. */
+  readonly uri: string | URL
+  /** Leaves for the authorization server, such as `(url) => location.assign(url)`. A web server redirects by itself. */
+  readonly assign?: ((url: URL) => void) | undefined
+}
+
+/**
+ * Sends people to the authorization server from a page, and has them come back to a page. A call that needs a login
+ * rejects with `AuthError` `authorization_needed` and its `url`; after the return, `auth.finish(address)` goes on.
+ */
+export function pageRedirect({ uri, assign }: PageRedirectOptions): Redirect {
+  const { href, hostname, protocol } = new URL(uri)
+  const isLocal = hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]'
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLocal)) {
+    throw new TypeError('The redirect URI must be https, or http on this machine')
+  }
+  return {
+    applicationType: isLocal ? 'native' : 'web',
+    open: async () => ({
+      uri: href,
+      visit: async (url) => {
+        assign?.(url)
+        throw new AuthError('authorization_needed', `A login is needed: visit ${url.origin}`, { url })
+      },
+      close: async () => {},
+    }),
+  }
+}

@@ -1,0 +1,86 @@
+import { AuthError, isAuthError, quoted } from './auth-error.ts'
+import {
+  boundedFetch,
+  type FetchFunction,
+  metadataMs,
+  readObject,
+  stringsOf,
+  type UnknownObject,
+} from './bounded-fetch.ts'
+import { isScope } from './challenges.ts'
+import { safeUrl } from './safe-url.ts'
+
+/** The metadata of a protected resource, as far as it is used (RFC 9728, section 2). */
+export interface ResourceMetadata {
+  /** As the metadata has it, byte for byte. */
+  readonly resource: string
+  readonly issuers: readonly string[]
+  readonly scopes: readonly string[] | undefined
+}
+
+/** Addresses at which metadata is looked for. */
+export interface ResourceQuery {
+  readonly endpoint: URL
+  /** The address that the challenge gave; then only that is used. */
+  readonly metadataUrl?: string | undefined
+  readonly fetch: FetchFunction
+  readonly signal: AbortSignal
+}
+
+const wellKnown = '/.well-known/oauth-protected-resource'
+
+/**
+ * Finds the metadata of the resource at an endpoint (basic/authorization/authorization-server-discovery). Throws
+ * {@link AuthError} when there is none or when it is another resource's.
+ */
+export async function discoverResource(query: ResourceQuery): Promise<ResourceMetadata> {
+  const { endpoint, metadataUrl } = query
+  const given = metadataUrl === undefined ? undefined : safeUrl(metadataUrl, endpoint, 'resource_metadata')
+  const path = endpoint.pathname === '/' ? '' : endpoint.pathname
+  const places = given ? [given.href] : [...new Set([wellKnown + path, wellKnown])].map((at) => endpoint.origin + at)
+  let failure: AuthError | undefined
+  for (const place of places) {
+    const found = await read(place, query).catch((error: unknown) => {
+      if (!isAuthError(error)) throw error
+      failure = error
+    })
+    if (found !== undefined) return parse(found, endpoint, place)
+  }
+  if (failure !== undefined) throw failure
+  const tried = places.join(' and ')
+  throw new AuthError('metadata_invalid', `${endpoint.origin} asks for a token and has no metadata at ${tried}`)
+}
+
+async function read(place: string, { fetch, signal }: ResourceQuery): Promise<UnknownObject | undefined> {
+  const request = { headers: { accept: 'application/json' }, timeoutMs: metadataMs, signal }
+  const response = await boundedFetch(fetch, place, request)
+  if (response.status >= 500) {
+    throw new AuthError('server_unavailable', `${place} answered ${response.status}`)
+  }
+  return response.status === 200 ? readObject(response) : undefined
+}
+
+function parse(fields: UnknownObject, endpoint: URL, place: string): ResourceMetadata {
+  const { resource } = fields
+  if (typeof resource !== 'string' || !isResourceOf(resource, endpoint)) {
+    const named = typeof resource === 'string' ? quoted(resource) : 'no resource'
+    const message = `The metadata at ${place} names ${named}; it must be ${endpoint.origin}${endpoint.pathname}`
+    throw new AuthError('resource_mismatch', message)
+  }
+  const issuers = stringsOf(fields['authorization_servers']) ?? []
+  if (issuers.length === 0) {
+    throw new AuthError('metadata_invalid', `The metadata at ${place} names no authorization server`)
+  }
+  const scopes = stringsOf(fields['scopes_supported'])?.filter(isScope)
+  return { resource, issuers, scopes: scopes?.length ? scopes : undefined }
+}
+
+/** True for the endpoint itself, and for its origin with a path that the endpoint's begins with, segment by segment. */
+function isResourceOf(resource: string, endpoint: URL): boolean {
+  if (!URL.canParse(resource) || /[\s#]/.test(resource)) return false
+  const url = new URL(resource)
+  if (url.origin !== endpoint.origin || url.username !== '' || url.password !== '') return false
+  if (url.search !== '' && url.search !== endpoint.search) return false
+  const prefix = url.pathname.replace(/\/$/, '')
+  return endpoint.pathname === prefix || endpoint.pathname.startsWith(`${prefix}/`)
+}

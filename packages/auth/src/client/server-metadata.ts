@@ -1,0 +1,97 @@
+import type { AuthorizationServer } from 'oauth4webapi'
+import { metadataUrls } from '../metadata-urls.ts'
+import { AuthError, isAuthError, quoted } from './auth-error.ts'
+import {
+  boundedFetch,
+  type FetchFunction,
+  metadataMs,
+  readObject,
+  stringsOf,
+  type UnknownObject,
+} from './bounded-fetch.ts'
+import { safeUrl } from './safe-url.ts'
+
+/** A request for the metadata of an authorization server. */
+export interface ServerQuery {
+  readonly issuer: string
+  /** The address that names the issuer: a loopback address is only taken from a loopback. */
+  readonly source: URL
+  /** Another spelling of the issuer in its own metadata, which the user vouches for. */
+  readonly alias?: string | undefined
+  readonly fetch: FetchFunction
+  readonly signal: AbortSignal
+}
+
+const endpoints = [
+  'authorization_endpoint',
+  'token_endpoint',
+  'registration_endpoint',
+  'revocation_endpoint',
+  'pushed_authorization_request_endpoint',
+] as const
+
+/**
+ * Finds the metadata of an authorization server by its issuer, in the forms of RFC 8414 and OpenID Connect Discovery
+ * (basic/authorization/authorization-server-discovery). Throws {@link AuthError} when there is none that is its own.
+ */
+export async function discoverServer(query: ServerQuery): Promise<AuthorizationServer> {
+  const { issuer, fetch, signal } = query
+  const places = metadataUrls(safeUrl(issuer, query.source, 'The issuer'))
+  let failure: AuthError | undefined
+  for (const place of places) {
+    const request = { headers: { accept: 'application/json' }, timeoutMs: metadataMs, signal }
+    const response = await boundedFetch(fetch, place, request).catch((error: unknown) => {
+      if (!isAuthError(error)) throw error
+      failure = error
+    })
+    if (response === undefined) continue
+    if (response.status >= 500) {
+      failure = new AuthError('server_unavailable', `${place} answered ${response.status}`, { issuer })
+    }
+    const fields = response.status === 200 ? await readObject(response) : undefined
+    if (fields !== undefined) return parse(fields, query, place)
+  }
+  if (failure !== undefined) throw failure
+  const message = `The authorization server ${quoted(issuer)} has no metadata at ${places.join(', ')}`
+  throw new AuthError('metadata_invalid', message, { issuer })
+}
+
+function parse(fields: UnknownObject, query: ServerQuery, place: string): AuthorizationServer {
+  const { issuer, alias } = query
+  const named = fields['issuer']
+  // RFC 8414, section 3.3: identical, so no normalization. It keeps a document of one server from speaking for another.
+  if (typeof named !== 'string' || (named !== issuer && named !== alias)) {
+    const other = typeof named === 'string' ? quoted(named) : 'no issuer'
+    const message = `The metadata at ${place} names ${other}; it must be ${quoted(issuer)}, letter for letter`
+    throw new AuthError('issuer_mismatch', message, { issuer })
+  }
+  const known: Record<string, string> = {}
+  for (const endpoint of endpoints) {
+    const url = fields[endpoint]
+    if (typeof url === 'string') known[endpoint] = safeUrl(url, new URL(issuer), endpoint).href
+  }
+  return { ...lists(fields), ...flags(fields), ...known, issuer: named }
+}
+
+function lists(fields: UnknownObject): Record<string, string[]> {
+  const names = [
+    'code_challenge_methods_supported',
+    'scopes_supported',
+    'token_endpoint_auth_methods_supported',
+    'token_endpoint_auth_signing_alg_values_supported',
+    'id_token_signing_alg_values_supported',
+    'grant_types_supported',
+    'dpop_signing_alg_values_supported',
+  ]
+  const found = names.map((name) => [name, stringsOf(fields[name])] as const)
+  return Object.fromEntries(found.flatMap(([name, list]) => (list === undefined ? [] : [[name, [...list]]])))
+}
+
+function flags(fields: UnknownObject): Record<string, boolean> {
+  const names = [
+    'authorization_response_iss_parameter_supported',
+    'client_id_metadata_document_supported',
+    'require_pushed_authorization_requests',
+  ]
+  return Object.fromEntries(names.filter((name) => fields[name] === true).map((name) => [name, true]))
+}

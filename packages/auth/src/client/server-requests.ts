@@ -1,0 +1,188 @@
+import * as oauth from 'oauth4webapi'
+import { AuthError, isAuthError, quoted } from './auth-error.ts'
+import {
+  boundedFetch,
+  endpointMs,
+  type FetchFunction,
+  readObject,
+  stringsOf,
+  type UnknownObject,
+} from './bounded-fetch.ts'
+import type { Dpop } from './dpop.ts'
+import type { StoredClient } from './stored.ts'
+
+/** An authorization server and what it takes to send to it. */
+export interface ServerLink {
+  readonly server: oauth.AuthorizationServer
+  readonly fetch: FetchFunction
+  readonly signal: AbortSignal
+  /** Binds the tokens of this server to a key. */
+  readonly dpop?: Dpop | undefined
+}
+
+/** A client with the way in which it authenticates at one server. */
+export interface ServerClient {
+  readonly client: oauth.Client
+  readonly auth: oauth.ClientAuth
+}
+
+const authMethods = ['client_secret_basic', 'client_secret_post', 'none']
+
+/** Chooses how a client authenticates: as it is registered, else the first way that both sides have (RFC 8414, section 2). */
+export function authenticated(stored: StoredClient, server: oauth.AuthorizationServer): ServerClient {
+  const { id, secret, method } = stored
+  const client: oauth.Client = { client_id: id }
+  if (secret === undefined || method === 'none') return { client, auth: oauth.None() }
+  const supported = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+  const chosen = method ?? authMethods.find((one) => supported.includes(one))
+  const auth = chosen === 'client_secret_post' ? oauth.ClientSecretPost(secret) : basicAuth(secret)
+  return { client, auth: chosen === 'none' ? oauth.None() : auth }
+}
+
+/**
+ * Authenticates with a secret in the header (RFC 6749, section 2.3.1). The library encodes hyphens and dots as well,
+ * which servers that decode nothing refuse.
+ */
+function basicAuth(secret: string): oauth.ClientAuth {
+  const encoded = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)
+  return (...[, client, , headers]) => {
+    headers.set('authorization', `Basic ${btoa(`${encoded(client.client_id)}:${encoded(secret)}`)}`)
+  }
+}
+
+/** Options of every request of the library. Addresses were checked when the metadata was read, loopbacks among them. */
+export function requestOptions(link: ServerLink, send: SendForm = sendForm): RequestOptions {
+  return {
+    [oauth.allowInsecureRequests]: true,
+    [oauth.customFetch]: (url, request) => send(link, url, request),
+  }
+}
+
+type RequestOptions = oauth.HttpRequestOptions<'POST', URLSearchParams>
+
+/** Sends one form of the library. */
+export type SendForm = (
+  link: ServerLink,
+  url: string,
+  request: oauth.CustomFetchOptions<'POST', URLSearchParams>,
+) => Promise<Response>
+
+export const sendForm: SendForm = async ({ server, fetch, signal }, url, { method, headers, body }) => {
+  const response = await boundedFetch(fetch, url, { method, headers, body, signal, timeoutMs: endpointMs })
+  rejectUnavailable(response, server.issuer)
+  return response
+}
+
+function rejectUnavailable({ status }: Response, issuer: string): void {
+  if (status < 500 && status !== 429) return
+  const message = `The authorization server ${quoted(issuer)} answered ${status}: try again later`
+  throw new AuthError('server_unavailable', message, { issuer })
+}
+
+/** The {@link AuthError} for what a request of the library failed with. */
+export async function rejection(error: unknown, issuer: string): Promise<unknown> {
+  if (isAuthError(error)) return error
+  const { code, description } = await oauthErrorOf(error)
+  if (code !== undefined) {
+    const why = description === undefined ? '' : `: ${quoted(withoutTokens(description))}`
+    const message = `The authorization server ${quoted(issuer)} refused with ${quoted(code)}${why}`
+    return new AuthError('token_rejected', message, { issuer, error: code })
+  }
+  const why = error instanceof Error ? error.message : 'it cannot be read'
+  // The library's errors carry the response in their cause; it holds tokens, so it is not handed on.
+  return new AuthError('token_rejected', `The authorization server ${quoted(issuer)} sent no usable answer: ${why}`, {
+    issuer,
+  })
+}
+
+// Servers show the assertion that they refuse; it may be good elsewhere.
+function withoutTokens(description: string): string {
+  return description.replaceAll(/\beyJ[\w-]+(?:\.[\w-]*)*/g, '…')
+}
+
+async function oauthErrorOf(error: unknown): Promise<ErrorFields> {
+  if (error instanceof oauth.ResponseBodyError) {
+    return { code: error.error, description: error.error_description }
+  }
+  // A challenge beside the error hides the body from the library.
+  return error instanceof oauth.WWWAuthenticateChallengeError ? errorIn((await readObject(error.response)) ?? {}) : {}
+}
+
+interface ErrorFields {
+  readonly code?: string | undefined
+  readonly description?: string | undefined
+}
+
+function errorIn({ error, error_description: description }: UnknownObject): ErrorFields {
+  return {
+    code: typeof error === 'string' ? error : undefined,
+    description: typeof description === 'string' ? description : undefined,
+  }
+}
+
+/** Pushes the parameters of an authorization request, and returns those that stand for them (RFC 9126). */
+export async function pushRequest(
+  link: ServerLink,
+  { client, auth }: ServerClient,
+  params: URLSearchParams,
+): Promise<URLSearchParams> {
+  const { server } = link
+  try {
+    const response = await oauth.pushedAuthorizationRequest(server, client, auth, params, requestOptions(link))
+    const { request_uri } = await oauth.processPushedAuthorizationResponse(server, client, response)
+    return new URLSearchParams({ client_id: client.client_id, request_uri })
+  } catch (error) {
+    throw await rejection(error, server.issuer)
+  }
+}
+
+/** Revokes a token (RFC 7009). */
+export async function revokeToken(
+  link: ServerLink,
+  { client, auth }: ServerClient,
+  token: { readonly value: string; readonly hint: 'refresh_token' | 'access_token' },
+): Promise<void> {
+  const { server } = link
+  const options = { ...requestOptions(link), additionalParameters: { token_type_hint: token.hint } }
+  try {
+    await oauth.processRevocationResponse(await oauth.revocationRequest(server, client, auth, token.value, options))
+  } catch (error) {
+    throw await rejection(error, server.issuer)
+  }
+}
+
+/** Registers a client (RFC 7591). Throws {@link AuthError} `registration_rejected`. */
+export async function registerClient(link: ServerLink, metadata: Partial<oauth.Client>): Promise<StoredClient> {
+  const { server, fetch, signal } = link
+  const { issuer, registration_endpoint: endpoint = '' } = server
+  const response = await boundedFetch(fetch, endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify(metadata),
+    timeoutMs: endpointMs,
+    signal,
+  })
+  rejectUnavailable(response, issuer)
+  const fields = (await readObject(response)) ?? {}
+  // Some servers answer 200 where RFC 7591 has 201: the library refuses that, so the answer is read here.
+  const client = response.ok ? parseRegistration(fields) : undefined
+  if (client !== undefined) return client
+  const { code, description } = errorIn(fields)
+  const why = description ?? code ?? `status ${response.status}`
+  const message = `The authorization server ${quoted(issuer)} did not register the client: ${quoted(why)}`
+  throw new AuthError('registration_rejected', message, { issuer, error: code })
+}
+
+function parseRegistration(fields: UnknownObject): StoredClient | undefined {
+  const { client_id: id, client_secret: secret, client_secret_expires_at: ends } = fields
+  const { token_endpoint_auth_method: method, redirect_uris: uris } = fields
+  if (typeof id !== 'string' || id === '') return undefined
+  return {
+    id,
+    secret: typeof secret === 'string' && secret !== '' ? secret : undefined,
+    // RFC 7591, section 3.2.1: 0 is a secret without an end.
+    expiresAt: typeof ends === 'number' && ends > 0 ? ends * 1000 : undefined,
+    method: typeof method === 'string' ? method : undefined,
+    redirectUris: stringsOf(uris) ?? [],
+  }
+}

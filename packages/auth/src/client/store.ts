@@ -1,0 +1,60 @@
+/** A place for logins, registrations and flows under way: text by key. It holds secrets of one user. */
+export interface AuthStore {
+  get(key: string): Promise<string | undefined>
+  set(key: string, value: string): Promise<void>
+  delete(key: string): Promise<void>
+  /** Runs `run` alone among all that share the store and the key. Without it, alone in this process. */
+  lock?<T>(key: string, run: () => Promise<T>): Promise<T>
+}
+
+/** Keeps logins for as long as the process lives. */
+export function memoryStore(): AuthStore {
+  const values = new Map<string, string>()
+  return {
+    get: async (key) => values.get(key),
+    set: async (key, value) => void values.set(key, value),
+    delete: async (key) => void values.delete(key),
+  }
+}
+
+/** The part of the Web Storage API that is used. */
+export interface WebStorage {
+  getItem(key: string): string | null
+  setItem(key: string, value: string): void
+  removeItem(key: string): void
+}
+
+/** The part of the Web Locks API that is used. */
+export interface WebLocks {
+  request<T>(name: string, run: () => Promise<T>): Promise<T>
+}
+
+/**
+ * Keeps logins in `sessionStorage` or `localStorage`, where every script of the page can read them. Give
+ * `navigator.locks` as well where tabs share the storage.
+ */
+export function webStorageStore(storage: WebStorage, locks?: WebLocks): AuthStore {
+  const named = (key: string): string => `mcp-auth ${key}`
+  return {
+    get: async (key) => storage.getItem(named(key)) ?? undefined,
+    set: async (key, value) => storage.setItem(named(key), value),
+    delete: async (key) => storage.removeItem(named(key)),
+    ...(locks && { lock: <T>(key: string, run: () => Promise<T>) => locks.request(named(key), run) }),
+  }
+}
+
+const queues = new WeakMap<AuthStore, Map<string, Promise<unknown>>>()
+
+/** Runs alone for a key: over processes where the store can, and in this process in any case. */
+export function withLock<T>(store: AuthStore, key: string, run: () => Promise<T>): Promise<T> {
+  const queue = queues.get(store) ?? new Map<string, Promise<unknown>>()
+  queues.set(store, queue)
+  const locked = (): Promise<T> => (store.lock === undefined ? run() : store.lock(key, run))
+  const mine = (queue.get(key) ?? Promise.resolve()).then(locked, locked)
+  queue.set(key, mine)
+  const leave = (): void => {
+    if (queue.get(key) === mine) queue.delete(key)
+  }
+  mine.then(leave, leave)
+  return mine
+}

@@ -1,0 +1,180 @@
+import { isObject, stringsOf, type UnknownObject } from './bounded-fetch.ts'
+import type { AuthStore } from './store.ts'
+
+/** A token with what has to be known to use and to renew it. Kept by issuer and resource, and sent to no other. */
+export interface StoredToken {
+  readonly access: string
+  readonly refresh?: string | undefined
+  /** End of the access token, in milliseconds since 1970; unknown when the server did not say. */
+  readonly expiresAt?: number | undefined
+  /** Time of its renewal, before it ends. */
+  readonly renewAt?: number | undefined
+  /** The scopes that were asked for; what was granted may be less. */
+  readonly requested: readonly string[]
+  readonly clientId: string
+  /** The thumbprint of the key that the token is bound to (RFC 9449); a bearer token has none. */
+  readonly thumbprint?: string | undefined
+}
+
+/** The private key of DPoP proofs: the members of an EC key of P-256. */
+export interface StoredKey {
+  readonly x: string
+  readonly y: string
+  readonly d: string
+}
+
+/** The authorization server and resource that an endpoint was last found to have. */
+export interface StoredEndpoint {
+  readonly issuer: string
+  readonly resource: string
+  /** The scopes that logins have asked for so far. */
+  readonly requested: readonly string[]
+}
+
+/** A client as one issuer knows it. */
+export interface StoredClient {
+  readonly id: string
+  readonly secret?: string | undefined
+  /** End of the secret, in milliseconds since 1970. */
+  readonly expiresAt?: number | undefined
+  readonly method?: string | undefined
+  readonly redirectUris: readonly string[]
+}
+
+/** A login under way: written before the person is sent away, used once. */
+export interface StoredFlow {
+  readonly endpoint: string
+  readonly issuer: string
+  readonly resource: string
+  readonly requested: readonly string[]
+  readonly verifier: string
+  readonly redirectUri: string
+  readonly client: StoredClient
+  /** End of the flow, in milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+/** One kind of record: its key and the parser of what stands there. */
+interface Kind<T> {
+  readonly name: string
+  parse(fields: UnknownObject): T | undefined
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+const optionalText = (value: unknown): string | undefined => (isText(value) ? value : undefined)
+const optionalTime = (value: unknown): number | undefined => (Number.isFinite(value) ? Number(value) : undefined)
+
+const tokens: Kind<StoredToken> = {
+  name: 'token',
+  parse: ({ access, refresh, expiresAt, renewAt, requested, clientId, thumbprint }) =>
+    isText(access) && isText(clientId)
+      ? {
+          access,
+          clientId,
+          refresh: optionalText(refresh),
+          expiresAt: optionalTime(expiresAt),
+          renewAt: optionalTime(renewAt),
+          requested: stringsOf(requested) ?? [],
+          thumbprint: optionalText(thumbprint),
+        }
+      : undefined,
+}
+
+const keys: Kind<StoredKey> = {
+  name: 'key',
+  parse: ({ x, y, d }) => (isText(x) && isText(y) && isText(d) ? { x, y, d } : undefined),
+}
+
+const endpoints: Kind<StoredEndpoint> = {
+  name: 'endpoint',
+  parse: ({ issuer, resource, requested }) =>
+    isText(issuer) && isText(resource) ? { issuer, resource, requested: stringsOf(requested) ?? [] } : undefined,
+}
+
+const clients: Kind<StoredClient> = {
+  name: 'client',
+  parse: ({ id, secret, expiresAt, method, redirectUris }) =>
+    isText(id)
+      ? {
+          id,
+          secret: optionalText(secret),
+          expiresAt: optionalTime(expiresAt),
+          method: optionalText(method),
+          redirectUris: stringsOf(redirectUris) ?? [],
+        }
+      : undefined,
+}
+
+const flows: Kind<StoredFlow> = {
+  name: 'flow',
+  parse: ({ endpoint, issuer, resource, requested, verifier, redirectUri, client, expiresAt }) => {
+    const parsed = isObject(client) ? clients.parse(client) : undefined
+    return isText(endpoint) &&
+      isText(issuer) &&
+      isText(resource) &&
+      isText(verifier) &&
+      isText(redirectUri) &&
+      typeof expiresAt === 'number' &&
+      parsed !== undefined
+      ? {
+          endpoint,
+          issuer,
+          resource,
+          requested: stringsOf(requested) ?? [],
+          verifier,
+          redirectUri,
+          client: parsed,
+          expiresAt,
+        }
+      : undefined
+  },
+}
+
+/** The records of one kind in a store. */
+export interface Records<T> {
+  readonly key: (...parts: string[]) => string
+  read(key: string): Promise<T | undefined>
+  write(key: string, value: T): Promise<void>
+  remove(key: string): Promise<void>
+}
+
+/** Records that the client keeps, by kind. */
+export interface AuthRecords {
+  readonly store: AuthStore
+  readonly tokens: Records<StoredToken>
+  readonly endpoints: Records<StoredEndpoint>
+  readonly clients: Records<StoredClient>
+  readonly flows: Records<StoredFlow>
+  readonly keys: Records<StoredKey>
+}
+
+/** Opens a store. A record that cannot be read counts as none: the worst that follows is a login. */
+export function openRecords(store: AuthStore): AuthRecords {
+  const records = <T>({ name, parse }: Kind<T>): Records<T> => ({
+    // Encoded, so that no part can hold what separates the parts.
+    key: (...parts) => [name, ...parts.map(encodeURIComponent)].join(' '),
+    read: async (key) => {
+      const fields = parseObject(await store.get(key))
+      return fields === undefined ? undefined : parse(fields)
+    },
+    write: (key, value) => store.set(key, JSON.stringify(value)),
+    remove: (key) => store.delete(key),
+  })
+  return {
+    store,
+    tokens: records(tokens),
+    endpoints: records(endpoints),
+    clients: records(clients),
+    flows: records(flows),
+    keys: records(keys),
+  }
+}
+
+function parseObject(text: string | undefined): UnknownObject | undefined {
+  try {
+    const value: unknown = text === undefined ? undefined : JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

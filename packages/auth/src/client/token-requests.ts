@@ -1,0 +1,182 @@
+import * as oauth from 'oauth4webapi'
+import { AuthError, quoted } from './auth-error.ts'
+import {
+  rejection,
+  requestOptions,
+  sendForm,
+  type SendForm,
+  type ServerClient,
+  type ServerLink,
+} from './server-requests.ts'
+import type { StoredToken } from './stored.ts'
+
+/** Tokens that a token endpoint granted. */
+export interface Grant {
+  readonly access: string
+  readonly refresh: string | undefined
+  readonly expiresInMs: number | undefined
+  /** The thumbprint of the key that the access token is bound to. */
+  readonly thumbprint: string | undefined
+}
+
+const soonMs = 30_000
+
+/** The part of a stored token that its grant says. */
+export function tokenOf(grant: Grant, now: number): Omit<StoredToken, 'requested' | 'clientId'> {
+  const { access, refresh, thumbprint } = grant
+  return { access, refresh, thumbprint, ...lifeOf(grant, now) }
+}
+
+/** The end of what was granted, and the time to renew it, in milliseconds since 1970; nothing when the server did not say. */
+function lifeOf({ expiresInMs: life }: Grant, now: number): Pick<StoredToken, 'expiresAt' | 'renewAt'> {
+  if (life === undefined) return { expiresAt: undefined, renewAt: undefined }
+  // A token that lives for less than a minute is good for half of that.
+  return { expiresAt: now + life, renewAt: now + Math.max(life - soonMs, life / 2) }
+}
+
+/** Parameters with which an authorization code is exchanged. */
+export interface CodeExchange extends ServerClient {
+  /** The response, its state and issuer checked. */
+  readonly params: URLSearchParams
+  readonly redirectUri: string
+  readonly verifier: string
+  readonly resource: string | undefined
+}
+
+/** Exchanges an authorization code for tokens (RFC 6749, section 4.1.3). */
+export function exchangeCode(link: ServerLink, exchange: CodeExchange): Promise<Grant> {
+  const { server } = link
+  const { client, auth, params, redirectUri, verifier, resource } = exchange
+  const options = { ...requestOptions(link, sendWithProof), additionalParameters: resourceOf(resource) }
+  return granted(link, async () => {
+    const response = await oauth.authorizationCodeGrantRequest(
+      server,
+      client,
+      auth,
+      params,
+      redirectUri,
+      verifier,
+      options,
+    )
+    return oauth.processAuthorizationCodeResponse(server, client, response)
+  })
+}
+
+/** Asks for new tokens with a refresh token (RFC 6749, section 6). */
+export function refreshGrant(
+  link: ServerLink,
+  { client, auth }: ServerClient,
+  params: { readonly refresh: string; readonly resource: string | undefined },
+): Promise<Grant> {
+  const { server } = link
+  const options = { ...requestOptions(link, sendWithProof), additionalParameters: resourceOf(params.resource) }
+  return granted(link, async () => {
+    const response = await oauth.refreshTokenGrantRequest(server, client, auth, params.refresh, options)
+    return oauth.processRefreshTokenResponse(server, client, response)
+  })
+}
+
+/** Parameters of a grant without an authorization response. */
+export interface GrantRequest {
+  readonly type: string
+  readonly fields: Readonly<Record<string, string>>
+}
+
+/** Asks for a token with another grant (RFC 6749, sections 4.4 and 4.5). */
+export function requestGrant(
+  link: ServerLink,
+  { client, auth }: ServerClient,
+  { type, fields }: GrantRequest,
+): Promise<Grant> {
+  const { server } = link
+  return granted(link, async () => {
+    const response = await oauth.genericTokenEndpointRequest(
+      server,
+      client,
+      auth,
+      type,
+      fields,
+      requestOptions(link, sendWithProof),
+    )
+    return oauth.processGenericTokenEndpointResponse(server, client, response)
+  })
+}
+
+/** Exchanges a token for one of the type that `fields` asks for (RFC 8693), which is no access token. */
+export async function exchangeToken(
+  link: ServerLink,
+  { client, auth }: ServerClient,
+  fields: Readonly<Record<string, string>>,
+): Promise<string> {
+  const { server } = link
+  const type = 'urn:ietf:params:oauth:grant-type:token-exchange'
+  const grant = await granted(link, async () => {
+    const response = await oauth.genericTokenEndpointRequest(
+      server,
+      client,
+      auth,
+      type,
+      fields,
+      requestOptions(link, sendWithProof),
+    )
+    // RFC 8693, section 2.2.1: the type of what is no access token is N_A.
+    const recognizedTokenTypes = { n_a: () => {} }
+    const result = await oauth.processGenericTokenEndpointResponse(server, client, response, { recognizedTokenTypes })
+    if (result['issued_token_type'] === fields['requested_token_type']) return result
+    throw new Error('the token is not of the type that was asked for')
+  })
+  return grant.access
+}
+
+function resourceOf(resource: string | undefined): Record<string, string> {
+  return resource === undefined ? {} : { resource }
+}
+
+/** Sends a request for a token and returns what was granted. Throws {@link AuthError} `token_rejected`. */
+async function granted(link: ServerLink, run: () => Promise<oauth.TokenEndpointResponse>): Promise<Grant> {
+  try {
+    const response = await withNonce(link, run)
+    const { access_token: access, refresh_token: refresh, expires_in: seconds } = response
+    // RFC 6750, section 2.1: anything else could not be sent in a header.
+    if (!/^[\x21-\x7e]+$/.test(access)) throw new Error('the access token is no token')
+    const thumbprint = await boundTo(link, response.token_type)
+    return { access, refresh, thumbprint, expiresInMs: seconds === undefined ? undefined : seconds * 1000 }
+  } catch (error) {
+    throw await rejection(error, link.server.issuer)
+  }
+}
+
+/** Runs a request once more when the server gave the nonce that its proof has to have (RFC 9449, section 8). */
+async function withNonce<T>({ server, dpop }: ServerLink, run: () => Promise<T>): Promise<T> {
+  const { token_endpoint: endpoint } = server
+  if (dpop === undefined || endpoint === undefined) return run()
+  const url = new URL(endpoint)
+  const sent = dpop.nonceOf('authorization', url)
+  try {
+    return await run()
+  } catch (error) {
+    if (!oauth.isDPoPNonceError(error) || dpop.nonceOf('authorization', url) === sent) throw error
+    return run()
+  }
+}
+
+async function boundTo({ server, dpop }: ServerLink, type: string): Promise<string | undefined> {
+  if (type === 'dpop') {
+    if (dpop === undefined) throw new Error('the access token is bound to a key that is not known here')
+    return dpop.thumbprint()
+  }
+  if (!dpop?.isRequired) return undefined
+  const message = `The authorization server ${quoted(server.issuer)} issued a token that is not bound to the key`
+  throw new AuthError('dpop_unsupported', message, { issuer: server.issuer })
+}
+
+/** Sends a form to the token endpoint, with a proof of its own where tokens are bound to a key. */
+const sendWithProof: SendForm = async (link, address, request) => {
+  const { dpop } = link
+  if (dpop === undefined) return sendForm(link, address, request)
+  const url = new URL(address)
+  const proof = await dpop.proof({ from: 'authorization', url, method: request.method })
+  const response = await sendForm(link, address, { ...request, headers: { ...request.headers, dpop: proof } })
+  dpop.takeNonce('authorization', url, response.headers.get('dpop-nonce'))
+  return response
+}

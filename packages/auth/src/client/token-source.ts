@@ -1,0 +1,129 @@
+import type { AuthorizationServer } from 'oauth4webapi'
+import { type AuthError, isAuthError } from './auth-error.ts'
+import type { FetchFunction } from './bounded-fetch.ts'
+import type { ServerClient, ServerLink } from './server-requests.ts'
+import { withLock } from './store.ts'
+import type { AuthRecords, StoredToken } from './stored.ts'
+import { refreshGrant, tokenOf } from './token-requests.ts'
+
+/** The purpose for which a token is needed. */
+export interface Need {
+  readonly endpoint: URL
+  readonly link: ServerLink & { readonly sendsResource: boolean }
+  /** As the metadata of the resource has it. */
+  readonly resource: string
+  readonly scopes: readonly string[]
+}
+
+/** Obtains a new token. It is all that differs between a person, a machine, a workload and an enterprise. */
+export type ObtainToken = (need: Need) => Promise<StoredToken>
+
+/** Sources of a valid token. */
+export interface TokenSource {
+  readonly records: AuthRecords
+  readonly fetch: FetchFunction
+  readonly now: () => number
+  readonly obtain: ObtainToken
+  /** Returns the client that a token was issued to, when it can still authenticate. */
+  client(server: AuthorizationServer, id: string): Promise<ServerClient | undefined>
+  /** True for a stored token that is this client's to use. */
+  isUsable(token: StoredToken): Promise<boolean>
+}
+
+/** A request for a token, and what is known of those that will not do. */
+export interface TokenRequest extends Need {
+  /** The access token that the server refused. */
+  readonly refused?: string | undefined
+  /** The scopes that have to have been asked for. */
+  readonly demanded: readonly string[]
+  /** True when a refresh can help: it brings no scopes, and a token that was just refreshed is not refused for its age. */
+  readonly canRefresh: boolean
+  /** Asked before a new authorization; `false` when there were enough of them. */
+  readonly canObtain: () => boolean
+}
+
+/** A token, and how it was come by. */
+export interface Obtained {
+  readonly token: StoredToken
+  readonly by: 'store' | 'refresh' | 'authorization'
+}
+
+/** True when a token has ended, or would end before an answer could come. */
+export function endsSoon({ renewAt }: StoredToken, now: number): boolean {
+  return renewAt !== undefined && renewAt <= now
+}
+
+/**
+ * Returns a token that will do: the one that another process stored meanwhile, a refreshed one, or a new one. Runs alone
+ * for its issuer and resource, so that a refresh token that rotates is used once. `undefined` when there is none without
+ * a new authorization, and that is not wanted.
+ */
+export function tokenFor(source: TokenSource, request: TokenRequest): Promise<Obtained | undefined> {
+  const { records } = source
+  const key = records.tokens.key(request.link.server.issuer, request.resource)
+  return withLock(records.store, key, async () => {
+    const found = await records.tokens.read(key)
+    const stored = found && (await source.isUsable(found)) ? found : undefined
+    return (stored && (await withoutPerson(source, request, stored))) ?? obtainNew(source, request, stored)
+  })
+}
+
+/** Returns what can be had without a new authorization: the stored token, or a refreshed one. */
+async function withoutPerson(
+  source: TokenSource,
+  request: TokenRequest,
+  stored: StoredToken,
+): Promise<Obtained | undefined> {
+  if (!request.demanded.every((scope) => stored.requested.includes(scope))) return undefined
+  if (stored.access !== request.refused && !endsSoon(stored, source.now())) return { token: stored, by: 'store' }
+  return request.canRefresh && stored.refresh !== undefined ? refresh(source, request, stored) : undefined
+}
+
+async function obtainNew(
+  source: TokenSource,
+  request: TokenRequest,
+  stored: StoredToken | undefined,
+): Promise<Obtained | undefined> {
+  if (!request.canObtain()) return undefined
+  const { records } = source
+  // basic/authorization, step-up flow: what was asked for before stays.
+  const scopes = [...new Set([...(stored?.requested ?? []), ...request.scopes])]
+  const token = await source.obtain({ ...request, scopes })
+  await records.tokens.write(records.tokens.key(request.link.server.issuer, request.resource), token)
+  return { token, by: 'authorization' }
+}
+
+async function refresh(source: TokenSource, request: TokenRequest, stored: StoredToken): Promise<Obtained | undefined> {
+  const { link, resource } = request
+  const client = await source.client(link.server, stored.clientId)
+  if (client === undefined) return undefined
+  try {
+    const params = { refresh: stored.refresh ?? '', resource: link.sendsResource ? resource : undefined }
+    const grant = await refreshGrant(link, client, params)
+    const { requested, clientId } = stored
+    const token = { ...tokenOf(grant, source.now()), refresh: grant.refresh ?? stored.refresh, requested, clientId }
+    await source.records.tokens.write(source.records.tokens.key(link.server.issuer, resource), token)
+    return { token, by: 'refresh' }
+  } catch (error) {
+    if (!isAuthError(error) || error.code !== 'token_rejected' || isTemporary(error)) throw error
+    return error.error === 'invalid_grant' ? afterInvalidGrant(source, request, stored) : undefined
+  }
+}
+
+/** Forgets a refresh token that is good no longer, unless another process has stored a newer one meanwhile. */
+async function afterInvalidGrant(
+  { records }: TokenSource,
+  { link, resource }: TokenRequest,
+  stored: StoredToken,
+): Promise<Obtained | undefined> {
+  const key = records.tokens.key(link.server.issuer, resource)
+  const other = await records.tokens.read(key)
+  if (other !== undefined && other.refresh !== stored.refresh) return { token: other, by: 'store' }
+  await records.tokens.write(key, { ...stored, refresh: undefined })
+  return undefined
+}
+
+// The codes are not of RFC 6749, section 5.2; servers send them. Without a code nothing is known of the token.
+function isTemporary({ error }: AuthError): boolean {
+  return error === undefined || error === 'server_error' || error === 'temporarily_unavailable' || error === 'slow_down'
+}

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { scriptedServer } from '../testing/http-script.ts'
+import { call, createWorld, failure, served } from '../testing/world.ts'
+import { authErrorOf, isAuthError } from './auth-error.ts'
+import { authorizedFetch } from './authorized-fetch.ts'
+import { pageRedirect } from './page-redirect.ts'
+import { memoryStore, type WebStorage, webStorageStore } from './store.ts'
+
+describe('A page', () => {
+  test('leaves for the login, and goes on after the return with what it kept', async () => {
+    await using w = await createWorld()
+    const values = new Map<string, string>()
+    const storage: WebStorage = {
+      getItem: (key) => values.get(key) ?? null,
+      setItem: (key, value) => void values.set(key, value),
+      removeItem: (key) => void values.delete(key),
+    }
+    const left: URL[] = []
+    const open = (): ReturnType<typeof w.login> =>
+      w.login({
+        redirect: pageRedirect({ uri: 'https://app.example.com/', assign: (url) => void left.push(url) }),
+        store: webStorageStore(storage),
+      })
+    expect(await failure(call(w.resource.url, open()))).toMatchObject({ code: 'authorization_needed', url: left[0] })
+    const registration = w.as.received.find(({ path }) => path === '/register')
+    expect(JSON.parse(registration?.body ?? '')).toMatchObject({ application_type: 'web' })
+    const response = await fetch(left[0] ?? '', { redirect: 'manual' })
+    // The page was loaded anew.
+    const auth = open()
+    expect(await auth.finish(response.headers.get('location') ?? '')).toEqual({ url: w.resource.url })
+    expect(await call(w.resource.url, open())).toMatchObject(served)
+    expect([left.length, [...values.keys()].some((key) => key.includes('flow'))]).toEqual([1, false])
+  })
+
+  test('may lock over tabs', async () => {
+    const asked: string[] = []
+    const store = webStorageStore(
+      { getItem: () => null, setItem: () => {}, removeItem: () => {} },
+      {
+        request: (name, run) => {
+          asked.push(name)
+          return run()
+        },
+      },
+    )
+    expect(await store.lock?.('a', async () => 7)).toBe(7)
+    expect(asked).toEqual(['mcp-auth a'])
+  })
+})
+
+describe('authorizedFetch', () => {
+  test('logs in where it has to, and sends the token of the endpoint', async () => {
+    await using w = await createWorld()
+    const auth = w.login()
+    await call(w.resource.url, auth)
+    w.resource.routes.set('/files/1', ({ headers, body }) => ({ body: { token: headers.authorization, body } }))
+    const fetch = authorizedFetch(auth, { endpoint: w.resource.url })
+    const answer = await fetch(`${w.resource.origin}/files/1`, { method: 'PUT', body: 'text' })
+    expect(await answer.json()).toEqual({ token: expect.stringMatching(/^Bearer access-/), body: 'text' })
+    expect(w.browser.visited).toHaveLength(1)
+  })
+
+  test('sends a request again after 401', async () => {
+    await using w = await createWorld()
+    const auth = w.login()
+    const body = JSON.stringify({ id: 1, params: { name: 'greet' } })
+    const answer = await authorizedFetch(auth)(w.resource.url, { method: 'POST', body })
+    expect([answer.status, w.resource.count('/mcp')]).toEqual([200, 2])
+  })
+
+  test('sends nothing to another origin than the endpoint’s, and follows no redirect', async () => {
+    await using w = await createWorld()
+    await using other = await scriptedServer()
+    const fetch = authorizedFetch(w.login(), { endpoint: w.resource.url })
+    await expect(fetch(`${other.origin}/x`)).rejects.toThrow(TypeError)
+    w.resource.routes.set('/moved', () => ({ status: 307, headers: { location: `${other.origin}/x` } }))
+    expect((await fetch(`${w.resource.origin}/moved`)).status).toBe(307)
+    expect(other.received).toHaveLength(0)
+  })
+
+  test('refuses a body that it could not send again', async () => {
+    await using w = await createWorld()
+    const body = new ReadableStream()
+    await expect(authorizedFetch(w.login())(w.resource.url, { method: 'POST', body })).rejects.toThrow(TypeError)
+  })
+})
+
+test('The error of a login is found behind the error of a call', async () => {
+  const error = await failure(Promise.reject(new Error('call', { cause: new Error('inner') })))
+  expect([isAuthError(error), authErrorOf(error)]).toEqual([false, undefined])
+})
+
+test('A record that cannot be read counts as none', async () => {
+  await using w = await createWorld()
+  const inner = memoryStore()
+  const keys: string[] = []
+  const store = { ...inner, set: (key: string, value: string) => (keys.push(key), inner.set(key, value)) }
+  await call(w.resource.url, w.login({ store }))
+  for (const broken of ['', 'null', '[]', '{"access":7}', '{"issuer":"x"}', '{{']) {
+    for (const key of keys) await inner.set(key, broken)
+    expect(await call(w.resource.url, w.login({ store }))).toMatchObject(served)
+  }
+})

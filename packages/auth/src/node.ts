@@ -1,0 +1,4 @@
+export { fileStore, type FileStoreOptions } from './node/file-store.ts'
+export { guardedFetch, type GuardedFetchOptions } from './node/guarded-fetch.ts'
+export { loopbackRedirect, type LoopbackRedirectOptions } from './node/loopback-redirect.ts'
+export { openBrowser } from './node/open-browser.ts'

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { open, readFile, rm, stat, utimes } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const staleMs = 30_000
+const touchMs = 5000
+const pollMs = 50
+
+/** The holder of a lock, as it stands in the file. */
+interface Owner {
+  readonly id: string
+  readonly pid: number
+  readonly host: string
+}
+
+/**
+ * Runs alone among the processes that share a file system. The lock is a file that its owner touches while it runs; one
+ * that nobody touches for 30 seconds, or whose process has ended, is taken over.
+ */
+export async function withFileLock<T>(path: string, run: () => Promise<T>): Promise<T> {
+  const owner: Owner = { id: randomUUID(), pid: process.pid, host: hostname() }
+  while (!(await create(path, owner))) {
+    await removeStale(path)
+    await sleep(pollMs * (0.5 + Math.random()))
+  }
+  const touch = setInterval(() => {
+    const now = new Date()
+    utimes(path, now, now).catch(() => undefined)
+  }, touchMs)
+  touch.unref()
+  try {
+    return await run()
+  } finally {
+    clearInterval(touch)
+    // Whoever stood still for too long may have lost it to another.
+    if ((await ownerOf(path))?.id === owner.id) await rm(path, { force: true })
+  }
+}
+
+async function create(path: string, owner: Owner): Promise<boolean> {
+  try {
+    const file = await open(path, 'wx', 0o600)
+    await file.writeFile(JSON.stringify(owner))
+    await file.close()
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** Removes a lock whose owner is gone. One process at a time, so that none removes the lock that another has just made. */
+async function removeStale(path: string): Promise<void> {
+  if (!(await isStale(path))) return
+  const guard = `${path}.stale`
+  const remover: Owner = { id: randomUUID(), pid: process.pid, host: hostname() }
+  if (!(await create(guard, remover))) {
+    if (await isStale(guard)) await rm(guard, { force: true })
+    return
+  }
+  try {
+    if (await isStale(path)) await rm(path, { force: true })
+  } finally {
+    await rm(guard, { force: true })
+  }
+}
+
+async function isStale(path: string): Promise<boolean> {
+  const age = await ageOf(path)
+  if (age === undefined) return false
+  if (age > staleMs) return true
+  const owner = await ownerOf(path)
+  return owner !== undefined && owner.host === hostname() && !isRunning(owner.pid)
+}
+
+async function ageOf(path: string): Promise<number | undefined> {
+  const found = await stat(path).catch(() => undefined)
+  return found === undefined ? undefined : Date.now() - found.mtimeMs
+}
+
+async function ownerOf(path: string): Promise<Owner | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
+    return isOwner(value) ? value : undefined
+  } catch {
+    // It is gone, or its owner has not written its name yet.
+    return undefined
+  }
+}
+
+function isOwner(value: unknown): value is Owner {
+  if (typeof value !== 'object' || value === null) return false
+  return 'id' in value && 'host' in value && 'pid' in value && typeof value.pid === 'number'
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // Another user's process may not be signalled, and is there.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}

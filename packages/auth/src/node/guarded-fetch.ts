@@ -1,0 +1,91 @@
+import { lookup } from 'node:dns'
+import { request as sendHttps } from 'node:https'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { Readable } from 'node:stream'
+import type { FetchFunction } from '../client/bounded-fetch.ts'
+
+/** Addresses that the guard allows in addition. */
+export interface GuardedFetchOptions {
+  /** Hosts that may have an address of a private network. */
+  readonly allow?: readonly string[] | undefined
+}
+
+/**
+ * Returns a `fetch` for hosts that log in at servers which strangers name: https alone, and no address of this machine or
+ * of a private network, looked at after the name was resolved. Requests reject for those. Pass it as `fetch` of `oauth`.
+ */
+export function guardedFetch({ allow = [] }: GuardedFetchOptions = {}): FetchFunction {
+  return async (address, { method = 'GET', headers, body, signal }) => {
+    const url = new URL(address)
+    if (url.protocol !== 'https:') throw new TypeError(`Only https is allowed, not ${url.protocol}`)
+    const isAllowed = allow.includes(url.hostname)
+    if (!isAllowed && isPrivate(url.hostname.replace(/^\[|\]$/g, ''))) throw privateAddress(url.hostname)
+    const text = body === undefined || body === null ? undefined : await new Response(body).text()
+    return new Promise((resolve, reject) => {
+      const request = sendHttps(url, {
+        method,
+        headers: Object.fromEntries(new Headers(headers)),
+        // The connection goes to the address that was looked at, so that a name cannot change between the two.
+        ...(isAllowed ? {} : { lookup: publicLookup }),
+        ...(signal ? { signal } : {}),
+      })
+      request.once('error', reject)
+      request.once('response', (incoming) => {
+        const { statusCode: status = 502, headersDistinct } = incoming
+        const pairs = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+          values.map((value): [string, string] => [name, value]),
+        )
+        const hasBody = status !== 204 && status !== 205 && status !== 304
+        if (!hasBody) incoming.resume()
+        const stream = hasBody ? ReadableStream.from<Uint8Array>(Readable.from(incoming)) : null
+        resolve(new Response(stream, { status, headers: pairs }))
+      })
+      request.end(text)
+    })
+  }
+}
+
+const publicLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    const refused = addresses?.find(({ address }) => isPrivate(address))
+    if (error !== null) callback(error, '')
+    else if (refused !== undefined) callback(privateAddress(hostname), '')
+    else if (options.all === true) callback(null, addresses)
+    else callback(null, addresses[0]?.address ?? '', addresses[0]?.family)
+  })
+}
+
+function privateAddress(host: string): Error {
+  return new TypeError(`${host} has an address of this machine or of a private network`)
+}
+
+const blocked = new BlockList()
+// RFC 6890 and its successors: what is not reachable from everywhere.
+for (const [network, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 3],
+] as const) {
+  blocked.addSubnet(network, prefix, 'ipv4')
+}
+for (const [network, prefix] of [
+  ['::', 127],
+  ['64:ff9b::', 96],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['ff00::', 8],
+] as const) {
+  blocked.addSubnet(network, prefix, 'ipv6')
+}
+
+function isPrivate(address: string): boolean {
+  const family = isIP(address)
+  return family !== 0 && blocked.check(address, family === 6 ? 'ipv6' : 'ipv4')
+}

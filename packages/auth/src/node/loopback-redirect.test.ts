@@ -1,0 +1,100 @@
+import { createServer } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { call, createWorld, failure, served } from '../testing/world.ts'
+import { loopbackRedirect } from './loopback-redirect.ts'
+
+const quiet = { show: () => {} }
+/** A browser: it follows redirects, down to the page that it shows. */
+const browse = async (url: URL): Promise<void> => {
+  const response = await fetch(url)
+  expect(await response.text()).toContain('You can close this page')
+}
+
+describe('A login through the loopback address', () => {
+  test('takes a free port, and registers the address without it [AUS-009 AUS-017 AUE-029]', async () => {
+    await using w = await createWorld()
+    const shown: URL[] = []
+    const redirect = loopbackRedirect({ open: (url) => void browse(url), show: (url) => void shown.push(url) })
+    const auth = w.login({ redirect })
+    expect(await call(w.resource.url, auth)).toMatchObject(served)
+    const uri = new URL(shown[0]?.searchParams.get('redirect_uri') ?? '')
+    expect([uri.hostname, uri.pathname, uri.port === '']).toEqual(['127.0.0.1', '/callback', false])
+    const registration = w.as.received.find(({ path }) => path === '/register')
+    expect(JSON.parse(registration?.body ?? '')).toMatchObject({ redirect_uris: ['http://127.0.0.1/callback'] })
+    // The listener is gone.
+    await expect(fetch(uri)).rejects.toThrow('fetch failed')
+    await auth.logout(w.resource.url)
+    expect(await call(w.resource.url, auth)).toMatchObject(served)
+    expect(w.as.count('/register')).toBe(1)
+  })
+
+  test('takes the first free port of those that are registered', async () => {
+    await using w = await createWorld()
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    const free = createServer()
+    await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve))
+    const ports = [taken, free].map((server) => {
+      const at = server.address()
+      return typeof at === 'object' && at !== null ? at.port : 0
+    })
+    await new Promise((resolve) => free.close(resolve))
+    const shown: URL[] = []
+    const redirect = loopbackRedirect({ ports, open: (url) => void browse(url), show: (url) => void shown.push(url) })
+    await call(w.resource.url, w.login({ redirect }))
+    expect(shown[0]?.searchParams.get('redirect_uri')).toBe(`http://127.0.0.1:${ports[1]}/callback`)
+    await new Promise((resolve) => taken.close(resolve))
+  })
+
+  test('is not ended by other requests to its port: another state, path, host or verb [AUS-019 AUE-029]', async () => {
+    await using w = await createWorld()
+    const statuses: number[] = []
+    const open = async (url: URL): Promise<void> => {
+      const response = await fetch(url, { redirect: 'manual' })
+      const answer = new URL(response.headers.get('location') ?? '')
+      const forged = new URL(answer)
+      forged.searchParams.set('state', 'forged')
+      const elsewhere = new URL(answer)
+      elsewhere.pathname = '/'
+      const named = new URL(answer)
+      named.hostname = 'localhost'
+      const others: [URL, RequestInit][] = [
+        [forged, {}],
+        [elsewhere, {}],
+        [answer, { method: 'POST' }],
+        [named, {}],
+      ]
+      for (const [address, request] of others) statuses.push((await fetch(address, request)).status)
+      statuses.push((await fetch(answer)).status)
+    }
+    expect(await call(w.resource.url, w.login({ redirect: loopbackRedirect({ ...quiet, open }) }))).toMatchObject(
+      served,
+    )
+    expect(statuses).toEqual([404, 404, 404, 404, 200])
+  })
+
+  test('works where no browser opens: the person has the address', async () => {
+    await using w = await createWorld()
+    const redirect = loopbackRedirect({
+      show: (url) => void browse(url),
+      open: () => Promise.reject(new Error('no browser')),
+    })
+    expect(await call(w.resource.url, w.login({ redirect }))).toMatchObject(served)
+  })
+
+  test('ends with an error when its program gives up, and the port is free again', async () => {
+    await using w = await createWorld()
+    const controller = new AbortController()
+    let uri = ''
+    const redirect = loopbackRedirect({
+      ...quiet,
+      open: (url) => {
+        uri = url.searchParams.get('redirect_uri') ?? ''
+        controller.abort()
+      },
+    })
+    const login = w.login({ redirect }).login(w.resource.url, { signal: controller.signal })
+    expect(await failure(login)).toMatchObject({ code: 'login_ended' })
+    await expect(fetch(uri)).rejects.toThrow('fetch failed')
+  })
+})

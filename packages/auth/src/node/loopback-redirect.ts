@@ -1,0 +1,119 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { OpenRedirect, Redirect } from '../client/code-flow.ts'
+import { openBrowser } from './open-browser.ts'
+
+/** Options of a login by a program on a person's machine. */
+export interface LoopbackRedirectOptions {
+  /**
+   * Ports to listen on, the first that is free. Default: any free port, which authorization servers have to allow
+   * (RFC 8252, section 7.3); name some for servers that compare addresses exactly.
+   */
+  readonly ports?: readonly number[] | undefined
+  /** The path that the answer comes to. Default `/callback`. */
+  readonly path?: string | undefined
+  /** Opens the address in a browser. Default {@link openBrowser}. */
+  readonly open?: ((url: URL) => void | Promise<void>) | undefined
+  /** Shows the address, for a machine without a browser. Default: a line on standard error. */
+  readonly show?: ((url: URL) => void) | undefined
+}
+
+const address = '127.0.0.1'
+
+/** Receives the answer of a login on the loopback address of this machine (RFC 8252): one answer, then it closes. */
+export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirect {
+  const { ports = [], path = '/callback', open = openBrowser, show = print } = options
+  return {
+    applicationType: 'native',
+    open: async (signal): Promise<OpenRedirect> => {
+      signal.throwIfAborted()
+      const server = createServer({ maxHeaderSize: 16_384, requestTimeout: 10_000 })
+      const port = await listen(server, ports)
+      const uris = ports.map((one) => `http://${address}:${one}${path}`)
+      return {
+        uri: `http://${address}:${port}${path}`,
+        registered: uris.length > 0 ? uris : [`http://${address}${path}`],
+        visit: async (url, state) => {
+          const answer = answerOf(server, { port, path, state, signal })
+          show(url)
+          // Without a browser the person has the address.
+          await Promise.resolve(open(url)).catch(() => undefined)
+          return answer
+        },
+        close: async () => {
+          server.closeAllConnections()
+          await new Promise<void>((resolve) => server.close(() => resolve()))
+        },
+      }
+    },
+  }
+}
+
+function print(url: URL): void {
+  process.stderr.write(`To log in, visit ${url.href}\n`)
+}
+
+async function listen(server: Server, ports: readonly number[]): Promise<number> {
+  let failure: unknown
+  for (const port of ports.length > 0 ? ports : [0]) {
+    try {
+      return await listenOn(server, port)
+    } catch (error) {
+      failure = error
+    }
+  }
+  throw failure
+}
+
+function listenOn(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, address, () => {
+      server.off('error', reject)
+      const at = server.address()
+      resolve(typeof at === 'object' && at !== null ? at.port : port)
+    })
+  })
+}
+
+interface Awaited {
+  readonly port: number
+  readonly path: string
+  readonly state: string
+  readonly signal: AbortSignal
+}
+
+/** Waits for the answer with the state of this login. Requests of other pages on this machine end nothing. */
+function answerOf(server: Server, awaited: Awaited): Promise<URL> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(awaited.signal.reason)
+    if (awaited.signal.aborted) return stop()
+    awaited.signal.addEventListener('abort', stop, { once: true })
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      const url = answerIn(request, awaited)
+      if (url === undefined) return respond(response, 404, 'There is nothing here.')
+      awaited.signal.removeEventListener('abort', stop)
+      respond(response, 200, 'The answer has arrived. You can close this page and go back to the program.')
+      // The listener closes with the login: the person sees the page first.
+      response.once('close', () => resolve(url))
+    })
+  })
+}
+
+function answerIn({ method, headers, url = '' }: IncomingMessage, awaited: Awaited): URL | undefined {
+  const host = `${address}:${awaited.port}`
+  if (method !== 'GET' || headers.host !== host || !url.startsWith('/')) return undefined
+  const answer = new URL(`http://${host}${url}`)
+  const isOurs = answer.pathname === awaited.path && answer.searchParams.get('state') === awaited.state
+  return isOurs ? answer : undefined
+}
+
+function respond(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': "default-src 'none'",
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-store',
+    connection: 'close',
+  })
+  response.end(`<!doctype html><meta charset="utf-8"><title>Login</title><p>${text}</p>\n`)
+}

@@ -1,0 +1,102 @@
+import type { Principal } from '@x/schema'
+import { type Binding, type BindingRules, bindingOf, checkBinding, isFree } from './binding.ts'
+import type { Challenges, HttpErrorResponse } from './challenge.ts'
+import { type AccessToken, type HttpRequestHead, readCredentials } from './credentials.ts'
+import type { Issuer } from './issuers.ts'
+import { freezePrincipal, type ToPrincipal } from './principal.ts'
+import { expandScopes, type Scopes } from './scopes.ts'
+import { digestOf, type TokenCache } from './token-cache.ts'
+import { isTokenError, TokenError } from './token-error.ts'
+
+/** The principal, or the answer that rejects the request. */
+export type Identity = Principal | HttpErrorResponse
+
+/** Settings of authentication, and its caches. */
+export interface AuthenticationState extends BindingRules {
+  /** The answers, by the scheme with which a request came. */
+  readonly challenges: { readonly bearer: Challenges; readonly dpop: Challenges }
+  readonly issuerOf: (token: string) => Issuer
+  readonly verified: TokenCache<VerifiedToken>
+  /** The tokens that are being verified, so that each is verified once. */
+  readonly running: Map<string, Promise<VerifiedToken>>
+  readonly scopes: Scopes
+  readonly implies: ReadonlyMap<string, Scopes>
+  readonly toPrincipal: ToPrincipal
+  readonly now: () => number
+  readonly onError: (error: unknown) => void
+}
+
+/** A token that its issuer stands for. */
+export interface VerifiedToken {
+  readonly identity: Identity
+  readonly binding: Binding | undefined
+}
+
+/** One request: its credentials, what is known of its token, otherwise its verification, and whom the token is bound to. */
+export function authenticate(request: HttpRequestHead, state: AuthenticationState): Identity | Promise<Identity> {
+  const credentials = readCredentials(request)
+  if (credentials === undefined) return mainChallenges(state).missing
+  if (typeof credentials === 'string') {
+    state.onError(new TokenError('invalid_request', credentials))
+    return mainChallenges(state).malformed
+  }
+  const digest = digestOf(credentials.token)
+  const known = typeof digest === 'string' ? state.verified.get(digest, state.now()) : undefined
+  if (known !== undefined && isFree(known.binding, credentials, state)) return known.identity
+  return identify(credentials, { request, digest, known }, state)
+}
+
+/** The answers to requests that named no scheme. */
+export function mainChallenges({ challenges, proofRequired }: AuthenticationState): Challenges {
+  return proofRequired ? challenges.dpop : challenges.bearer
+}
+
+interface Sent {
+  readonly request: HttpRequestHead
+  readonly digest: string | Promise<string>
+  readonly known: VerifiedToken | undefined
+}
+
+async function identify(credentials: AccessToken, sent: Sent, state: AuthenticationState): Promise<Identity> {
+  const challenges = state.challenges[credentials.scheme]
+  try {
+    const { identity, binding } = sent.known ?? (await verifyOnce(credentials.token, await sent.digest, state))
+    if (isFree(binding, credentials, state)) return identity
+    const nonce = await checkBinding(credentials, { request: sent.request, binding }, state)
+    return nonce === undefined ? identity : challenges.useNonce(nonce)
+  } catch (error) {
+    // An error that is no fault of the token or of its issuer is one of the program: the transport answers it as any other.
+    if (!isTokenError(error)) throw error
+    state.onError(error)
+    if (error.code === 'issuer_unavailable') return challenges.unavailable
+    return error.code === 'invalid_proof' ? challenges.invalidProof : challenges.invalid
+  }
+}
+
+function verifyOnce(token: string, digest: string, state: AuthenticationState): VerifiedToken | Promise<VerifiedToken> {
+  const known = state.verified.get(digest, state.now()) ?? state.running.get(digest)
+  if (known !== undefined) return known
+  const verifying = verify(token, digest, state).finally(() => state.running.delete(digest))
+  state.running.set(digest, verifying)
+  return verifying
+}
+
+async function verify(token: string, digest: string, state: AuthenticationState): Promise<VerifiedToken> {
+  const issuer = state.issuerOf(token)
+  const claims = await issuer.verify(token)
+  const binding = bindingOf(claims)
+  const principal = freezePrincipal(withImplied(state.toPrincipal(claims, issuer.issuer), state))
+  const { insufficient } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
+  const identity = hasScopes(principal, state.scopes) ? principal : insufficient(state.scopes)
+  const until = state.now() + issuer.keepMs
+  state.verified.set(digest, { identity, binding }, Math.min(until, principal.expiresAt ?? until))
+  return { identity, binding }
+}
+
+function withImplied(principal: Principal, { implies }: AuthenticationState): Principal {
+  return { ...principal, scopes: expandScopes(principal.scopes ?? [], implies) }
+}
+
+function hasScopes({ scopes = [] }: Principal, needed: Scopes): boolean {
+  return needed.every((scope) => scopes.includes(scope))
+}

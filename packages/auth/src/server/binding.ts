@@ -1,0 +1,75 @@
+import { isJsonObject, type JsonObject } from '@x/schema'
+import type { AccessToken, HttpRequestHead } from './credentials.ts'
+import type { ProofVerifier } from './dpop.ts'
+import { digestOf } from './token-cache.ts'
+import { TokenError } from './token-error.ts'
+
+/** The key to which a token is bound, so that nobody else can use it (RFC 7800). */
+export interface Binding {
+  /** The thumbprint of a key, of which each request brings a proof (RFC 9449). */
+  readonly jkt?: string
+  /** The digest of the certificate of the connection (RFC 8705). */
+  readonly certificate?: string
+}
+
+/** Returns the certificate, as DER, with which the client of a request authenticated to TLS. */
+export type CertificateOf = (request: HttpRequestHead) => Uint8Array<ArrayBuffer> | undefined
+
+/** Options of the check of bindings. */
+export interface BindingRules {
+  /** Undefined where tokens with a proof are not taken. */
+  readonly proofs: ProofVerifier | undefined
+  readonly proofRequired: boolean
+  readonly certificateOf: CertificateOf | undefined
+}
+
+/** Reads what a token is bound to; undefined for one that whoever has it may use. Throws a {@link TokenError} for a binding of another kind. */
+export function bindingOf({ cnf }: JsonObject): Binding | undefined {
+  if (cnf === undefined) return undefined
+  const { jkt, 'x5t#S256': certificate, ...others } = isJsonObject(cnf) ? cnf : { cnf }
+  const isKnown = Object.keys(others).length === 0 && isTextOrNone(jkt) && isTextOrNone(certificate)
+  if (!isKnown || (jkt ?? certificate) === undefined)
+    throw new TokenError('invalid_claim', 'The token is bound in a way that cannot be checked here')
+  return { ...(jkt !== undefined && { jkt }), ...(certificate !== undefined && { certificate }) }
+}
+
+function isTextOrNone(value: unknown): value is string | undefined {
+  return value === undefined || (typeof value === 'string' && value !== '')
+}
+
+/** Returns whether a request with this token needs no further check: by far the most. */
+export function isFree(
+  binding: Binding | undefined,
+  { scheme }: AccessToken,
+  { proofRequired }: BindingRules,
+): boolean {
+  return binding === undefined && scheme === 'bearer' && !proofRequired
+}
+
+/**
+ * Checks that a token came from whom it is bound to. Resolves with a nonce when the client is to make its proof anew with it; rejects
+ * with a {@link TokenError}.
+ */
+export async function checkBinding(
+  { token, scheme }: AccessToken,
+  { request, binding = {} }: { readonly request: HttpRequestHead; readonly binding: Binding | undefined },
+  { proofs, proofRequired, certificateOf }: BindingRules,
+): Promise<string | undefined> {
+  const { jkt, certificate } = binding
+  // RFC 9449, section 7.1: a bound token is no bearer token, and the other way round.
+  if ((scheme === 'dpop') !== (jkt !== undefined))
+    throw new TokenError('wrong_scheme', `The token does not belong behind the scheme ${scheme}`)
+  if (jkt === undefined && proofRequired) throw new TokenError('wrong_scheme', 'The token is bound to no key')
+  if (certificate !== undefined) await checkCertificate(certificate, certificateOf?.(request))
+  if (jkt === undefined) return undefined
+  if (proofs === undefined)
+    throw new TokenError('wrong_scheme', 'Tokens with a proof are not taken: see the option dpop')
+  return proofs.verify({ request, token, jkt })
+}
+
+async function checkCertificate(expected: string, given: Uint8Array<ArrayBuffer> | undefined): Promise<void> {
+  if (given === undefined)
+    throw new TokenError('wrong_certificate', 'The token is bound to a certificate, and the connection shows none')
+  if ((await digestOf(given)) !== expected)
+    throw new TokenError('wrong_certificate', 'The token is bound to another certificate than that of the connection')
+}

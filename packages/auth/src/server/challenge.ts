@@ -1,0 +1,92 @@
+import { proofAlgorithms } from './dpop.ts'
+import type { Scopes } from './scopes.ts'
+
+/** An HTTP answer that rejects a request; the transports take it for one. */
+export interface HttpErrorResponse {
+  readonly status: number
+  readonly message: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** The answers to requests that are not let in. */
+export interface Challenges {
+  /** There are no credentials: the challenge names no error (RFC 6750, section 3.1). */
+  readonly missing: HttpErrorResponse
+  /** Whatever is wrong with a token, the answer is the same. */
+  readonly invalid: HttpErrorResponse
+  readonly malformed: HttpErrorResponse
+  /** The proof beside a token is not good (RFC 9449, section 7.1). */
+  readonly invalidProof: HttpErrorResponse
+  /** Neither yes nor no: a 401 would send every user to the login page. */
+  readonly unavailable: HttpErrorResponse
+  /** The proof has to be made anew with this nonce (RFC 9449, section 9). */
+  useNonce(nonce: string): HttpErrorResponse
+  /** All the scopes that the operation needs, in one challenge (basic/authorization/index, scope challenge handling). */
+  insufficient(scopes: Scopes): HttpErrorResponse
+}
+
+/** Facts of the server that challenges name. */
+export interface ChallengeSettings {
+  /** Address of the metadata of the resource. */
+  readonly metadataUrl: string
+  /** Scopes that every request needs. */
+  readonly scopes: Scopes
+  /** The role of proofs: accepted beside bearer tokens, or required. */
+  readonly dpop: 'accepted' | 'required' | undefined
+}
+
+type Parameters = Readonly<Record<string, string>>
+
+/** Makes the answers once, for requests that came with this scheme. */
+export function createChallenges(settings: ChallengeSettings, scheme: 'bearer' | 'dpop'): Challenges {
+  const { metadataUrl } = settings
+  const scope = settings.scopes.join(' ')
+  const answer = (status: number, message: string, parameters: Parameters): HttpErrorResponse => {
+    const all = { ...parameters, resource_metadata: metadataUrl }
+    return { status, message, headers: { 'WWW-Authenticate': challenge(all, settings, scheme) } }
+  }
+  const invalidProof = 'Send a fresh proof for this request and this token in the DPoP header'
+  return {
+    missing: answer(401, 'Send an access token', { scope }),
+    invalid: answer(401, 'The access token is not valid here', { error: 'invalid_token', scope }),
+    malformed: answer(400, 'Send one Authorization header: "Bearer", a space and the access token', {
+      error: 'invalid_request',
+    }),
+    invalidProof: answer(401, invalidProof, { error: 'invalid_dpop_proof' }),
+    unavailable: {
+      status: 503,
+      message: 'The access token cannot be checked at present: try again',
+      headers: { 'Retry-After': '5' },
+    },
+    useNonce(nonce) {
+      const { headers, ...others } = answer(401, 'Make the proof with the nonce in DPoP-Nonce', {
+        error: 'use_dpop_nonce',
+      })
+      return { ...others, headers: { ...headers, 'DPoP-Nonce': nonce, 'Cache-Control': 'no-store' } }
+    },
+    insufficient: (needed) =>
+      answer(403, `This needs the scopes ${needed.join(' ')}`, {
+        error: 'insufficient_scope',
+        scope: needed.join(' '),
+      }),
+  }
+}
+
+// The scheme that was used says what was wrong; the other one is named where it would do as well.
+function challenge(parameters: Parameters, { dpop }: ChallengeSettings, used: 'bearer' | 'dpop'): string {
+  const bearer = `Bearer ${write(parameters)}`
+  if (dpop === undefined) return bearer
+  const algs = proofAlgorithms.join(' ')
+  if (dpop === 'accepted' && used === 'bearer') return `${bearer}, DPoP ${write({ algs })}`
+  const bound = `DPoP ${write({ ...parameters, algs })}`
+  return dpop === 'required'
+    ? bound
+    : `${bound}, Bearer ${write({ resource_metadata: parameters['resource_metadata'] ?? '' })}`
+}
+
+function write(parameters: Parameters): string {
+  return Object.entries(parameters)
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${name}="${value}"`)
+    .join(', ')
+}

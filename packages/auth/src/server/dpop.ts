@@ -1,0 +1,167 @@
+import { isJsonObject, type JsonValue } from '@x/schema'
+import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose'
+import type { HttpRequestHead } from './credentials.ts'
+import { digestOf } from './token-cache.ts'
+import { TokenError } from './token-error.ts'
+import { asymmetricAlgorithms } from './verify-jwt.ts'
+
+/** Options of the check of proofs of possession (RFC 9449). */
+export interface DpopOptions {
+  /** Takes no tokens without a proof; false by default. */
+  readonly required?: boolean | undefined
+  /**
+   * Seals the time into nonces that clients put into their proofs, so that no proof can be made ahead. A codec of `@x/state-codec`, with
+   * the same keys on every instance; without one there are no nonces.
+   */
+  readonly nonce?: NonceCodec | undefined
+  /** Remembers which proofs came, over all instances. A store of `@x/state-codec`; by default this process does. */
+  readonly used?: UsedProofs | undefined
+}
+
+/** The part of a state codec that nonces need. */
+export interface NonceCodec {
+  seal(value: JsonValue, claims: { readonly purpose: string }): Promise<string>
+  open(token: string, claims: { readonly purpose: string }): Promise<JsonValue>
+}
+
+/** The part of a state store that proofs need: answers false when a key was added before and its time is not over. */
+export interface UsedProofs {
+  add(key: string, value: string, ttlMs: number): Promise<boolean>
+}
+
+/** Values against which a proof is checked. */
+export interface ProofContext {
+  readonly request: HttpRequestHead
+  readonly token: string
+  /** The thumbprint of the key that the token is bound to. */
+  readonly jkt: string
+}
+
+/** Checks the proof of a request. */
+export interface ProofVerifier {
+  /** Resolves with a new nonce when the client is to make its proof anew with it; rejects with a {@link TokenError}. */
+  verify(context: ProofContext): Promise<string | undefined>
+}
+
+/** Dependencies of the checks beside the options. */
+export interface ProofSettings extends DpopOptions {
+  readonly resource: string
+  readonly now: () => number
+}
+
+/** The signatures of proofs; the metadata and challenges name them. */
+export const proofAlgorithms = asymmetricAlgorithms
+
+const purpose = 'dpop-nonce'
+const windowMs = 60_000
+const nonceMs = 300_000
+const maxLength = 8192
+
+/** Makes the check of proofs (RFC 9449, section 4.3). */
+export function createProofVerifier(settings: ProofSettings): ProofVerifier {
+  const used = settings.used ?? rememberProofs(settings.now)
+  return {
+    async verify(context) {
+      const proof = readProof(context.request)
+      const claims = await openProof(proof, context.jkt)
+      await checkClaims(claims, context, settings)
+      const nonce = await renewNonce(claims['nonce'], settings)
+      if (nonce !== undefined) return nonce
+      // Whoever has no good proof can fill no store.
+      const key = `dpop:${await digestOf(`${context.jkt} ${String(claims.jti)}`)}`
+      if (!(await used.add(key, '1', 2 * windowMs))) throw invalid('The proof was used before')
+      return undefined
+    },
+  }
+}
+
+function invalid(message: string): TokenError {
+  return new TokenError('invalid_proof', message)
+}
+
+function readProof(request: HttpRequestHead): string {
+  const [proof, ...others] = request.headerValues('dpop')
+  if (proof === undefined) throw invalid('There is no DPoP header')
+  if (others.length > 0) throw invalid('There is more than one DPoP header')
+  if (proof.length > maxLength) throw invalid(`The proof is longer than ${maxLength} characters`)
+  return proof
+}
+
+async function openProof(proof: string, jkt: string): Promise<JWTPayload> {
+  try {
+    const { jwk } = decodeProtectedHeader(proof)
+    // The times are checked apart: a proof has no exp.
+    const options = { typ: 'dpop+jwt', algorithms: [...proofAlgorithms] }
+    const { payload } = await jwtVerify(proof, EmbeddedJWK, options)
+    if (jwk !== undefined && (await calculateJwkThumbprint(jwk)) === jkt) return payload
+  } catch {
+    throw invalid('The proof is no JWT of type dpop+jwt that is signed with the key in it')
+  }
+  throw invalid('The proof is of another key than the token')
+}
+
+async function checkClaims(
+  claims: JWTPayload,
+  { request, token }: ProofContext,
+  settings: ProofSettings,
+): Promise<void> {
+  const { jti, iat, htm, htu, ath } = claims
+  if (typeof jti !== 'string' || jti === '') throw invalid('The proof has no jti')
+  if (htm !== request.method) throw invalid('The proof is for another method')
+  if (withoutQuery(htu) !== withoutQuery(settings.resource)) throw invalid(`The proof is not for ${settings.resource}`)
+  if (typeof iat !== 'number' || !(Math.abs(settings.now() - iat * 1000) <= windowMs))
+    throw invalid('The proof was not made within the last minute')
+  if (ath !== (await digestOf(token))) throw invalid('The proof is for another token')
+}
+
+// RFC 9449, section 4.3: without query and fragment, and normalized.
+function withoutQuery(url: unknown): string | undefined {
+  if (typeof url !== 'string' || !URL.canParse(url)) return undefined
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
+}
+
+async function renewNonce(given: unknown, { nonce, now }: ProofSettings): Promise<string | undefined> {
+  if (nonce === undefined) return undefined
+  const madeAt = typeof given === 'string' ? await openNonce(nonce, given) : undefined
+  const age = madeAt === undefined ? Number.NaN : now() - madeAt
+  return age >= -windowMs && age <= nonceMs ? undefined : nonce.seal({ madeAt: now() }, { purpose })
+}
+
+async function openNonce(nonce: NonceCodec, given: string): Promise<number | undefined> {
+  try {
+    const value = await nonce.open(given, { purpose })
+    const madeAt = isJsonObject(value) ? value['madeAt'] : undefined
+    return typeof madeAt === 'number' ? madeAt : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const maxRemembered = 100_000
+
+/** Remembers proofs in this process, in two halves that take turns; each proof is remembered for its time at least. */
+function rememberProofs(now: () => number): UsedProofs {
+  let young = new Set<string>()
+  let old = new Set<string>()
+  let turnsAt = now() + 2 * windowMs
+  return {
+    async add(key) {
+      const time = now()
+      if (time >= turnsAt) {
+        old = time >= turnsAt + 2 * windowMs ? new Set() : young
+        young = new Set()
+        turnsAt = time + 2 * windowMs
+      }
+      if (young.has(key) || old.has(key)) return false
+      // To forget one would be to take it again.
+      if (young.size >= maxRemembered)
+        throw new TokenError(
+          'issuer_unavailable',
+          `More than ${maxRemembered} proofs came within two minutes: give dpop.used a store`,
+        )
+      young.add(key)
+      return true
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import { protect } from '../server.ts'
+import { protectScripted, resource, type ScriptedOptions } from '../testing/protected.ts'
+
+const client = { id: 'items', secret: 'quite: secret' }
+const options: ScriptedOptions = { issuers: (issuer) => [{ issuer, introspection: { client } }] }
+const good = { active: true, aud: resource, sub: 'ada', client_id: 'cli', scope: 'items:read' }
+
+test('an opaque token is good when its issuer says so, to a server that authenticates [AUE-010]', async () => {
+  await using server = await protectScripted(options)
+  server.issuer.answer('/introspect', { json: { ...good, exp: Math.floor(Date.now() / 1000) + 60 } })
+  expect((await server.send('opaque-token')).status).toBe(200)
+  expect(server.principals[0]).toMatchObject({ subject: 'ada', client: 'cli', scopes: ['items:read'] })
+  const [asked] = server.issuer.requests.filter(({ path }) => path === '/introspect')
+  expect(new URLSearchParams(asked?.body).get('token')).toBe('opaque-token')
+  expect(Buffer.from(String(asked?.headers.authorization).slice(6), 'base64').toString()).toBe('items:quite%3A+secret')
+})
+
+test('a JWT of that issuer is asked about as well, since it may have been revoked', async () => {
+  await using server = await protectScripted(options)
+  server.issuer.answer('/introspect', { json: { active: false } })
+  expect((await server.send(await server.issuer.sign())).status).toBe(401)
+  expect(server.codes()).toEqual(['inactive'])
+})
+
+const seconds = Math.floor(Date.now() / 1000)
+test.each([
+  ['inactive', { active: false }, 'inactive'],
+  ['for nobody', { ...good, aud: undefined }, 'wrong_audience'],
+  ['for another', { ...good, aud: `${resource}/` }, 'wrong_audience'],
+  ['for others', { ...good, aud: [`${resource}/`, 'x'] }, 'wrong_audience'],
+  ['over', { ...good, exp: seconds - 60 }, 'expired'],
+  ['not valid yet', { ...good, nbf: seconds + 60 }, 'not_yet_valid'],
+  ['of another issuer', { ...good, iss: 'https://evil.example' }, 'invalid_claim'],
+])('a token that is %s is refused [AUE-010]', async (_, json, code) => {
+  await using server = await protectScripted(options)
+  server.issuer.answer('/introspect', { json })
+  expect((await server.send('opaque')).status).toBe(401)
+  expect([server.codes(), server.principals]).toEqual([[code], []])
+})
+
+test('what was said is kept for thirty seconds [AUE-010]', async () => {
+  await using server = await protectScripted(options)
+  server.issuer.answer('/introspect', { json: good })
+  await Promise.all([server.send('opaque'), server.send('opaque')])
+  server.pass(29_000)
+  expect((await server.send('opaque')).status).toBe(200)
+  expect(server.issuer.requests.filter(({ path }) => path === '/introspect')).toHaveLength(1)
+  server.issuer.answer('/introspect', { json: { active: false } })
+  server.pass(1000)
+  expect((await server.send('opaque')).status).toBe(401)
+})
+
+test.each([
+  ['fails', { body: 'no', status: 500 }],
+  ['knows us not', { json: { error: 'invalid_client' }, status: 401 }],
+  ['answers HTML', { body: '<html></html>' }],
+  ['answers something else', { json: { ok: true } }],
+  ['answers yes in a word', { json: { active: 'true' } }],
+])('an issuer that %s is as good as away: 503 [AUE-005]', async (_, answer) => {
+  await using server = await protectScripted(options)
+  server.issuer.answer('/introspect', answer)
+  const response = await server.send('opaque')
+  expect([response.status, response.headers.get('www-authenticate')]).toEqual([503, null])
+  expect(server.codes()).toEqual(['issuer_unavailable'])
+  server.issuer.answer('/introspect', { json: good })
+  expect((await server.send('opaque')).status).toBe(200)
+})
+
+test('made-up tokens do not become as many questions at once', async () => {
+  let running = 0
+  let most = 0
+  await using server = await protectScripted({
+    ...options,
+    fetch: async (url, init) => {
+      if (!url.endsWith('/introspect')) return fetch(url, init)
+      running += 1
+      most = Math.max(most, running)
+      await new Promise((resolve) => setImmediate(resolve))
+      running -= 1
+      return Response.json({ active: false })
+    },
+  })
+  server.issuer.answer('/introspect', { json: { active: false } })
+  const responses = await Promise.all(Array.from({ length: 200 }, (_, index) => server.send(`made-up-${index}`)))
+  expect(most).toBeLessThanOrEqual(64)
+  expect(responses.filter(({ status }) => status === 503).length).toBeGreaterThan(0)
+  expect(responses.every(({ status }) => status === 503 || status === 401)).toBe(true)
+})
+
+test('an answer that repeats the token leaves it out of the principal [AUE-008]', async () => {
+  await using server = await protectScripted(options)
+  server.issuer.answer('/introspect', { json: { ...good, access_token: 'opaque-canary', token: 'opaque-canary' } })
+  await server.send('opaque-canary')
+  expect(JSON.stringify(server.principals)).not.toContain('canary')
+})
+
+test('two issuers with introspection are refused: nothing tells whose an opaque token is', () => {
+  const issuers = ['https://a.example', 'https://b.example'].map((issuer) => ({ issuer, introspection: { client } }))
+  expect(() => protect({ resource, issuers })).toThrow('Two issuers have introspection')
+  const endpoint = 'http://a.example'
+  expect(() =>
+    protect({ resource, issuers: [{ issuer: 'https://a.example', introspection: { client, endpoint } }] }),
+  ).toThrow('https')
+})

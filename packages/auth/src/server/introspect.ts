@@ -1,0 +1,125 @@
+import { isJsonObject, type JsonObject } from '@x/schema'
+import type { CryptoKey } from 'jose'
+import * as oauth from 'oauth4webapi'
+import { type FetchFunction, secureUrl } from './bounded-fetch.ts'
+import { discoverIssuer } from './discovery.ts'
+import { TokenError } from './token-error.ts'
+
+/** Options of token introspection (RFC 7662). */
+export interface IntrospectionOptions {
+  /** The endpoint; read from the issuer's metadata when absent. */
+  readonly endpoint?: string | undefined
+  /** Credentials of this server at the issuer: a secret, or a private key with which it signs. */
+  readonly client: { readonly id: string; readonly secret: string } | { readonly id: string; readonly key: CryptoKey }
+}
+
+/** Dependencies of introspection beside its options. */
+export interface IntrospectionSource extends IntrospectionOptions {
+  readonly issuer: string
+  readonly audience: readonly string[]
+  readonly fetch: FetchFunction
+  readonly clockToleranceMs: number
+  readonly now: () => number
+}
+
+/** Asks the issuer about a token, and returns what it says of it; rejects with a {@link TokenError}. */
+export type Introspect = (token: string) => Promise<JsonObject>
+
+const maxRunning = 64
+const metadataMs = 600_000
+
+/**
+ * Makes the introspection of one issuer's tokens. At most 64 questions are under way at once, so that made-up tokens cannot be
+ * turned against the issuer.
+ */
+export function createIntrospection(source: IntrospectionSource): Introspect {
+  const authentication = clientAuthentication(source)
+  let running = 0
+  let server: { readonly known: Promise<oauth.AuthorizationServer>; readonly at: number } | undefined
+  const serverOf = (): Promise<oauth.AuthorizationServer> => {
+    if (server === undefined || source.now() - server.at >= metadataMs) {
+      const known = authorizationServer(source)
+      server = { known, at: source.now() }
+      // The next question looks for it again.
+      known.catch(() => {
+        server = undefined
+      })
+    }
+    return server.known
+  }
+  return async (token) => {
+    if (running >= maxRunning) throw unavailable(source, `${running} questions are under way`)
+    running += 1
+    try {
+      const answer = await ask(token, { source, authentication, server: await serverOf() })
+      return checkAnswer(answer, token, source)
+    } catch (error) {
+      throw error instanceof TokenError ? error : unavailable(source, messageOf(error))
+    } finally {
+      running -= 1
+    }
+  }
+}
+
+// The cause is left out: a library's error may hold the request, and with it the token.
+function unavailable({ issuer }: IntrospectionSource, why: string): TokenError {
+  return new TokenError('issuer_unavailable', `"${issuer}" could not be asked about a token: ${why}`)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'it failed'
+}
+
+function clientAuthentication({ client }: IntrospectionOptions): oauth.ClientAuth {
+  return 'secret' in client ? oauth.ClientSecretBasic(client.secret) : oauth.PrivateKeyJwt(client.key)
+}
+
+async function authorizationServer({
+  issuer,
+  endpoint,
+  fetch,
+}: IntrospectionSource): Promise<oauth.AuthorizationServer> {
+  const url = endpoint ?? (await discoverIssuer(issuer, fetch))['introspection_endpoint']
+  if (typeof url !== 'string')
+    throw new Error('its metadata has no introspection_endpoint: give introspection.endpoint in issuers')
+  return { issuer, introspection_endpoint: secureUrl('introspection_endpoint', url).href }
+}
+
+interface Question {
+  readonly source: IntrospectionSource
+  readonly authentication: oauth.ClientAuth
+  readonly server: oauth.AuthorizationServer
+}
+
+async function ask(token: string, { source, authentication, server }: Question): Promise<oauth.IntrospectionResponse> {
+  const client = { client_id: source.client.id }
+  const response = await oauth.introspectionRequest(server, client, authentication, token, {
+    [oauth.customFetch]: (url, { method, headers, body }) => source.fetch(url, { method, headers, body: String(body) }),
+    // http was allowed for loopback addresses alone.
+    [oauth.allowInsecureRequests]: true,
+  })
+  return oauth.processIntrospectionResponse(server, client, response)
+}
+
+// Introspection says that its issuer made the token; for whom it was made is still ours to check.
+function checkAnswer(answer: oauth.IntrospectionResponse, token: string, source: IntrospectionSource): JsonObject {
+  const { active, aud, iss, exp, nbf } = answer
+  if (!active) throw new TokenError('inactive', 'The issuer says that the token is not active')
+  if (!isFor(aud, source.audience)) throw new TokenError('wrong_audience', 'The token was made for another resource')
+  if (iss !== undefined && iss !== source.issuer)
+    throw new TokenError('invalid_claim', 'The token is of another issuer')
+  const now = source.now()
+  if (exp !== undefined && exp * 1000 + source.clockToleranceMs <= now)
+    throw new TokenError('expired', 'The token has expired')
+  if (nbf !== undefined && nbf * 1000 - source.clockToleranceMs > now)
+    throw new TokenError('not_yet_valid', 'The token is not valid yet')
+  // Some servers repeat what they were asked.
+  const claims = Object.entries(answer).filter(([name, value]) => name !== 'active' && value !== token)
+  const copy: unknown = Object.fromEntries(claims)
+  return isJsonObject(copy) ? copy : {}
+}
+
+function isFor(aud: string | readonly string[] | undefined, audience: readonly string[]): boolean {
+  const named = typeof aud === 'string' ? [aud] : (aud ?? [])
+  return named.some((name) => audience.includes(name))
+}

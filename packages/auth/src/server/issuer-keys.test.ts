@@ -1,0 +1,187 @@
+import { exportJWK, generateKeyPair } from 'jose'
+import { expect, test } from 'vitest'
+import { protectScripted } from '../testing/protected.ts'
+import type { ScriptedAuthServer } from '@tooling/auth-server/scripted'
+
+const fetched = ({ requests }: ScriptedAuthServer, path = '/jwks') => requests.filter((one) => one.path === path).length
+
+test('a key that the issuer rotates is used with the next request [AUE-009]', async () => {
+  await using server = await protectScripted()
+  expect((await server.send(await server.issuer.sign())).status).toBe(200)
+  await server.issuer.rotate()
+  expect((await server.send(await server.issuer.sign({ claims: { sub: 'eve' } }))).status).toBe(200)
+  expect(fetched(server.issuer)).toBe(2)
+})
+
+test('keys that nobody has are looked for once in thirty seconds [AUE-009]', async () => {
+  await using server = await protectScripted()
+  const sign = (kid: string) => server.issuer.sign({ header: { kid } })
+  expect((await server.send(await server.issuer.sign())).status).toBe(200)
+  for (let number = 0; number < 20; number += 1)
+    expect((await server.send(await sign(`made-up-${number}`))).status).toBe(401)
+  expect(fetched(server.issuer)).toBe(2)
+  server.pass(30_000)
+  await Promise.all(Array.from({ length: 20 }, async (_, number) => server.send(await sign(`again-${number}`))))
+  expect(fetched(server.issuer)).toBe(3)
+  expect(new Set(server.codes())).toEqual(new Set(['unknown_key']))
+})
+
+test('requests that come together fetch keys once', async () => {
+  await using server = await protectScripted()
+  const tokens = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => server.issuer.sign({ claims: { sub: `u${index}` } })),
+  )
+  const responses = await Promise.all(tokens.map((token) => server.send(token)))
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
+  expect([fetched(server.issuer), fetched(server.issuer, '/.well-known/oauth-authorization-server')]).toEqual([1, 1])
+})
+
+test('a key that the issuer took back is not believed for longer than ten minutes', async () => {
+  await using server = await protectScripted({ cacheMs: 0 })
+  const token = await server.issuer.sign({ claims: { exp: Math.floor(Date.now() / 1000) + 7200 } })
+  expect((await server.send(token)).status).toBe(200)
+  await server.issuer.rotate()
+  server.pass(599_000)
+  expect((await server.send(token)).status).toBe(200)
+  server.pass(1000)
+  expect((await server.send(token)).status).toBe(401)
+})
+
+test('during an outage the last keys are used for a day, then the answer is 503 and never 401 [AUE-005]', async () => {
+  await using server = await protectScripted({ cacheMs: 0 })
+  const token = await server.issuer.sign({ claims: { exp: Math.floor(Date.now() / 1000) + 200_000 } })
+  expect((await server.send(token)).status).toBe(200)
+  server.issuer.break(true)
+  server.pass(600_000)
+  expect((await server.send(token)).status).toBe(200)
+  server.pass(85_000_000)
+  expect((await server.send(token)).status).toBe(200)
+  server.pass(800_000)
+  expect((await server.send(token)).status).toBe(503)
+  expect(new Set(server.codes())).toEqual(new Set(['issuer_unavailable']))
+})
+
+test('an issuer that is away is asked again after thirty seconds, and nobody waits for it meanwhile', async () => {
+  let asked = 0
+  const failing = async () => {
+    asked += 1
+    throw new Error('away')
+  }
+  await using server = await protectScripted({ fetch: failing })
+  const token = await server.issuer.sign()
+  for (let number = 0; number < 10; number += 1) expect((await server.send(token)).status).toBe(503)
+  expect(asked).toBe(1)
+  server.pass(30_000)
+  await server.send(token)
+  expect(asked).toBe(2)
+})
+
+test('a new key that cannot be fetched because its issuer is away is 503 [AUE-005]', async () => {
+  await using server = await protectScripted()
+  expect((await server.send(await server.issuer.sign())).status).toBe(200)
+  await server.issuer.rotate()
+  const token = await server.issuer.sign()
+  server.issuer.break(true)
+  expect((await server.send(token)).status).toBe(503)
+  expect((await server.send(token)).status).toBe(503)
+  server.issuer.break(false)
+  server.pass(30_000)
+  expect((await server.send(token)).status).toBe(200)
+})
+
+const { privateKey } = await generateKeyPair('ES256', { extractable: true })
+const privateJwk = { ...(await exportJWK(privateKey)), kid: 'key-1' }
+
+const metadata = '/.well-known/oauth-authorization-server'
+test.each<[string, string, Parameters<ScriptedAuthServer['answer']>[1]]>([
+  ['HTML', metadata, { body: '<html>Login</html>' }],
+  ['HTML for keys', '/jwks', { body: '<html>Login</html>' }],
+  ['a redirect', '/jwks', { body: '', status: 302, headers: { location: 'https://evil.example/jwks' } }],
+  ['a failure', '/jwks', { body: 'no', status: 500 }],
+  [
+    'metadata of another issuer',
+    metadata,
+    { json: { issuer: 'https://evil.example', jwks_uri: 'https://evil.example/jwks' } },
+  ],
+  ['keys over http', metadata, { json: { issuer: '', jwks_uri: 'http://as.example/jwks' } }],
+  ['no address of keys', metadata, { json: { issuer: '' } }],
+  ['keys that are none', '/jwks', { json: { keys: 'none' } }],
+  ['a key that is none', '/jwks', { json: { keys: [{ kty: 'EC', crv: 'P-256', kid: 'key-1', x: 'AA', y: 'AA' }] } }],
+  ['a private key', '/jwks', { json: { keys: [privateJwk] } }],
+  ['a list for an object', '/jwks', { json: [] }],
+  ['more than 256 KiB', '/jwks', { body: `{"keys":[],"a":"${'a'.repeat(300_000)}"}`, type: 'application/json' }],
+  ['a connection that breaks', '/jwks', (request) => void request.socket.destroy()],
+])('an issuer that answers with %s is as good as away [AUE-005]', async (_, path, answer) => {
+  await using server = await protectScripted()
+  const { issuer } = server.issuer
+  const own = typeof answer === 'object' && 'json' in answer ? { json: withIssuer(answer.json, issuer) } : answer
+  server.issuer.answer(path, own)
+  const token = await server.issuer.sign()
+  expect((await server.send(token)).status).toBe(503)
+  expect(server.principals).toEqual([])
+  server.issuer.answer(path, undefined)
+  server.pass(30_000)
+  expect((await server.send(token)).status).toBe(200)
+})
+
+function withIssuer(json: unknown, issuer: string): unknown {
+  return typeof json === 'object' && json !== null && 'issuer' in json && json.issuer === ''
+    ? { ...json, issuer }
+    : json
+}
+
+test('an issuer that never answers is waited for five seconds, once for all who ask', async () => {
+  await using server = await protectScripted({
+    fetch: (_, { signal }) =>
+      new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+  })
+  const token = await server.issuer.sign()
+  const responses = await Promise.all([
+    server.send(token),
+    server.send(await server.issuer.sign({ claims: { sub: 'b' } })),
+  ])
+  expect(responses.map(({ status }) => status)).toEqual([503, 503])
+  expect((await server.send(token)).status).toBe(503)
+})
+
+test('metadata in the form of OpenID Connect is found when there is no other', async () => {
+  await using server = await protectScripted()
+  const { issuer } = server.issuer
+  server.issuer.answer(metadata, { json: {}, status: 404 })
+  server.issuer.answer('/.well-known/openid-configuration', { json: { issuer, jwks_uri: `${issuer}/jwks` } })
+  expect((await server.send(await server.issuer.sign())).status).toBe(200)
+})
+
+test('the metadata of an issuer with a path is looked for in three forms, in order', async () => {
+  const asked: string[] = []
+  await using server = await protectScripted({
+    issuers: () => ['https://as.example/tenant/'],
+    fetch: async (url) => {
+      asked.push(url)
+      return new Response('', { status: 404 })
+    },
+  })
+  await server.send(await server.issuer.sign({ claims: { iss: 'https://as.example/tenant/' } }))
+  expect(asked).toEqual([
+    'https://as.example/.well-known/oauth-authorization-server/tenant',
+    'https://as.example/.well-known/openid-configuration/tenant',
+    'https://as.example/tenant/.well-known/openid-configuration',
+  ])
+})
+
+test('keys may stand at an address of their own', async () => {
+  await using server = await protectScripted({ issuers: (issuer) => [{ issuer, jwksUri: `${issuer}/keys` }] })
+  server.issuer.answer('/keys', { json: { keys: [server.issuer.publicJwk] } })
+  expect((await server.send(await server.issuer.sign())).status).toBe(200)
+  expect(server.issuer.requests.map(({ path }) => path)).toEqual(['/keys'])
+})
+
+test('a token that names no key is tried with the keys that fit', async () => {
+  await using server = await protectScripted()
+  const old = server.issuer.publicJwk
+  await server.issuer.rotate()
+  const { kid, ...nameless } = server.issuer.publicJwk
+  server.issuer.answer('/jwks', { json: { keys: [old, nameless, { kty: 'oct', k: 'AAAA' }] } })
+  expect(kid).toBe('key-2')
+  expect((await server.send(await server.issuer.sign({ header: { kid: undefined } }))).status).toBe(200)
+})

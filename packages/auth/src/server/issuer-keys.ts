@@ -1,0 +1,109 @@
+import { createLocalJWKSet, type CryptoKey, errors, type JWTHeaderParameters } from 'jose'
+import { type FetchFunction, fetchJson, secureUrl } from './bounded-fetch.ts'
+import { discoverIssuer } from './discovery.ts'
+import { TokenError } from './token-error.ts'
+
+/** Location of an issuer's keys, and the means to fetch them. */
+export interface KeySource {
+  readonly issuer: string
+  /** Read from the issuer's metadata when absent. */
+  readonly jwksUri: string | undefined
+  readonly fetch: FetchFunction
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Called when keys could not be fetched, whether or not older ones are still used. */
+  readonly onError: (error: unknown) => void
+}
+
+/** Returns the keys, one as a rule, that may have signed a token with this header; rejects with a {@link TokenError}. */
+export type FindKeys = (header: JWTHeaderParameters) => Promise<readonly CryptoKey[]>
+
+type KeySet = ReturnType<typeof createLocalJWKSet>
+
+const freshMs = 600_000
+const usableMs = 86_400_000
+const pauseMs = 30_000
+const maxCandidates = 8
+
+/**
+ * Keeps the keys of one issuer. They are fetched anew after 10 minutes, and when a token names a key that is not among them, for
+ * that at most once in 30 seconds. When the issuer cannot be reached, the last set is used for a day; it is asked again after 30 seconds.
+ */
+export function createIssuerKeys(source: KeySource): FindKeys {
+  let keys: { readonly find: KeySet; readonly fetchedAt: number } | undefined
+  let failedAt: number | undefined
+  let searchedAt: number | undefined
+  let flight: Promise<void> | undefined
+
+  const refresh = (): Promise<void> => {
+    flight ??= fetchKeys(source)
+      .then(
+        (find) => {
+          keys = { find, fetchedAt: source.now() }
+          failedAt = undefined
+        },
+        (error: unknown) => {
+          failedAt = source.now()
+          source.onError(
+            new TokenError('issuer_unavailable', `No keys of "${source.issuer}" could be fetched`, { cause: error }),
+          )
+        },
+      )
+      .finally(() => {
+        flight = undefined
+      })
+    return flight
+  }
+
+  const isPast = (time: number | undefined, ms: number) => time === undefined || source.now() - time >= ms
+  const current = async (): Promise<KeySet> => {
+    const isStale = keys === undefined || isPast(keys.fetchedAt, freshMs)
+    if (isStale && isPast(failedAt, pauseMs)) await refresh()
+    if (keys === undefined || isPast(keys.fetchedAt, usableMs)) throw unavailable(source)
+    return keys.find
+  }
+
+  return async (header) => {
+    const known = await matching(await current(), header)
+    if (known !== undefined && known.length > 0) return known
+    // The issuer may have made a new key since. Tokens with keys that nobody has must not become as many requests.
+    if (isPast(searchedAt, pauseMs)) {
+      searchedAt = source.now()
+      await refresh()
+    } else if (flight !== undefined) await flight
+    const found = await matching(await current(), header)
+    if (found === undefined) throw unavailable(source)
+    if (found.length > 0) return found
+    if (failedAt !== undefined) throw unavailable(source)
+    throw new TokenError('unknown_key', `The issuer "${source.issuer}" has no key that fits the token's header`)
+  }
+}
+
+function unavailable({ issuer }: KeySource): TokenError {
+  return new TokenError('issuer_unavailable', `The keys of "${issuer}" cannot be used at present`)
+}
+
+async function fetchKeys({ issuer, jwksUri, fetch }: KeySource): Promise<KeySet> {
+  const url = jwksUri ?? (await discoverIssuer(issuer, fetch))['jwks_uri']
+  if (typeof url !== 'string') throw new Error(`The metadata of "${issuer}" has no jwks_uri: give jwksUri in issuers`)
+  const set = await fetchJson(secureUrl('jwks_uri', url).href, fetch)
+  if (set === undefined) throw new Error(`There is no key set at ${url}`)
+  // jose checks the set as a whole here, and each key when it is first used.
+  return createLocalJWKSet(set as unknown as Parameters<typeof createLocalJWKSet>[0])
+}
+
+// Undefined when there is a key that fits and is no usable one, which is its issuer's fault.
+async function matching(find: KeySet, header: JWTHeaderParameters): Promise<readonly CryptoKey[] | undefined> {
+  try {
+    return [await find(header)]
+  } catch (error) {
+    if (error instanceof errors.JWKSNoMatchingKey) return []
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) return undefined
+    const keys: CryptoKey[] = []
+    for await (const key of error) {
+      keys.push(key)
+      if (keys.length === maxCandidates) break
+    }
+    return keys
+  }
+}

@@ -1,0 +1,117 @@
+import type { JsonObject } from '@x/schema'
+import { decodeJwt } from 'jose'
+import { type FetchFunction, secureUrl } from './bounded-fetch.ts'
+import { createIntrospection, type IntrospectionOptions } from './introspect.ts'
+import { createIssuerKeys } from './issuer-keys.ts'
+import { TokenError } from './token-error.ts'
+import { asymmetricAlgorithms, verifyJwt } from './verify-jwt.ts'
+
+/** An authorization server whose tokens are accepted. */
+export interface IssuerOptions {
+  /** Its identifier, character for character as `iss` of its tokens and `issuer` of its metadata have it. */
+  readonly issuer: string
+  /** Address of its keys; read from its metadata when absent. */
+  readonly jwksUri?: string | undefined
+  /** The audience of its tokens for this server, where that is not `resource`: an application's id, for instance. */
+  readonly audience?: string | readonly string[] | undefined
+  /** The signatures that are accepted of it; RS, PS and ES 256 to 512 and EdDSA when absent. */
+  readonly algorithms?: readonly string[] | undefined
+  /** Asks it about each token instead of verifying it here, for opaque tokens and for those that it may revoke. One issuer may have it. */
+  readonly introspection?: IntrospectionOptions | undefined
+}
+
+/** One issuer, ready to be asked. */
+export interface Issuer {
+  readonly issuer: string
+  /** For how long a verdict may be kept at most. */
+  readonly keepMs: number
+  /** Returns the claims of a token that is good here; rejects with a {@link TokenError}. */
+  verify(token: string): Promise<JsonObject>
+}
+
+/** Settings that all issuers share. */
+export interface IssuerSettings {
+  readonly resource: string
+  readonly clockToleranceMs: number
+  readonly cacheMs: number
+  readonly fetch: FetchFunction
+  readonly now: () => number
+  readonly onError: (error: unknown) => void
+}
+
+const introspectedMs = 30_000
+
+/**
+ * Makes a function that finds the issuer of a token by what the token says, unverified, of itself.
+ *
+ * Throws a TypeError for issuers that make no sense.
+ */
+export function compileIssuers(
+  given: readonly (string | IssuerOptions)[],
+  settings: IssuerSettings,
+): (token: string) => Issuer {
+  const all = given.map((one) => (typeof one === 'string' ? { issuer: one } : one))
+  if (all.length === 0) throw new TypeError('issuers is empty: give the identifier of an authorization server')
+  const asked = all.filter(({ introspection }) => introspection !== undefined)
+  if (asked.length > 1) throw new TypeError('Two issuers have introspection: nothing tells whose an opaque token is')
+  const issuers = new Map(all.map((options) => [options.issuer, compileIssuer(options, settings)]))
+  if (issuers.size < all.length) throw new TypeError('issuers has the same issuer twice')
+  const opaque = issuers.get(asked[0]?.issuer ?? '')
+  return (token) => issuerOf(token, issuers, opaque)
+}
+
+function issuerOf(token: string, issuers: ReadonlyMap<string, Issuer>, opaque: Issuer | undefined): Issuer {
+  const iss = claimedIssuer(token)
+  if (iss === undefined) {
+    if (opaque !== undefined) return opaque
+    throw new TokenError('malformed', 'The token is no JWT with an issuer, and no issuer has introspection')
+  }
+  const issuer = issuers.get(iss)
+  if (issuer !== undefined) return issuer
+  throw new TokenError(
+    'unknown_issuer',
+    `The token says that it is of ${JSON.stringify(iss.slice(0, 200))}, which is not in issuers`,
+  )
+}
+
+function claimedIssuer(token: string): string | undefined {
+  try {
+    const { iss } = decodeJwt(token)
+    return typeof iss === 'string' ? iss : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function compileIssuer(options: IssuerOptions, settings: IssuerSettings): Issuer {
+  const { issuer, introspection } = options
+  secureUrl('issuer', issuer)
+  const audience = audienceOf(options, settings)
+  const { fetch, now, onError, clockToleranceMs, cacheMs } = settings
+  if (introspection !== undefined) {
+    if (introspection.endpoint !== undefined) secureUrl('introspection.endpoint', introspection.endpoint)
+    const verify = createIntrospection({ ...introspection, issuer, audience, fetch, now, clockToleranceMs })
+    return { issuer, keepMs: Math.min(cacheMs, introspectedMs), verify }
+  }
+  const { jwksUri } = options
+  if (jwksUri !== undefined) secureUrl('jwksUri', jwksUri)
+  const findKeys = createIssuerKeys({ issuer, jwksUri, fetch, now, onError })
+  const rules = { issuer, audience, algorithms: algorithmsOf(options), findKeys, clockToleranceMs, now }
+  return { issuer, keepMs: cacheMs, verify: (token) => verifyJwt(token, rules) }
+}
+
+function audienceOf({ issuer, audience }: IssuerOptions, { resource }: IssuerSettings): readonly string[] {
+  const all = typeof audience === 'string' ? [audience] : (audience ?? [resource])
+  if (all.length > 0 && all.every((name) => typeof name === 'string' && name !== '')) return [...all]
+  throw new TypeError(`The audience of "${issuer}" is empty: a server takes no tokens that were made for others`)
+}
+
+function algorithmsOf({ issuer, algorithms = asymmetricAlgorithms }: IssuerOptions): readonly string[] {
+  for (const algorithm of algorithms) {
+    if (!asymmetricAlgorithms.includes(algorithm))
+      throw new TypeError(
+        `algorithms of "${issuer}" has ${JSON.stringify(algorithm)}: choose among ${asymmetricAlgorithms.join(', ')}`,
+      )
+  }
+  return [...algorithms]
+}

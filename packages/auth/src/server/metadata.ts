@@ -1,0 +1,65 @@
+import type { JsonObject } from '@x/schema'
+import { secureUrl } from './bounded-fetch.ts'
+import { proofAlgorithms } from './dpop.ts'
+import type { Scopes } from './scopes.ts'
+
+/** A document that is served to whoever asks; the `documents` of the HTTP transport are made of these. */
+export interface MetadataDocument {
+  readonly body: JsonObject
+}
+
+/** Metadata of a protected resource, as clients read it. */
+export interface ResourceDescription {
+  readonly resource: string
+  readonly issuers: readonly string[]
+  readonly scopes: Scopes
+  readonly name: string | undefined
+  readonly dpop: 'accepted' | 'required' | undefined
+  readonly certificates: boolean
+}
+
+const wellKnown = '/.well-known/oauth-protected-resource'
+
+/**
+ * Returns the URI of the endpoint as clients are to write it: scheme and host in lower case, no slash after a bare host
+ * (basic/authorization/index, canonical server URI).
+ *
+ * @throws TypeError for one with a fragment, or with a slash at the end of its path; or neither https nor on this machine.
+ */
+export function canonicalResource(resource: string): string {
+  const { hash, pathname, search, origin } = secureUrl('resource', resource)
+  if (hash !== '' || resource.includes('#'))
+    throw new TypeError(`resource is "${resource}": leave the fragment out (RFC 8707, section 2)`)
+  if (pathname === '/') return origin + search
+  if (!pathname.endsWith('/')) return origin + pathname + search
+  throw new TypeError(`resource is "${resource}": leave the slash at its end out, since audiences are compared exactly`)
+}
+
+/** Returns the URL of the metadata of a resource: the well-known path stands before the resource's own (RFC 9728, section 3.1). */
+export function metadataUrl(resource: string): string {
+  const { origin, search } = new URL(resource)
+  return origin + metadataPath(resource) + search
+}
+
+function metadataPath(resource: string): string {
+  const { pathname } = new URL(resource)
+  return pathname === '/' ? wellKnown : wellKnown + pathname
+}
+
+/** Makes the metadata (RFC 9728), by the paths where clients look for it: beside the resource's path, and at the root. */
+export function metadataDocuments(description: ResourceDescription): Readonly<Record<string, MetadataDocument>> {
+  const { resource, issuers, scopes, name, dpop, certificates } = description
+  const document: MetadataDocument = {
+    body: {
+      resource,
+      authorization_servers: [...issuers],
+      ...(scopes.length > 0 && { scopes_supported: [...scopes] }),
+      bearer_methods_supported: ['header'],
+      ...(name !== undefined && { resource_name: name }),
+      ...(dpop !== undefined && { dpop_signing_alg_values_supported: [...proofAlgorithms] }),
+      ...(dpop === 'required' && { dpop_bound_access_tokens_required: true }),
+      ...(certificates && { tls_client_certificate_bound_access_tokens: true }),
+    },
+  }
+  return { [metadataPath(resource)]: document, [wellKnown]: document }
+}

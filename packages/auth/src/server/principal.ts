@@ -1,0 +1,51 @@
+import { isJsonObject, type JsonArray, type JsonObject, type JsonValue, type Principal } from '@x/schema'
+import { TokenError } from './token-error.ts'
+
+/** Makes a principal of the claims of a verified token. */
+export type ToPrincipal = (claims: JsonObject, issuer: string) => Principal
+
+/**
+ * Makes the principal of a token: `subject` is `sub`, `client` is `client_id` or `azp`, scopes come from `scope` or `scp`. The token
+ * is in none of it, so that no handler can pass it on (basic/authorization/security-considerations).
+ */
+export function principalOf(claims: JsonObject, issuer: string): Principal {
+  const client = firstText(claims['client_id'], claims['azp'])
+  const subject = firstText(claims['sub'], client)
+  if (subject === undefined) throw new TokenError('invalid_claim', 'The token has neither "sub" nor "client_id"')
+  const exp = claims['exp']
+  return {
+    subject,
+    issuer,
+    scopes: scopesOf(claims),
+    claims,
+    ...(client !== undefined && { client }),
+    ...(typeof exp === 'number' && { expiresAt: exp * 1000 }),
+  }
+}
+
+function firstText(...values: readonly (JsonValue | undefined)[]): string | undefined {
+  return values.find((value): value is string => typeof value === 'string' && value !== '')
+}
+
+function scopesOf({ scope, scp }: JsonObject): readonly string[] {
+  const given = scope ?? scp
+  if (typeof given === 'string') return given.split(' ').filter((name) => name !== '')
+  return Array.isArray(given) ? given.filter((name): name is string => typeof name === 'string') : []
+}
+
+/** A copy that nobody can change: one principal serves many calls. */
+export function freezePrincipal(principal: Principal): Principal {
+  const { scopes, claims } = principal
+  return Object.freeze({
+    ...principal,
+    ...(scopes !== undefined && { scopes: Object.freeze([...scopes]) }),
+    ...(claims !== undefined && { claims: freezeJson(claims) }),
+  })
+}
+
+function freezeJson<T extends JsonArray | JsonObject>(value: T): T {
+  for (const member of Object.values(value)) {
+    if (Array.isArray(member) || isJsonObject(member)) freezeJson(member)
+  }
+  return Object.freeze(value)
+}

@@ -1,0 +1,152 @@
+import { isJsonObject, type WireError } from '@x/schema'
+import { authenticate, type AuthenticationState, type Identity, mainChallenges } from './authenticate.ts'
+import type { CertificateOf } from './binding.ts'
+import { boundedFetch, type FetchFunction } from './bounded-fetch.ts'
+import { createChallenges, type HttpErrorResponse } from './challenge.ts'
+import type { HttpRequestHead } from './credentials.ts'
+import { createProofVerifier, type DpopOptions } from './dpop.ts'
+import { compileIssuers, type IssuerOptions } from './issuers.ts'
+import { canonicalResource, type MetadataDocument, metadataDocuments, metadataUrl } from './metadata.ts'
+import { principalOf, type ToPrincipal } from './principal.ts'
+import { checkScopes, compileImplied, type ImpliedScopes, type Scopes } from './scopes.ts'
+import { createTokenCache } from './token-cache.ts'
+
+/** Tokens and requests that a server accepts. */
+export interface ProtectOptions {
+  /**
+   * The canonical URI of the endpoint as clients write it, such as `https://mcp.example.com/mcp`: the audience of tokens, and
+   * `resource` of the metadata. Without a slash at its end.
+   */
+  readonly resource: string
+  /** The authorization servers whose tokens are accepted; the first is the one that clients take as a rule. */
+  readonly issuers: readonly (string | IssuerOptions)[]
+  /** Scopes that every request needs; challenges name them. */
+  readonly scopes?: Scopes | undefined
+  /** The `scopes_supported` of the metadata; `scopes` when absent. `offline_access` is left out. */
+  readonly supported?: Scopes | undefined
+  /** Scopes that include others. The principal has those that its token's scopes include. */
+  readonly implies?: ImpliedScopes | undefined
+  /** A name that clients may show, as `resource_name` of the metadata. */
+  readonly name?: string | undefined
+  /** Makes the principal of the claims of a verified token, where the usual claims do not say it. A {@link TokenError} rejects the token. */
+  readonly toPrincipal?: ToPrincipal | undefined
+  /**
+   * Takes tokens that are bound to a key of their client, each request with a proof of it (RFC 9449): `'accepted'` beside others,
+   * `'required'` alone. Off by default; a bound token is then rejected.
+   */
+  readonly dpop?: 'accepted' | 'required' | DpopOptions | undefined
+  /**
+   * Gives the certificate of a client, as DER, for tokens that are bound to one (RFC 8705). Without it they are rejected. On Node's own
+   * TLS: `({ source }) => source.socket.getPeerCertificate().raw`.
+   */
+  readonly certificateOf?: CertificateOf | undefined
+  /** By how many milliseconds clocks may differ; 5,000 by default. */
+  readonly clockToleranceMs?: number | undefined
+  /** For how many milliseconds a verified token is remembered at most; 5 minutes by default, and never past its end. */
+  readonly cacheMs?: number | undefined
+  /** Hears of each token that was rejected, as a {@link TokenError}, and of issuers that cannot be reached. */
+  readonly onError?: ((error: unknown) => void) | undefined
+  /** Fetches from the authorization servers; the platform's own by default. */
+  readonly fetch?: FetchFunction | undefined
+  /** The clock; the platform's own by default. */
+  readonly runtime?: { readonly now: () => number } | undefined
+}
+
+/** Options of the HTTP entries (`serveHttp`, `nodeHandler`, `httpHandler`), to be spread into them. */
+export interface Protection {
+  /** Returns the principal of a request, or the answer that rejects it with a challenge. */
+  readonly authenticate: (request: HttpRequestHead) => Identity | Promise<Identity>
+  /** The metadata of the resource, by path. */
+  readonly documents: Readonly<Record<string, MetadataDocument>>
+  /** Makes 403 with a challenge of an error that {@link requireScopes} or {@link needScopes} answered. */
+  readonly toHttpError: (error: WireError) => HttpErrorResponse | undefined
+}
+
+const cacheSize = 1000
+const fiveMinutes = 300_000
+const fiveSeconds = 5000
+
+/**
+ * Protects a server by OAuth access tokens (basic/authorization): each is verified whole, and a request without a good one gets
+ * the challenge from which a client learns where to have one. No token is in a principal, an error or a log.
+ *
+ * @example
+ * const auth = protect({ resource: 'https://mcp.example.com/mcp', issuers: ['https://auth.example.com'], scopes: ['items:read'] })
+ * await serveHttp(server, { port: 3000, host: '0.0.0.0', allowedHosts: ['mcp.example.com'], ...auth })
+ *
+ * @throws TypeError or RangeError for options that make no sense.
+ */
+export function protect(options: ProtectOptions): Protection {
+  const resource = canonicalResource(options.resource)
+  const scopes = checkScopes('scopes', options.scopes ?? [])
+  const supported = checkScopes(
+    'supported',
+    (options.supported ?? scopes).filter((scope) => scope !== 'offline_access'),
+  )
+  const state = createState(options, resource, scopes)
+  const description = {
+    resource,
+    issuers: options.issuers.map((one) => (typeof one === 'string' ? one : one.issuer)),
+    scopes: supported,
+    name: options.name,
+    dpop: dpopMode(options),
+    certificates: options.certificateOf !== undefined,
+  }
+  return {
+    authenticate: (request) => authenticate(request, state),
+    documents: metadataDocuments(description),
+    toHttpError: (error) => toHttpError(error, state),
+  }
+}
+
+function dpopMode({ dpop }: ProtectOptions): 'accepted' | 'required' | undefined {
+  if (typeof dpop !== 'object') return dpop
+  return dpop.required === true ? 'required' : 'accepted'
+}
+
+function createState(options: ProtectOptions, resource: string, scopes: Scopes): AuthenticationState {
+  const { fetch = globalThis.fetch, onError = ignore, runtime, toPrincipal = principalOf } = options
+  const now = runtime === undefined ? Date.now : () => runtime.now()
+  const dpop = dpopMode(options)
+  const challengeSettings = { metadataUrl: metadataUrl(resource), scopes, dpop }
+  const settings = {
+    resource,
+    now,
+    onError,
+    fetch: boundedFetch((url, init) => fetch(url, init)),
+    clockToleranceMs: duration('clockToleranceMs', options.clockToleranceMs ?? fiveSeconds),
+    cacheMs: duration('cacheMs', options.cacheMs ?? fiveMinutes),
+  }
+  const proofs = { ...(typeof options.dpop === 'object' && options.dpop), resource, now }
+  return {
+    challenges: {
+      bearer: createChallenges(challengeSettings, 'bearer'),
+      dpop: createChallenges(challengeSettings, 'dpop'),
+    },
+    proofs: dpop === undefined ? undefined : createProofVerifier(proofs),
+    proofRequired: dpop === 'required',
+    certificateOf: options.certificateOf,
+    scopes,
+    toPrincipal,
+    now,
+    onError,
+    issuerOf: compileIssuers(options.issuers, settings),
+    verified: createTokenCache(cacheSize),
+    running: new Map(),
+    implies: compileImplied(options.implies),
+  }
+}
+
+function ignore(): void {}
+
+function duration(name: string, value: number): number {
+  if (value >= 0 && value <= fiveMinutes) return value
+  throw new RangeError(`${name} is ${value}: give milliseconds from 0 to ${fiveMinutes}`)
+}
+
+// The scopes of every request are part of what this one needs: a client that asks for the challenge's scopes alone keeps them.
+function toHttpError({ data }: WireError, state: AuthenticationState): HttpErrorResponse | undefined {
+  if (!isJsonObject(data) || data['reason'] !== 'insufficient_scope' || !Array.isArray(data['scopes'])) return undefined
+  const needed = data['scopes'].filter((scope) => typeof scope === 'string')
+  return mainChallenges(state).insufficient([...new Set([...state.scopes, ...needed])])
+}

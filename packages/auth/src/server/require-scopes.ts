@@ -1,0 +1,129 @@
+import {
+  type Call,
+  errorCodes,
+  errorResponse,
+  isJsonObject,
+  type JsonObject,
+  McpError,
+  methodRow,
+  methods,
+  type Principal,
+  type RpcRequest,
+  type ServerExtension,
+  transportKey,
+} from '@x/schema'
+import { checkScopes, compileImplied, expandScopes, type ImpliedScopes, type Scopes } from './scopes.ts'
+
+/** Decides by the request itself. `params` are as the client sent them: nothing has checked them. */
+export type ScopesOf = (params: JsonObject, principal: Principal | undefined) => Scopes
+
+/**
+ * The scopes that requests need, by method: for all its requests, by the name or the URI that they are about, or by the request. Among
+ * names, `'*'` is every one that is not listed.
+ */
+export type ScopeRules = Readonly<Record<string, Scopes | Readonly<Record<string, Scopes>> | ScopesOf>>
+
+/** Options of {@link requireScopes}. */
+export interface RequireScopesOptions {
+  /** Scopes that include others, where not `protect` but a function of your own makes the principal. */
+  readonly implies?: ImpliedScopes | undefined
+  /** Lets calls without a principal through that came over stdio, from the host that started this process. Otherwise they are rejected. */
+  readonly stdio?: 'trusted' | undefined
+}
+
+/**
+ * Requires scopes of single operations: an extension of the server, whose host then has to authenticate whoever asks. A call that lacks
+ * one is answered with all that it needs, before any handler runs; `toHttpError` of {@link protect} makes 403 of it, from which clients
+ * ask their user for more. For a task that is when it is created.
+ *
+ * @example
+ * createServer({ ...definition, extensions: [requireScopes({ 'tools/call': { update_item: ['items:write'] } })] })
+ *
+ * @throws TypeError for rules that can never apply, and for malformed scopes.
+ */
+export function requireScopes(
+  rules: ScopeRules,
+  options: RequireScopesOptions = {},
+): ServerExtension<'scopes', undefined> {
+  const compiled = new Map(Object.entries(rules).map(([method, rule]) => [method, compileRule(method, rule)]))
+  const implies = compileImplied(options.implies)
+  return {
+    side: 'server',
+    name: 'scopes',
+    identifier: 'x.auth/scopes',
+    needsPrincipal: true,
+    middleware: (next) => async (request, call) => {
+      const needed = compiled.get(request.method)?.(paramsOf(request), call.principal) ?? []
+      if (needed.length === 0 || isTrusted(call, options)) return next(request, call)
+      if (isGranted(call.principal, needed, implies)) return next(request, call)
+      return errorResponse(request.id, lacking(needed))
+    },
+  }
+}
+
+/**
+ * Requires scopes inside a handler, where they depend on what it finds out. Call it before the handler does anything: once an answer has
+ * become a stream, the client gets the error without HTTP's challenge.
+ *
+ * @throws McpError with all the scopes, when the caller lacks one of them or is nobody in particular.
+ */
+export function needScopes(ctx: { readonly principal: Principal | undefined }, ...scopes: readonly string[]): void {
+  const needed = checkScopes('needScopes', scopes)
+  if (needed.length > 0 && !isGranted(ctx.principal, needed, new Map())) throw lacking(needed)
+}
+
+function isGranted(principal: Principal | undefined, needed: Scopes, implies: ReadonlyMap<string, Scopes>): boolean {
+  if (principal === undefined) return false
+  const granted = expandScopes(principal.scopes ?? [], implies)
+  return needed.every((scope) => granted.includes(scope))
+}
+
+function isTrusted(call: Call, { stdio }: RequireScopesOptions): boolean {
+  return stdio === 'trusted' && call.principal === undefined && call.context.get(transportKey) === 'stdio'
+}
+
+function lacking(scopes: Scopes): McpError {
+  return new McpError(errorCodes.invalidRequest, `This needs the scopes ${scopes.join(' ')}`, {
+    data: { reason: 'insufficient_scope', scopes: [...scopes] },
+  })
+}
+
+function paramsOf({ params }: RpcRequest): JsonObject {
+  return params ?? {}
+}
+
+function compileRule(method: string, rule: ScopeRules[string]): ScopesOf {
+  checkMethod(method)
+  if (typeof rule === 'function')
+    return (params, principal) => checkScopes(`The rule of ${method}`, rule(params, principal))
+  if (Array.isArray(rule)) {
+    const scopes = checkScopes(`The rule of ${method}`, rule)
+    return () => scopes
+  }
+  return compileNames(method, rule)
+}
+
+function compileNames(method: string, rule: ScopeRules[string]): ScopesOf {
+  const field = methodRow(method)?.named
+  if (field === undefined)
+    throw new TypeError(`Requests of ${method} are about no name or URI: give an array of scopes, or a function`)
+  if (!isJsonObject(rule)) throw new TypeError(`The rule of ${method} has to be an array, an object or a function`)
+  const names = Object.entries(rule).map(([name, scopes]): [string, Scopes] => [
+    name,
+    checkScopes(`The rule of ${method} for "${name}"`, scopes),
+  ])
+  const byName = new Map(names)
+  const others = byName.get('*') ?? []
+  return (params) => {
+    const name = params[field]
+    return (typeof name === 'string' ? byName.get(name) : undefined) ?? others
+  }
+}
+
+// A misspelt rule protects nothing. Methods of extensions are in families of their own.
+function checkMethod(method: string): void {
+  const family = method.slice(0, method.indexOf('/') + 1)
+  const known = Object.keys(methods)
+  if (known.includes(method) || !(family === '' || known.some((name) => name.startsWith(family)))) return
+  throw new TypeError(`There is no method ${JSON.stringify(method)}: write one of ${known.join(', ')}`)
+}

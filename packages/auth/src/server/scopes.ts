@@ -1,0 +1,40 @@
+/** Scopes by name, such as `items:read`. */
+export type Scopes = readonly string[]
+
+/** Scopes that a scope includes: `{ 'items:write': ['items:read'] }`. */
+export type ImpliedScopes = Readonly<Record<string, Scopes>>
+
+// RFC 6749, section 3.3.
+const scopeForm = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+
+/**
+ * Returns the scopes as they came.
+ *
+ * @throws TypeError for one that is malformed; `where` says whose it was.
+ */
+export function checkScopes(where: string, scopes: unknown): Scopes {
+  if (!Array.isArray(scopes)) throw new TypeError(`${where} has to be an array of scopes`)
+  for (const scope of scopes) {
+    if (typeof scope !== 'string' || !scopeForm.test(scope))
+      throw new TypeError(
+        `${where} has the scope ${JSON.stringify(scope)}: write visible ASCII without quotes, backslashes and spaces`,
+      )
+    // basic/authorization/index, refresh tokens: a client asks for it, and no resource needs it.
+    if (scope === 'offline_access') throw new TypeError(`${where} has offline_access, which is no scope of a resource`)
+  }
+  return scopes
+}
+
+/** Adds the scopes that the given ones include, in any number of steps (basic/authorization/index: scope hierarchies). */
+export function expandScopes(scopes: Scopes, implies: ReadonlyMap<string, Scopes>): Scopes {
+  if (implies.size === 0) return scopes
+  const all = new Set(scopes)
+  // A set is walked to what is added meanwhile, and each scope once, so a circle ends.
+  for (const scope of all) for (const implied of implies.get(scope) ?? []) all.add(implied)
+  return [...all]
+}
+
+/** Makes a table of what users give. Throws a TypeError for scopes that are malformed. */
+export function compileImplied(implies: ImpliedScopes = {}): ReadonlyMap<string, Scopes> {
+  return new Map(Object.entries(implies).map(([scope, others]) => [scope, checkScopes(`implies["${scope}"]`, others)]))
+}

@@ -1,0 +1,59 @@
+import { base64url } from 'jose'
+
+/** Verdicts on tokens, by their digests, so that a token is verified once. */
+export interface TokenCache<T> {
+  /** Returns the kept verdict, unless its time is over. */
+  get(digest: string, now: number): T | undefined
+  set(digest: string, value: T, until: number): void
+}
+
+interface Kept<T> {
+  readonly value: T
+  readonly until: number
+}
+
+/**
+ * A cache of at most `size` entries. It has two halves: what is read moves to the young one, and when that is full the old one is
+ * dropped; so what is in use stays, and a read costs one look at a map.
+ */
+export function createTokenCache<T>(size: number): TokenCache<T> {
+  let young = new Map<string, Kept<T>>()
+  let old = new Map<string, Kept<T>>()
+  const add = (digest: string, kept: Kept<T>): void => {
+    if (young.size >= size / 2) {
+      old = young
+      young = new Map()
+    }
+    young.set(digest, kept)
+  }
+  return {
+    get(digest, now) {
+      const recent = young.get(digest)
+      const kept = recent ?? old.get(digest)
+      if (kept === undefined) return undefined
+      if (kept.until <= now) {
+        young.delete(digest)
+        old.delete(digest)
+        return undefined
+      }
+      if (recent === undefined) add(digest, kept)
+      return kept.value
+    },
+    set: (digest, value, until) => add(digest, { value, until }),
+  }
+}
+
+/**
+ * The SHA-256 of a token or of bytes, in base64url. Tokens are kept under it: a dump of the memory then shows none that could be used.
+ */
+export function digestOf(value: string | Uint8Array<ArrayBuffer>): string | Promise<string> {
+  return nodeCrypto === undefined ? webDigest(value) : nodeCrypto.hash('sha256', value, 'base64url')
+}
+
+async function webDigest(value: string | Uint8Array<ArrayBuffer>): Promise<string> {
+  const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value
+  return base64url.encode(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
+}
+
+// Web Crypto hands a few bytes to another thread and back, which takes longer than all else that is done for a token that is known.
+const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto')

@@ -1,0 +1,47 @@
+/**
+ * Reason of a rejection, for the server's own log; a client learns no more than the kind of its fault.
+ *
+ * - `invalid_request`: the credentials are malformed, or there are two of them
+ * - `malformed`: the token is neither a JWT nor one that can be introspected
+ * - `unknown_issuer`: none of `issuers` made it
+ * - `unsupported_algorithm`, `unsupported_type`: it is signed in a way, or is of a type, that is not accepted
+ * - `unknown_key`: its issuer has no such key
+ * - `invalid_signature`: it was altered, or signed by another key
+ * - `expired`, `not_yet_valid`, `wrong_audience`, `invalid_claim`: what it says of itself
+ * - `inactive`: its issuer says that it is no longer good
+ * - `wrong_scheme`, `invalid_proof`, `wrong_certificate`: it is bound to a key, and came without a proof of that
+ * - `issuer_unavailable`: the issuer's keys or its introspection cannot be reached; the client got 503
+ */
+export type TokenErrorCode =
+  | 'invalid_request'
+  | 'malformed'
+  | 'unknown_issuer'
+  | 'unsupported_algorithm'
+  | 'unsupported_type'
+  | 'unknown_key'
+  | 'invalid_signature'
+  | 'expired'
+  | 'not_yet_valid'
+  | 'wrong_audience'
+  | 'invalid_claim'
+  | 'inactive'
+  | 'wrong_scheme'
+  | 'invalid_proof'
+  | 'wrong_certificate'
+  | 'issuer_unavailable'
+
+/** A token that was rejected, or could not be checked. Neither its message nor its cause holds the token. */
+export class TokenError extends Error {
+  override readonly name = 'TokenError'
+  readonly code: TokenErrorCode
+
+  constructor(code: TokenErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** Returns whether a value is a {@link TokenError}, from this copy of the package or another. */
+export function isTokenError(error: unknown): error is TokenError {
+  return error instanceof Error && error.name === 'TokenError' && 'code' in error && typeof error.code === 'string'
+}

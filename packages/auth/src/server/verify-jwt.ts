@@ -1,0 +1,105 @@
+import { isJsonObject, type JsonObject } from '@x/schema'
+import { type CryptoKey, decodeProtectedHeader, errors, jwtVerify, type JWTVerifyOptions } from 'jose'
+import type { FindKeys } from './issuer-keys.ts'
+import { TokenError, type TokenErrorCode } from './token-error.ts'
+
+/** Requirements on a JWT of one issuer. */
+export interface JwtRules {
+  readonly issuer: string
+  readonly audience: readonly string[]
+  readonly algorithms: readonly string[]
+  readonly findKeys: FindKeys
+  readonly clockToleranceMs: number
+  readonly now: () => number
+}
+
+/** The signatures that are accepted: asymmetric ones alone, so that no public key can pass for a secret. */
+// biome-ignore format: one family a line
+export const asymmetricAlgorithms: readonly string[] = [
+  'RS256', 'RS384', 'RS512',
+  'PS256', 'PS384', 'PS512',
+  'ES256', 'ES384', 'ES512',
+  'EdDSA', 'Ed25519',
+]
+
+// RFC 9068, section 2.1; many servers say no more than that it is a JWT. Other types (logout, DPoP, security events) are for somebody else.
+const accessTokenTypes: ReadonlySet<unknown> = new Set([undefined, 'at+jwt', 'application/at+jwt', 'jwt'])
+
+/**
+ * Verifies an access token (RFC 9068, section 4; basic/authorization/index, token handling) and returns its claims.
+ *
+ * Rejects with a {@link TokenError}.
+ */
+export async function verifyJwt(token: string, rules: JwtRules): Promise<JsonObject> {
+  const header = readHeader(token)
+  if (!rules.algorithms.includes(header.alg))
+    throw new TokenError('unsupported_algorithm', `The token is signed with ${show(header.alg)}, which is not accepted`)
+  const type = typeof header.typ === 'string' ? header.typ.toLowerCase() : header.typ
+  if (!accessTokenTypes.has(type))
+    throw new TokenError('unsupported_type', `The token is of type ${show(header.typ)}, and no access token`)
+  const keys = await rules.findKeys(header)
+  return verifyWith(keys, token, rules)
+}
+
+function readHeader(token: string): ReturnType<typeof decodeProtectedHeader> & { alg: string } {
+  try {
+    const header = decodeProtectedHeader(token)
+    return { ...header, alg: String(header.alg) }
+  } catch (error) {
+    throw new TokenError('malformed', 'The header of the token cannot be read', { cause: error })
+  }
+}
+
+async function verifyWith(keys: readonly CryptoKey[], token: string, rules: JwtRules): Promise<JsonObject> {
+  const options: JWTVerifyOptions = {
+    algorithms: [...rules.algorithms],
+    issuer: rules.issuer,
+    audience: [...rules.audience],
+    requiredClaims: ['exp'],
+    clockTolerance: rules.clockToleranceMs / 1000,
+    currentDate: new Date(rules.now()),
+  }
+  let failure: unknown
+  // More than one key fits only when the token names none.
+  for (const key of keys) {
+    try {
+      const { payload } = await jwtVerify(token, key, options)
+      return claimsOf(payload)
+    } catch (error) {
+      failure = error
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) break
+    }
+  }
+  throw toTokenError(failure)
+}
+
+function claimsOf(payload: unknown): JsonObject {
+  if (isJsonObject(payload)) return payload
+  throw new TokenError('malformed', 'The claims of the token are no JSON object')
+}
+
+const codes: Readonly<Record<string, TokenErrorCode>> = {
+  ERR_JWT_EXPIRED: 'expired',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'invalid_signature',
+  ERR_JOSE_ALG_NOT_ALLOWED: 'unsupported_algorithm',
+}
+
+// jose's errors carry the claims, which are personal data; their messages do not.
+function toTokenError(error: unknown): TokenError {
+  if (!(error instanceof errors.JOSEError))
+    return new TokenError('malformed', 'The token cannot be verified', { cause: error })
+  const known = Object.hasOwn(codes, error.code) ? codes[error.code] : undefined
+  if (known !== undefined) return new TokenError(known, error.message)
+  if (error instanceof errors.JWTClaimValidationFailed) return new TokenError(claimCode(error.claim), error.message)
+  return new TokenError('malformed', error.message)
+}
+
+function claimCode(claim: string): TokenErrorCode {
+  if (claim === 'aud') return 'wrong_audience'
+  return claim === 'nbf' ? 'not_yet_valid' : 'invalid_claim'
+}
+
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'none'
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text
+}

@@ -1,0 +1,72 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** Contents of one request. */
+export interface Received {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+  /** The fields of a form. */
+  readonly form: URLSearchParams
+}
+
+/** An answer; a body that is no text is sent as JSON. */
+export interface Reply {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string | string[]>>
+  readonly body?: unknown
+}
+
+export type Route = (received: Received) => Reply | Promise<Reply>
+
+/** A server that answers by path, as the test says; the routes may change while it runs. */
+export interface ScriptedServer extends AsyncDisposable {
+  readonly origin: string
+  readonly routes: Map<string, Route>
+  readonly received: readonly Received[]
+  /** Number of requests that a path has had. */
+  count(path: string): number
+  /** Everything that ever came, as one text: what a secret must not be in. */
+  seen(): string
+}
+
+export async function scriptedServer(port = 0): Promise<ScriptedServer> {
+  const routes = new Map<string, Route>()
+  const received: Received[] = []
+  const server = createServer((request, response) => {
+    void readRequest(request).then(async (one) => {
+      received.push(one)
+      send(response, (await routes.get(one.path)?.(one)) ?? { status: 404, body: 'nothing here' })
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const { port: at } = server.address() as AddressInfo
+  return {
+    origin: `http://127.0.0.1:${at}`,
+    routes,
+    received,
+    count: (path) => received.filter((one) => one.path === path).length,
+    seen: () => JSON.stringify(received.map((one) => [one.path, one.query.toString(), one.headers, one.body])),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function readRequest(request: IncomingMessage): Promise<Received> {
+  let body = ''
+  for await (const chunk of request.setEncoding('utf8')) body += chunk
+  const { method = '', url = '/', headers } = request
+  const { pathname: path, searchParams: query } = new URL(url, 'http://127.0.0.1')
+  return { method, path, query, headers, body, form: new URLSearchParams(body) }
+}
+
+function send(response: ServerResponse, { status = 200, headers = {}, body }: Reply): void {
+  const isText = typeof body === 'string'
+  const type = isText ? 'text/html' : 'application/json'
+  response.writeHead(status, { 'content-type': type, ...headers })
+  response.end(isText ? body : JSON.stringify(body ?? {}))
+}

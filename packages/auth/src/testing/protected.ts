@@ -1,0 +1,93 @@
+import { type ScriptedAuthServer, startScriptedAuthServer } from '@tooling/auth-server/scripted'
+import { type Exchange, type JsonObject, metaKeys, type Principal, protocolVersion, serverOf } from '@x/schema'
+import { type FetchHandler, httpHandler } from '@x/transport-http'
+import { protect, type ProtectOptions, type Protection } from '../server.ts'
+
+/** The endpoint that tests protect. */
+export const resource = 'https://mcp.example.com/mcp'
+
+/** A server that is protected by a scripted authorization server, on a clock in the test's hand. */
+export interface Protected extends AsyncDisposable {
+  readonly issuer: ScriptedAuthServer
+  readonly auth: Protection
+  readonly handler: FetchHandler
+  /** The principals of the calls that reached the exchange. */
+  readonly principals: (Principal | undefined)[]
+  /** Errors that `onError` heard. */
+  readonly errors: unknown[]
+  /** Sends a call with a token, or with other headers. */
+  send(token?: string, options?: SendOptions): Promise<Response>
+  /** Lets time pass. */
+  pass(ms: number): void
+  /** The codes of the errors so far. */
+  codes(): unknown[]
+}
+
+/** Changes of a test to a call. */
+export interface SendOptions {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly url?: string
+  readonly method?: string
+  readonly params?: JsonObject
+}
+
+/** Deviations of {@link protectScripted} from the usual. */
+export interface ScriptedOptions extends Partial<Omit<ProtectOptions, 'issuers'>> {
+  readonly issuers?: (issuer: string) => ProtectOptions['issuers']
+  /** Goes around the exchange. */
+  readonly middleware?: (next: Exchange) => Exchange
+}
+
+/** Starts a scripted authorization server, and protects an exchange that answers everything. */
+export async function protectScripted(options: ScriptedOptions = {}): Promise<Protected> {
+  const claims = { aud: resource, sub: 'ada', client_id: 'cli', scope: 'items:read' }
+  const issuer = await startScriptedAuthServer(claims)
+  const { issuers = (one) => [one], middleware = (next) => next, ...others } = options
+  let now = Date.now()
+  const errors: unknown[] = []
+  const principals: (Principal | undefined)[] = []
+  const auth = protect({
+    resource,
+    issuers: issuers(issuer.issuer),
+    scopes: ['items:read'],
+    onError: (error) => void errors.push(error),
+    runtime: { now: () => now },
+    ...others,
+  })
+  const exchange: Exchange = async ({ id }, { principal }) => {
+    principals.push(principal)
+    return { jsonrpc: '2.0', id, result: { resultType: 'complete' } }
+  }
+  const server = serverOf(middleware(exchange), { info: { name: 'test', version: '1.0.0' }, localOnly: undefined })
+  const handler = httpHandler(server, { allowedHosts: '*', ...auth })
+  return {
+    issuer,
+    auth,
+    handler,
+    principals,
+    errors,
+    send: (token, changes) => handler(requestOf(token, changes)),
+    pass: (ms) => void (now += ms),
+    codes: () => errors.map((error) => (error instanceof Error && 'code' in error ? error.code : error)),
+    [Symbol.asyncDispose]: () => issuer.close(),
+  }
+}
+
+function requestOf(token: string | undefined, options: SendOptions = {}): Request {
+  const { headers, url = resource, method = 'tools/list', params = {} } = options
+  const name = params['name'] ?? params['uri']
+  const _meta = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} }
+  return new Request(url, {
+    method: 'POST',
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': protocolVersion,
+      'mcp-method': method,
+      ...(typeof name === 'string' && { 'mcp-name': name }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+  })
+}

@@ -1,0 +1,90 @@
+import { type ScriptedAuthServer, startScriptedAuthServer } from '@tooling/auth-server/scripted'
+import { createClient } from '@x/client'
+import { createServer, tool } from '@x/server'
+import { randomKey, sealed } from '@x/state-codec'
+import { tasks as clientTasks } from '@x/tasks/client'
+import { memoryEngine } from '@x/tasks/memory'
+import { tasks } from '@x/tasks/server'
+import { connectHttp } from '@x/transport-http/client'
+import { type HttpServer, serveHttp } from '@x/transport-http/node'
+import { describe, expect, test } from 'vitest'
+import { needScopes, protect, requireScopes } from '../src/server.ts'
+
+const resource = 'https://items.example/mcp'
+const needed = ['items:read', 'items:write']
+
+/** A server whose tool runs as a task, with the extensions in one of their orders. */
+function createItems(order: readonly ('scopes' | 'tasks')[]) {
+  const engine = memoryEngine()
+  const created: string[] = []
+  const worked: (string | undefined)[] = []
+  const parts = {
+    scopes: requireScopes({ 'tools/call': { import_items: needed } }),
+    tasks: tasks({
+      engine: {
+        ...engine,
+        create: (task) => {
+          created.push(task.id)
+          return engine.create(task)
+        },
+      },
+      pollIntervalMs: 20,
+      workPollMs: 20,
+    }),
+  }
+  const importItems = tool('import_items', {
+    description: 'Imports items',
+    task: 'required',
+    run(_, ctx) {
+      needScopes(ctx, ...needed)
+      worked.push(ctx.principal?.subject)
+      return 'imported'
+    },
+  })
+  const server = createServer({
+    name: 'items',
+    version: '1.0.0',
+    tools: [importItems],
+    state: sealed({ keys: [randomKey()] }),
+    extensions: order.map((name) => parts[name]),
+  })
+  return { server, created, worked }
+}
+
+function protectItems(issuer: ScriptedAuthServer) {
+  return protect({ resource, issuers: [issuer.issuer], scopes: ['items:read'] })
+}
+
+function clientOf({ url }: HttpServer, token: string) {
+  const connection = connectHttp(url, { headers: { authorization: `Bearer ${token}` } })
+  const extensions = [clientTasks({ polling: { defaultMs: 20, minMs: 5 } })]
+  return createClient(connection, { name: 'test', version: '1.0.0', extensions })
+}
+
+describe.each([[['scopes', 'tasks'] as const], [['tasks', 'scopes'] as const]])('with the extensions %j', (order) => {
+  test('a server that requires scopes is served beyond this machine only where callers are authenticated', async () => {
+    await using issuer = await startScriptedAuthServer()
+    const beyond = { host: '0.0.0.0', allowedHosts: ['items.example', '127.0.0.1'] }
+    await using items = createItems(order).server
+    await expect(serveHttp(items, beyond)).rejects.toThrow('give authenticate')
+    await using http = await serveHttp(items, { ...beyond, ...protectItems(issuer) })
+    expect(http.port).toBeGreaterThan(0)
+  })
+
+  test('a task that its caller lacks a scope for is rejected when it would be created [AUE-011 AUT-054 TSK-069]', async () => {
+    await using issuer = await startScriptedAuthServer({ aud: resource, sub: 'ada' })
+    const { server, created, worked } = createItems(order)
+    await using http = await serveHttp(server, protectItems(issuer))
+    const reader = await issuer.sign({ claims: { scope: 'items:read' } })
+    await expect(clientOf(http, reader).callTool('import_items')).rejects.toMatchObject({
+      rpc: { data: { reason: 'insufficient_scope', scopes: needed } },
+    })
+    expect([created, worked]).toEqual([[], []])
+
+    const writer = await issuer.sign({ claims: { scope: needed.join(' ') } })
+    await expect(clientOf(http, writer).callTool('import_items')).resolves.toMatchObject({
+      content: [{ text: 'imported' }],
+    })
+    expect([created.length, worked]).toEqual([1, ['ada']])
+  })
+})

@@ -1,0 +1,163 @@
+// An authorization server in a process of its own, on the Node that oidc-provider needs. Its configuration is the first argument, as JSON;
+// it says its issuer on the first line of its output, and ends when its input does.
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import { createLocalJWKSet, createRemoteJWKSet, importJWK, jwtVerify, SignJWT } from 'jose'
+import { errors, Provider } from 'oidc-provider'
+
+const options = JSON.parse(process.argv[2] ?? '{}')
+const {
+  clients = [],
+  resources = [],
+  trusted = {},
+  clientDocuments = {},
+  tokenTtl = 300,
+  requireDpopNonce = false,
+} = options
+
+const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange'
+const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+const idJag = 'urn:ietf:params:oauth:token-type:id-jag'
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const jwk = { ...rsa.privateKey.export({ format: 'jwk' }), kid: randomUUID(), use: 'sig', alg: 'RS256' }
+const publicJwk = { ...rsa.publicKey.export({ format: 'jwk' }), kid: jwk.kid, use: 'sig', alg: 'RS256' }
+
+const server = createServer()
+await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
+const issuer = `http://127.0.0.1:${server.address().port}`
+
+const provider = new Provider(issuer, {
+  clients,
+  jwks: { keys: [jwk] },
+  cookies: { keys: [randomUUID()] },
+  scopes: ['openid', 'offline_access'],
+  pkce: { required: () => true },
+  findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+  interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
+  issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+  rotateRefreshToken: true,
+  ttl: {
+    AccessToken: tokenTtl,
+    ClientCredentials: tokenTtl,
+    Grant: 3600,
+    IdToken: 3600,
+    Interaction: 600,
+    RefreshToken: 3600,
+    Session: 3600,
+  },
+  // A document of a client stands in the options; no other address is asked for one.
+  fetch: async (url, init) => {
+    const document = clientDocuments[String(url)]
+    if (document === undefined) return fetch(url, init)
+    return new Response(JSON.stringify(document), { headers: { 'Content-Type': 'application/json' } })
+  },
+  features: {
+    devInteractions: { enabled: false },
+    registration: { enabled: true },
+    revocation: { enabled: true, allowedPolicy: () => true },
+    introspection: { enabled: true, allowedPolicy: () => true },
+    clientCredentials: { enabled: true },
+    pushedAuthorizationRequests: { enabled: true },
+    dPoP: { enabled: true, nonceSecret: Buffer.alloc(32, 7), requireNonce: () => requireDpopNonce },
+    clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
+    resourceIndicators: {
+      enabled: true,
+      getResourceServerInfo: (_ctx, resource) => infoOf(resource),
+      useGrantedResource: () => true,
+    },
+  },
+})
+
+/** @param {string} resource */
+function infoOf(resource) {
+  const known = resources.find((one) => one.resource === resource)
+  if (known === undefined) throw new errors.InvalidTarget()
+  const { scopes = [], format = 'jwt' } = known
+  return { scope: scopes.join(' '), audience: resource, accessTokenTTL: tokenTtl, accessTokenFormat: format }
+}
+
+// RFC 7523: an assertion of an issuer that is trusted, for a token of the resource that was asked for.
+provider.registerGrantType(
+  jwtBearer,
+  async (ctx) => {
+    const { client, params } = ctx.oidc
+    const claims = await verifyAssertion(params.assertion)
+    const resource = params.resource ?? claims.resource
+    const info = infoOf(resource)
+    const scope = scopeOf(params.scope ?? claims.scope, info)
+    const token = new provider.AccessToken({ accountId: claims.sub, client, scope, gty: 'jwt_bearer' })
+    token.resourceServer = new provider.ResourceServer(resource, info)
+    const value = await token.save()
+    ctx.body = { access_token: value, token_type: 'Bearer', expires_in: token.expiration, scope }
+  },
+  ['assertion', 'scope', 'resource'],
+  ['resource'],
+)
+
+// RFC 8693: an ID token of this server for an ID-JAG, which another server takes as an assertion.
+provider.registerGrantType(
+  exchange,
+  async (ctx) => {
+    const { client, params } = ctx.oidc
+    if (params.requested_token_type !== idJag)
+      throw new errors.InvalidRequest('requested_token_type has to be an ID-JAG')
+    const own = createLocalJWKSet({ keys: [publicJwk] })
+    const { payload } = await verified(params.subject_token, own, { issuer })
+    const claims = { client_id: params.client_id_at ?? client.clientId, resource: params.resource, scope: params.scope }
+    const token = await new SignJWT({ ...claims, jti: randomUUID() })
+      .setProtectedHeader({ alg: 'RS256', kid: jwk.kid, typ: 'oauth-id-jag+jwt' })
+      .setIssuer(issuer)
+      .setSubject(payload.sub)
+      .setAudience(params.audience)
+      .setIssuedAt()
+      .setExpirationTime('5m')
+      .sign(await importJWK(jwk, 'RS256'))
+    ctx.body = { issued_token_type: idJag, access_token: token, token_type: 'N_A', expires_in: 300 }
+  },
+  ['requested_token_type', 'subject_token', 'subject_token_type', 'audience', 'resource', 'scope', 'client_id_at'],
+)
+
+/** @param {string} assertion */
+async function verifyAssertion(assertion) {
+  for (const [trustedIssuer, keys] of Object.entries(trusted)) {
+    const set = typeof keys === 'string' ? createRemoteJWKSet(new URL(keys)) : createLocalJWKSet(keys)
+    const found = await jwtVerify(assertion, set, { issuer: trustedIssuer, audience: issuer }).catch(() => undefined)
+    if (found !== undefined) return found.payload
+  }
+  throw new errors.InvalidGrant('the assertion is of nobody who is trusted')
+}
+
+async function verified(token, keys, rules) {
+  return jwtVerify(token, keys, rules).catch(() => {
+    throw new errors.InvalidGrant('the subject token is not valid')
+  })
+}
+
+function scopeOf(wanted, { scope }) {
+  const known = scope.split(' ')
+  return (wanted ?? scope)
+    .split(' ')
+    .filter((name) => known.includes(name))
+    .join(' ')
+}
+
+// Logs in without a page: as the login_hint, "ada" when there is none, and consents to all. "nobody" declines.
+async function interact(request, response) {
+  const { params } = await provider.interactionDetails(request, response)
+  const accountId = params.login_hint ?? 'ada'
+  if (accountId === 'nobody') return provider.interactionFinished(request, response, { error: 'access_denied' })
+  const grant = new provider.Grant({ accountId, clientId: params.client_id })
+  grant.addOIDCScope('openid offline_access')
+  for (const resource of [params.resource ?? []].flat()) grant.addResourceScope(resource, params.scope ?? '')
+  const result = { login: { accountId }, consent: { grantId: await grant.save() } }
+  await provider.interactionFinished(request, response, result)
+}
+
+const handle = provider.callback()
+server.on('request', (request, response) => {
+  if (!request.url?.startsWith('/interaction/')) return void handle(request, response)
+  interact(request, response).catch((error) => response.writeHead(500).end(String(error)))
+})
+process.stdin.resume().on('end', () => process.exit(0))
+process.stdout.write(`${JSON.stringify({ issuer })}\n`)

@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+/** Initial state of an authorization server. */
+export interface AuthServerOptions {
+  /** Registered clients, as RFC 7591 has them. */
+  readonly clients?: readonly Readonly<Record<string, unknown>>[]
+  /** The resources that it issues tokens for; any other is `invalid_target`. */
+  readonly resources?: readonly {
+    readonly resource: string
+    readonly scopes?: readonly string[]
+    readonly format?: 'jwt' | 'opaque'
+  }[]
+  /** Issuers whose assertions it takes: the address of their keys, or the keys. */
+  readonly trusted?: Readonly<Record<string, string | { readonly keys: readonly object[] }>>
+  /** Client metadata documents by their addresses. */
+  readonly clientDocuments?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** Lifetime of access tokens in seconds; 300 by default. */
+  readonly tokenTtl?: number
+  readonly requireDpopNonce?: boolean
+}
+
+/** An authorization server in a process of its own. */
+export interface AuthServer {
+  readonly issuer: string
+  /** Obtains a token by client credentials. */
+  issue(request: IssueRequest): Promise<string>
+  /** Follows an authorization URL as a browser does, and returns the address that it leaves to. */
+  browse(url: URL | string): Promise<URL>
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** A request for a job. */
+export interface IssueRequest {
+  readonly id: string
+  readonly secret: string
+  readonly resource: string
+  readonly scope?: string
+  /** More headers, such as `DPoP`. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const node22 = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url))
+const program = fileURLToPath(new URL('./provider.mjs', import.meta.url))
+
+/** Starts an authorization server (oidc-provider) on a free port of this machine. */
+export async function startAuthServer(options: AuthServerOptions = {}): Promise<AuthServer> {
+  const child = spawn(node22, [program, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'pipe'] })
+  let log = ''
+  child.stderr.on('data', (chunk) => (log += String(chunk)))
+  const exited = once(child, 'exit')
+  const lines = createInterface({ input: child.stdout })
+  const first = await Promise.race([once(lines, 'line'), exited.then(() => undefined)])
+  if (first === undefined) throw new Error(`The authorization server did not start:\n${log}`)
+  const { issuer } = JSON.parse(String(first[0]))
+  const close = async (): Promise<void> => {
+    child.stdin.end()
+    await exited
+  }
+  return {
+    issuer,
+    issue: (request) => issueToken(issuer, request),
+    browse: (url) => browse(issuer, url),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+async function issueToken(issuer: string, { id, secret, resource, scope, headers }: IssueRequest): Promise<string> {
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    resource,
+    ...(scope !== undefined && { scope }),
+  })
+  const authorization = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`
+  const response = await fetch(`${issuer}/token`, { method: 'POST', body, headers: { ...headers, authorization } })
+  const answer: unknown = await response.json()
+  const token =
+    typeof answer === 'object' && answer !== null && 'access_token' in answer ? answer.access_token : undefined
+  if (typeof token === 'string') return token
+  throw new Error(`No token: ${JSON.stringify(answer)}`)
+}
+
+const maxSteps = 10
+
+async function browse(issuer: string, from: URL | string): Promise<URL> {
+  const cookies = new Map<string, string>()
+  let url = new URL(from)
+  for (let step = 0; step < maxSteps && url.origin === issuer; step += 1) {
+    const cookie = Array.from(cookies, ([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(url, { redirect: 'manual', headers: { cookie } })
+    for (const set of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
+      cookies.set(name, value)
+    }
+    const location = response.headers.get('location')
+    if (location === null) throw new Error(`${url.href} is a page: ${(await response.text()).slice(0, 500)}`)
+    url = new URL(location, url)
+  }
+  return url
+}
