@@ -1,0 +1,26 @@
+import { form, type ServerDefinition, tool } from '@x/server'
+import { z } from 'zod'
+
+/** A tracker, as a test has it: a map of bugs. */
+export const bugs = new Map<number, string>()
+
+const resolution = form(z.object({ resolution: z.enum(['Fixed', 'Duplicate']) }))
+
+// #region definition
+const resolveBug = tool('resolve_bug', {
+  description: 'Resolves a bug',
+  input: z.object({ id: z.number().int() }),
+  async run({ id }, ctx) {
+    const before = await ctx.step('read', () => bugs.get(id) ?? 'New')
+    const answer = await ctx.elicit('resolution', {
+      message: `It is ${before}. How was it resolved?`,
+      schema: resolution,
+    })
+    await ctx.step('save', () => void bugs.set(id, answer.resolution))
+    ctx.log('info', `Resolved #${id}`)
+    return `#${id} is ${answer.resolution}`
+  },
+})
+
+export const definition = { name: 'tracker', version: '1.0.0', tools: [resolveBug] } satisfies ServerDefinition
+// #endregion definition

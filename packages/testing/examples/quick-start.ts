@@ -1,0 +1,21 @@
+import { createServer, tool } from '@x/server'
+import { testClient } from '@x/testing'
+import { z } from 'zod'
+
+const greet = tool('greet', {
+  description: 'Greets whoever is there',
+  async run(_, ctx) {
+    const { name } = await ctx.elicit('name', { message: 'Who are you?', schema: z.object({ name: z.string() }) })
+    return `Hello, ${name}!`
+  },
+})
+const definition = { name: 'demo', version: '1.0.0', tools: [greet] }
+
+// Another instance of the server answers each round, and every instance has the test's key.
+await using client = testClient((kit) => createServer({ ...definition, ...kit }), {
+  answers: { name: { name: 'Ada' } },
+  restartBetweenRounds: true,
+})
+const { content } = await client.callTool('greet')
+console.log(content)
+console.log(client.observed.rounds.map(({ instance, status, asked }) => ({ instance, status, asked })))

@@ -1,0 +1,14 @@
+// #region vitest
+import { createServer, resource } from '@x/server'
+import { testClient } from '@x/testing'
+import { expect, test } from 'vitest'
+
+test('subscribers are told of a change', async () => {
+  const rate = resource('rates://eur', { name: 'Rate', read: () => '1.08' })
+  await using client = testClient((kit) => createServer({ name: 'rates', version: '1.0.0', resources: [rate], ...kit }))
+  await using changes = client.listen({ resourceSubscriptions: ['rates://eur'] })
+  await changes[Symbol.asyncIterator]().next()
+  await client.instances[0]?.notifyResourceUpdated('rates://eur')
+  expect(await client.untilChanges(1)).toEqual([{ change: 'resources/updated', uri: 'rates://eur' }])
+})
+// #endregion vitest

@@ -1,0 +1,184 @@
+import type { ElicitAnswer, InputContext, InputHandlers } from '@x/client'
+import {
+  type ClientCapabilities,
+  type CreateMessageResult,
+  type ElicitRequestFormParams,
+  type InputRequest,
+  type InputResponse,
+  isJsonObject,
+  type Root,
+} from '@x/schema'
+import { shown } from './difference.ts'
+import { TestingError } from './testing-error.ts'
+
+/** A question as a function of {@link Answers} receives it. */
+export interface AskedQuestion {
+  /** The key that the handler gave the question. */
+  readonly key: string
+  /** The text that a user reads; empty for sampling and roots. */
+  readonly message: string
+  /** 1 at first; more when the server did not accept the answer, or waits for a page to be done. */
+  readonly times: number
+  /** The number of the response that asked: 1 for the first one of the call. */
+  readonly round: number
+  /** The whole request. */
+  readonly request: InputRequest
+}
+
+/**
+ * An answer: the content of a form, the result of sampling, a list of roots, or what the user does instead. `'accept'` is
+ * for URLs and for forms whose defaults are enough.
+ */
+export type AnswerValue = 'accept' | 'decline' | 'cancel' | FormContent | CreateMessageResult | readonly Root[]
+
+/** The fields of a form that a user fills in. */
+export interface FormContent {
+  readonly [field: string]: string | number | boolean | readonly string[] | undefined
+}
+
+/** An answer, or a function that gives one. */
+export type Answer = AnswerValue | ((question: AskedQuestion) => AnswerValue | Promise<AnswerValue>)
+
+/** Answers by the keys of the questions. */
+export interface Answers {
+  readonly [key: string]: Answer
+}
+
+/** The capabilities of a test's client when it names none: all that a question may need. */
+export const allCapabilities: ClientCapabilities = {
+  elicitation: { form: {}, url: {} },
+  sampling: { tools: {}, context: {} },
+  roots: {},
+}
+
+/** Gives the answers of one test, and counts which of them were used. */
+export interface AnswerBook {
+  /** Returns the answer to a request; throws {@link TestingError} `unanswered` or `asked_again`. */
+  answer(wireKey: string, request: InputRequest, round: number): Promise<InputResponse | ElicitAnswer>
+  /** Returns the keys that no question had so far. */
+  unused(): readonly string[]
+}
+
+/** Makes the {@link AnswerBook} of a test's answers. */
+export function answerBook(answers: Answers): AnswerBook {
+  const used = new Set<string>()
+  return {
+    unused: () => Object.keys(answers).filter((key) => !used.has(key)),
+    async answer(wireKey, request, round) {
+      const { key, times } = splitKey(wireKey)
+      const message = messageOf(request)
+      const answer = Object.hasOwn(answers, key) ? answers[key] : undefined
+      if (answer === undefined) throw unanswered(key, request, message)
+      used.add(key)
+      if (typeof answer !== 'function') {
+        if (times > 1 && isForm(request)) throw askedAgain(key, answer, message)
+        return toResponse(key, request, answer)
+      }
+      return toResponse(key, request, await answer({ key, message, times, round, request }))
+    },
+  }
+}
+
+/** Makes the handlers of a client that answers by the book, for the kinds that it declares. */
+export function handlersOf(book: AnswerBook, { elicitation, sampling, roots }: ClientCapabilities): InputHandlers {
+  // The client checks every answer before it is sent, so each is of the kind that was asked for or fails the call.
+  const give = (request: InputRequest, { key, round }: InputContext) => book.answer(key, request, round) as never
+  const meansForm = elicitation !== undefined && elicitation.form === undefined && elicitation.url === undefined
+  return {
+    ...((elicitation?.form !== undefined || meansForm) && {
+      elicit: (params, context) => give({ method: 'elicitation/create', params }, context),
+    }),
+    ...(elicitation?.url !== undefined && {
+      openUrl: (params, context) => give({ method: 'elicitation/create', params }, context),
+    }),
+    ...(sampling !== undefined && {
+      sample: (params, context) => give({ method: 'sampling/createMessage', params }, context),
+    }),
+    ...(roots !== undefined && {
+      roots: async (context) => (await (give({ method: 'roots/list' }, context) as Promise<{ roots: Root[] }>)).roots,
+    }),
+  }
+}
+
+/** Splits a key as it is on the wire: `~2` marks the second time that a question is asked. */
+export function splitKey(wireKey: string): { readonly key: string; readonly times: number } {
+  const [key = '', times] = wireKey.split('~')
+  return { key, times: times === undefined ? 1 : Number(times) || 1 }
+}
+
+/** Returns the text that a user reads of a request. */
+export function messageOf(request: InputRequest): string {
+  return request.method === 'elicitation/create' ? request.params.message : ''
+}
+
+function isForm(request: InputRequest): boolean {
+  return request.method === 'elicitation/create' && request.params.mode !== 'url'
+}
+
+function toResponse(key: string, request: InputRequest, answer: AnswerValue): InputResponse | ElicitAnswer {
+  if (request.method === 'elicitation/create') return toElicited(key, answer)
+  if (request.method === 'roots/list') {
+    if (Array.isArray(answer)) return { roots: answer }
+    throw wrongAnswer(key, answer, "the client's roots: [{ uri: 'file:///project' }]")
+  }
+  // The client checks the members.
+  if (typeof answer === 'object' && 'role' in answer) return answer as CreateMessageResult
+  throw wrongAnswer(key, answer, sampleAnswer)
+}
+
+function toElicited(key: string, answer: AnswerValue): ElicitAnswer {
+  if (answer === 'accept' || answer === 'decline' || answer === 'cancel') return { action: answer }
+  if (typeof answer !== 'object' || Array.isArray(answer)) {
+    throw wrongAnswer(key, answer, "the fields of the form, 'accept', 'decline' or 'cancel'")
+  }
+  // Arrays are roots and were rejected above; the client checks the fields against the form.
+  return { action: 'accept', content: answer as FormContent }
+}
+
+const sampleAnswer = "{ role: 'assistant', model: 'test', content: { type: 'text', text: '…' } }"
+
+function wrongAnswer(key: string, answer: unknown, expected: string): TestingError {
+  return new TestingError('usage', `answers[${shown(key)}] is ${shown(answer)}; expected ${expected}`)
+}
+
+function unanswered(key: string, request: InputRequest, message: string): TestingError {
+  const name = /^[A-Za-z_$][\w$]*$/.test(key) ? key : shown(key)
+  const question = message === '' ? request.method : shown(message)
+  const write = `write answers: { ${name}: ${example(request)} }`
+  const or = request.method === 'elicitation/create' ? ", or 'decline', or 'cancel'" : ''
+  return new TestingError(
+    'unanswered',
+    `The server asks "${key}" (${question}), and the test has no answer: ${write}${or}`,
+  )
+}
+
+function askedAgain(key: string, answer: AnswerValue, message: string): TestingError {
+  const write = `give another answer, or a function: ${shown(key)}: ({ times }) => (times === 1 ? … : …)`
+  return new TestingError(
+    'asked_again',
+    `The server asks "${key}" again after the answer ${shown(answer)}: ${message}\n${write}`,
+  )
+}
+
+/** An answer that could be written for a request. */
+function example(request: InputRequest): string {
+  if (request.method === 'roots/list') return "[{ uri: 'file:///project' }]"
+  if (request.method === 'sampling/createMessage') return sampleAnswer
+  if (request.params.mode === 'url') return "'accept'"
+  const { properties, required = Object.keys(properties) }: ElicitRequestFormParams['requestedSchema'] =
+    request.params.requestedSchema
+  const fields = required.map(
+    (name) => `${name}: ${exampleOf(Object.hasOwn(properties, name) ? properties[name] : {})}`,
+  )
+  return fields.length === 0 ? "'accept'" : `{ ${fields.join(', ')} }`
+}
+
+function exampleOf(schema: unknown): string {
+  if (!isJsonObject(schema)) return "'…'"
+  const { type, enum: values, oneOf } = schema
+  if (Array.isArray(values)) return shown(values[0])
+  if (Array.isArray(oneOf) && isJsonObject(oneOf[0])) return shown(oneOf[0]['const'])
+  if (type === 'boolean') return 'true'
+  if (type === 'array') return '[]'
+  return type === 'string' ? "'…'" : '1'
+}

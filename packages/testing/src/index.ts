@@ -1,0 +1,21 @@
+export {
+  type Answer,
+  type Answers,
+  type AnswerValue,
+  type AskedQuestion,
+  type FormContent,
+} from './answers.ts'
+export { killAtEveryStep, type KillOptions, type KillReport, type StoppedStep } from './kill-at-every-step.ts'
+export type {
+  Observed,
+  ObservedChange,
+  ObservedError,
+  ObservedLog,
+  ObservedProgress,
+  ObservedRound,
+  ObservedTask,
+} from './observe.ts'
+export type { ServerFactory, ServerKit } from './server-kit.ts'
+export { testClient, type TestClient, type TestClientMembers, type TestClientOptions } from './test-client.ts'
+export { testRuntime, type TestRuntime, type TestRuntimeOptions } from './test-runtime.ts'
+export { isTestingError, TestingError, type TestingProblem } from './testing-error.ts'

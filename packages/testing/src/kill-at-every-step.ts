@@ -1,0 +1,157 @@
+import { isClientError } from '@x/client'
+import { isJsonObject, type JsonValue, type Server } from '@x/schema'
+import type { SheddingOptions } from '@x/server'
+import { differenceOf } from './difference.ts'
+import type { ServerFactory } from './server-kit.ts'
+import { openTestClient, type TestClient, type TestClientOptions } from './test-client.ts'
+import { testRuntime } from './test-runtime.ts'
+import { isTestingError, TestingError } from './testing-error.ts'
+
+/** Options of {@link killAtEveryStep}; those of {@link testClient} hold for each of its clients. */
+export interface KillOptions<S extends Server = Server>
+  extends Omit<TestClientOptions<readonly []>, 'shedding' | 'runtime' | 'restartBetweenRounds'> {
+  /**
+   * Makes the calls, and returns what they came to as plain data: results, and what the world looks like afterwards. A call
+   * that rejects is an outcome, too.
+   */
+  readonly call: (client: TestClient<S>) => unknown
+  /** Makes the world anew that the definition acts upon; called before each run. */
+  readonly prepare?: (() => void | Promise<void>) | undefined
+}
+
+/** A step, or a saved checkpoint, at which the calls were stopped. */
+export interface StoppedStep {
+  /** Counted from 1, over all calls of one run, in the order in which they were recorded. */
+  readonly step: number
+  /** The tool, prompt or resource. */
+  readonly target: string
+  /** The keys of the steps and checkpoints that were recorded by then. */
+  readonly recorded: readonly string[]
+}
+
+/** A check that passed. */
+export interface KillReport {
+  /** The outcome, the same in every run. */
+  readonly outcome: JsonValue
+  readonly stopped: readonly StoppedStep[]
+}
+
+/** The outcome of one run, and the steps that were counted in it. */
+interface RunOutcome {
+  readonly outcome: JsonValue
+  readonly steps: number
+  readonly stopped: StoppedStep | undefined
+}
+
+/**
+ * Makes the same calls once undisturbed, at one instance, and then once for each step that their handlers record: the handler is
+ * stopped after that step, and another instance continues with what was recorded. There, each round has an instance of its own.
+ * Every outcome must be the same.
+ *
+ * Each run has a runtime of its own that begins at the same moment, so that `ctx.now()` and `ctx.uuid` are the same, too.
+ *
+ * @throws {@link TestingError} `outcome_differs` names the step and the first difference; `no_steps` when there is none to stop at.
+ *
+ * @example
+ * await killAtEveryStep((kit) => createServer({ ...definition, ...kit }), {
+ *   prepare: () => tracker.reset(),
+ *   answers: { resolution: { resolution: 'Fixed' } },
+ *   call: async (client) => [await client.callTool('resolve_bug', { id: 1 }), tracker.bugs],
+ * })
+ */
+export async function killAtEveryStep<S extends Server>(
+  factory: ServerFactory<S>,
+  options: KillOptions<S>,
+): Promise<KillReport> {
+  const undisturbed = await runOnce(factory, options, undefined)
+  if (undisturbed.steps === 0) {
+    const reason = 'the calls record neither a step nor a checkpoint; put their work into ctx.step'
+    throw new TestingError('no_steps', `There is nothing to stop at: ${reason}`)
+  }
+  const stopped: StoppedStep[] = []
+  for (let step = 1; step <= undisturbed.steps; step++) {
+    // One after the other: the runs share the world that `prepare` makes.
+    const run = await runOnce(factory, options, step)
+    const difference = differenceOf(undisturbed.outcome, run.outcome)
+    if (difference !== undefined) throw differs(step, run, difference)
+    if (run.stopped === undefined) throw differs(step, run, 'the run had fewer steps than the one before')
+    stopped.push(run.stopped)
+  }
+  return { outcome: undisturbed.outcome, stopped }
+}
+
+function differs(step: number, { stopped }: RunOutcome, difference: string): TestingError {
+  const behind = stopped === undefined ? '' : ` of "${stopped.target}" (recorded: ${stopped.recorded.join(', ')})`
+  const reason = `stopped after step ${step}${behind}, the calls end in another way: ${difference}`
+  return new TestingError('outcome_differs', reason)
+}
+
+/** Makes the calls; the handler is stopped after the step of the given number, or never. */
+async function runOnce<S extends Server>(
+  factory: ServerFactory<S>,
+  { call, prepare, ...options }: KillOptions<S>,
+  stopAfter: number | undefined,
+): Promise<RunOutcome> {
+  await prepare?.()
+  let steps = 0
+  let target: string | undefined
+  let sealedBefore = 0
+  const shedding: SheddingOptions = {
+    calls: 'all',
+    minWorkMs: 0,
+    budget: Number.POSITIVE_INFINITY,
+    // Asked at the end of each step and at each saved checkpoint, by whichever instance.
+    policy: (_, { name }) => {
+      steps += 1
+      if (steps !== stopAfter) return false
+      target = name
+      sealedBefore = kitUse.sealed.size
+      return true
+    },
+  }
+  const { client, kitUse } = openTestClient<S>(factory, {
+    ...options,
+    runtime: testRuntime(),
+    shedding,
+    restartBetweenRounds: stopAfter !== undefined,
+  })
+  try {
+    if (!kitUse.isUsed('shedding')) throw withoutKit()
+    const outcome = await outcomeOf(async () => call(client))
+    if (target === undefined || stopAfter === undefined) return { outcome, steps, stopped: undefined }
+    // The first value that was sealed from then on is the journal with which the handler was stopped.
+    const journal = [...kitUse.sealed.values()][sealedBefore]?.value
+    return { outcome, steps, stopped: { step: stopAfter, target, recorded: recordedIn(journal) } }
+  } finally {
+    await client.close()
+  }
+}
+
+/** Returns the outcome of calls as JSON: their result, or the error that they reject with. */
+async function outcomeOf(call: () => Promise<unknown>): Promise<JsonValue> {
+  try {
+    return jsonOf({ result: await call() })
+  } catch (error) {
+    // A test that is written in a wrong way would be so in every run.
+    if (isTestingError(error)) throw error
+    if (!(error instanceof Error)) return jsonOf({ error })
+    const { name, message } = error
+    // Without its own message, which names the server as soon as the client has learned the name.
+    return jsonOf({ error: isClientError(error) ? { name, code: error.code, ...error.rpc } : { name, message } })
+  }
+}
+
+function jsonOf(value: unknown): JsonValue {
+  return JSON.parse(JSON.stringify(value))
+}
+
+/** Returns the keys of steps and checkpoints in a journal, as far as it shows them. */
+function recordedIn(journal: JsonValue | undefined): readonly string[] {
+  if (!isJsonObject(journal)) return []
+  return [journal['steps'], journal['checkpoints']].flatMap((part) => (isJsonObject(part) ? Object.keys(part) : []))
+}
+
+function withoutKit(): TestingError {
+  const write = 'write (kit) => createServer({ ...definition, ...kit })'
+  return new TestingError('kit_unused', `The factory does not use its kit, with which calls are stopped: ${write}`)
+}

@@ -1,0 +1,7 @@
+export {
+  checkRecordedStates,
+  type RecordedCall,
+  type RecordedCheck,
+  type RecordedStatesOptions,
+  type StateCheck,
+} from './recorded-states.ts'

@@ -1,0 +1,186 @@
+import {
+  type InputRequest,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  methodRow,
+  type RpcNotification,
+  type RpcRequest,
+  type RpcResponse,
+} from '@x/schema'
+import type { ServerWarning } from '@x/server'
+import { messageOf } from './answers.ts'
+
+/** One request of a call that may ask, and its response. */
+export interface ObservedRound {
+  readonly method: string
+  /** The tool, prompt or resource. */
+  readonly target: string
+  /** The number of the instance that answered; 0 for the first. */
+  readonly instance: number
+  /** The `resultType` of the result, or `error`. */
+  readonly status: string
+  /** The texts of the questions by their keys; empty when nothing was asked. */
+  readonly asked: Readonly<Record<string, string>>
+  /** The error that the peer sees; absent for a result. */
+  readonly error?: { readonly code: number; readonly message: string }
+}
+
+/** The progress of a call (basic/patterns/progress). */
+export interface ObservedProgress {
+  readonly target: string
+  readonly progress: number
+  readonly total?: number
+  readonly message?: string
+}
+
+/** A log message of a call (server/utilities/logging). */
+export interface ObservedLog {
+  readonly target: string
+  readonly level: string
+  readonly logger?: string
+  readonly data: JsonValue
+}
+
+/** A change that a subscription of the client was told (basic/patterns/subscriptions). */
+export interface ObservedChange {
+  /** The notification without its prefix: `tools/list_changed`, `resources/updated`. */
+  readonly change: string
+  readonly uri?: string
+}
+
+/** One state of a task; consecutive equal ones are noted once. */
+export interface ObservedTask {
+  readonly taskId: string
+  readonly status: string
+  readonly statusMessage?: string
+}
+
+/** An error that a server reported to its `onError`: often the reason of an `Internal error`. */
+export interface ObservedError {
+  readonly method: string
+  readonly name?: string
+  readonly error: unknown
+}
+
+/** Everything that a test's client and its server's instances did so far, as plain data, in its order. */
+export interface Observed {
+  readonly rounds: readonly ObservedRound[]
+  readonly progress: readonly ObservedProgress[]
+  readonly logs: readonly ObservedLog[]
+  readonly changes: readonly ObservedChange[]
+  readonly tasks: readonly ObservedTask[]
+  /** Warnings of instances that were made with the kit. */
+  readonly warnings: readonly ServerWarning[]
+  /** Errors of instances that were made with the kit. */
+  readonly errors: readonly ObservedError[]
+}
+
+/** The lists of {@link Observed}, to be written. */
+export type Observations = { readonly [Member in keyof Observed]: Observed[Member][number][] }
+
+/** Takes the notes of one client. */
+export interface Observer {
+  readonly observed: Observations
+  /** Notes a response and the request that it belongs to. */
+  response(request: RpcRequest, response: RpcResponse, instance: number): void
+  /** Notes a notification of a request. */
+  notification(request: RpcRequest, notification: RpcNotification): void
+  /** Resolves when so many changes were observed. */
+  untilChanges(count: number): Promise<readonly ObservedChange[]>
+}
+
+interface Waiter {
+  readonly count: number
+  readonly resolve: (changes: readonly ObservedChange[]) => void
+}
+
+const prefix = 'notifications/'
+
+/** Makes the observer of one client. */
+export function createObserver(): Observer {
+  const observed: Observations = {
+    rounds: [],
+    progress: [],
+    logs: [],
+    changes: [],
+    tasks: [],
+    warnings: [],
+    errors: [],
+  }
+  const waiters = new Set<Waiter>()
+
+  function noteChange(change: ObservedChange): void {
+    observed.changes.push(change)
+    for (const waiter of waiters) {
+      if (observed.changes.length < waiter.count) continue
+      waiters.delete(waiter)
+      waiter.resolve([...observed.changes])
+    }
+  }
+
+  function noteTask(task: ObservedTask | undefined): void {
+    if (task === undefined) return
+    const before = observed.tasks.findLast(({ taskId }) => taskId === task.taskId)
+    if (before?.status !== task.status || before.statusMessage !== task.statusMessage) observed.tasks.push(task)
+  }
+
+  return {
+    observed,
+    response: (request, response, instance) => {
+      if (methodRow(request.method)?.asks === true) observed.rounds.push(roundOf(request, response, instance))
+      if ('result' in response) noteTask(taskOf(response.result))
+    },
+    notification: (request, { method, params = {} }) => {
+      noteTask(taskOf(params))
+      const target = targetOf(request)
+      if (method === 'notifications/progress') observed.progress.push({ target, ...progressOf(params) })
+      else if (method === 'notifications/message') observed.logs.push({ target, ...logOf(params) })
+      else if (method.endsWith('/list_changed')) noteChange({ change: method.slice(prefix.length) })
+      else if (method === 'notifications/resources/updated') {
+        noteChange({ change: method.slice(prefix.length), ...(typeof params.uri === 'string' && { uri: params.uri }) })
+      }
+    },
+    untilChanges: (count) =>
+      observed.changes.length >= count
+        ? Promise.resolve([...observed.changes])
+        : new Promise((resolve) => void waiters.add({ count, resolve })),
+  }
+}
+
+/** Returns the tool, prompt or resource of a request, or its method. */
+function targetOf({ method, params = {} }: RpcRequest): string {
+  const target = params[methodRow(method)?.named ?? '']
+  return typeof target === 'string' ? target : method
+}
+
+function roundOf(request: RpcRequest, response: RpcResponse, instance: number): ObservedRound {
+  const place = { method: request.method, target: targetOf(request), instance }
+  if ('error' in response) {
+    const { code, message } = response.error
+    return { ...place, status: 'error', asked: {}, error: { code, message } }
+  }
+  const { resultType = 'complete', inputRequests } = response.result
+  const requests = isJsonObject(inputRequests) ? Object.entries(inputRequests) : []
+  // A server of ours made them, and their messages are read for people alone.
+  const asked = requests.map(([key, request]) => [key, messageOf(request as unknown as InputRequest)])
+  return { ...place, status: String(resultType), asked: Object.fromEntries(asked) }
+}
+
+function progressOf({ progress, total, message }: JsonObject): Omit<ObservedProgress, 'target'> {
+  return {
+    progress: Number(progress),
+    ...(typeof total === 'number' && { total }),
+    ...(typeof message === 'string' && { message }),
+  }
+}
+
+function logOf({ level, logger, data = null }: JsonObject): Omit<ObservedLog, 'target'> {
+  return { level: String(level), ...(typeof logger === 'string' && { logger }), data }
+}
+
+/** Returns the state of the task that a result or a notification describes, of whichever extension. */
+function taskOf({ taskId, status, statusMessage }: JsonObject): ObservedTask | undefined {
+  if (typeof taskId !== 'string' || typeof status !== 'string') return undefined
+  return { taskId, status, ...(typeof statusMessage === 'string' && { statusMessage }) }
+}

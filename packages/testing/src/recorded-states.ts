@@ -1,0 +1,254 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type AskingMethod, type InputAnswers, isClientError, type PendingCall, type Round } from '@x/client'
+import { isJsonObject, type JsonObject, type JsonValue, type Principal, type Server } from '@x/schema'
+import { answerBook, type AnswerBook, type Answers, splitKey } from './answers.ts'
+import { differenceOf } from './difference.ts'
+import type { SealedValue, ServerFactory } from './server-kit.ts'
+import { type OpenedClient, openTestClient, type TestClient } from './test-client.ts'
+import { testRuntime } from './test-runtime.ts'
+import { isTestingError, TestingError } from './testing-error.ts'
+
+/** One call whose states are recorded: a tool, a prompt or a resource, and the answers to what it asks. */
+export interface RecordedCall {
+  readonly tool?: string | undefined
+  readonly prompt?: string | undefined
+  readonly resource?: string | undefined
+  /** The arguments of the tool or the prompt. */
+  readonly arguments?: JsonObject | undefined
+  readonly answers: Answers
+  readonly principal?: Principal | undefined
+}
+
+/** Options of {@link checkRecordedStates}. */
+export interface RecordedStatesOptions {
+  /** The folder of the files, one for each call. It belongs into version control. */
+  readonly folder: string | URL
+  /** The calls by the names of their files. */
+  readonly calls: Readonly<Record<string, RecordedCall>>
+  /**
+   * `missing` records calls that have no file, and is the default; `all` records every call anew, as before a release; `none` fails
+   * for a call without a file, as in CI.
+   */
+  readonly record?: 'missing' | 'all' | 'none' | undefined
+}
+
+/** One recorded state that the definition continued to its end. */
+export interface StateCheck {
+  /** The round after which it was recorded; 1 for the first. */
+  readonly round: number
+  /** The keys of questions that the recorded call did not ask. */
+  readonly asks: readonly string[]
+  /** The first difference between the result now and the recorded one; undefined when they are the same. */
+  readonly changed: string | undefined
+}
+
+/** The recorded states of one call. */
+export interface RecordedCheck {
+  readonly call: string
+  /** True when the states were recorded now, and not checked. */
+  readonly isRecorded: boolean
+  readonly states: readonly StateCheck[]
+}
+
+type Opened = OpenedClient<Server, readonly []>
+
+/** The content of a file. */
+interface Recording {
+  readonly server: { readonly name: string; readonly version: string }
+  /** Time of the recording; the states are opened as of this time. */
+  readonly recordedAt: string
+  readonly states: readonly RecordedState[]
+  readonly result: JsonValue
+}
+
+interface RecordedState {
+  readonly pending: Omit<PendingCall, 'state'>
+  readonly sealed: SealedValue
+}
+
+/**
+ * Checks that a definition continues the calls that an earlier version of it has asked questions in, as it must while an update
+ * rolls over the instances. The states of the earlier version are kept in files, readable JSON, with the answers given by the test.
+ *
+ * A result that is not the recorded one is reported, since a new version may word it in another way.
+ *
+ * @throws `TestingError` `states_rejected` when a state does not open, when its call fails, asks something that has no
+ * answer, or asks something again that was answered.
+ *
+ * @example
+ * await checkRecordedStates((kit) => createServer({ ...definition, ...kit }), {
+ *   folder: new URL('./states', import.meta.url),
+ *   calls: { resolve: { tool: 'resolve_bug', arguments: { id: 1 }, answers: { resolution: { resolution: 'Fixed' } } } },
+ * })
+ */
+export async function checkRecordedStates(
+  factory: ServerFactory,
+  { folder, calls, record = 'missing' }: RecordedStatesOptions,
+): Promise<readonly RecordedCheck[]> {
+  const checks: RecordedCheck[] = []
+  const problems: string[] = []
+  for (const [name, call] of Object.entries(calls)) {
+    const path = pathOf(folder, name)
+    const recording = await recordingOf(path, record)
+    if (recording === undefined) await writeRecording(path, await recordCall(factory, call))
+    const outcomes = recording === undefined ? [] : await continueStates(factory, call, recording)
+    problems.push(...problemsOf(name, outcomes))
+    const states = outcomes.filter((outcome): outcome is StateCheck => !('problem' in outcome))
+    checks.push({ call: name, isRecorded: recording === undefined, states })
+  }
+  if (problems.length === 0) return checks
+  throw new TestingError('states_rejected', `Recorded states are not continued:\n${problems.join('\n')}`)
+}
+
+function pathOf(folder: string | URL, name: string): string {
+  if (!/^[\w.-]+$/.test(name)) throw new TestingError('usage', `calls[${JSON.stringify(name)}]: expected a file name`)
+  return join(typeof folder === 'string' ? folder : fileURLToPath(folder), `${name}.json`)
+}
+
+/** Returns the recording that a call is checked with; undefined when the call is to be recorded. */
+async function recordingOf(path: string, record: RecordedStatesOptions['record']): Promise<Recording | undefined> {
+  if (record === 'all') return undefined
+  const recording = await readRecording(path)
+  if (recording !== undefined || record !== 'none') return recording
+  throw new TestingError('usage', `${path} does not exist: record it with record: 'missing'`)
+}
+
+function problemsOf(name: string, outcomes: readonly Continued[]): readonly string[] {
+  return outcomes.flatMap((outcome, index) =>
+    'problem' in outcome ? [`${name}, state ${index + 1}: ${outcome.problem}`] : [],
+  )
+}
+
+async function readRecording(path: string): Promise<Recording | undefined> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+  const problem = (reason: string, cause?: unknown): TestingError =>
+    new TestingError('usage', `${path} ${reason}: record it anew with record: 'all'`, { cause })
+  let recording: unknown
+  try {
+    recording = JSON.parse(text)
+  } catch (cause) {
+    throw problem('is not JSON', cause)
+  }
+  // The members of a state are checked by client and server when it is continued.
+  if (isJsonObject(recording) && Array.isArray(recording['states']) && typeof recording['recordedAt'] === 'string') {
+    return recording as unknown as Recording
+  }
+  throw problem('is not a recording')
+}
+
+async function writeRecording(path: string, recording: Recording): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, `${JSON.stringify(recording, undefined, 2)}\n`)
+}
+
+/** Makes a call, and keeps each state that it leaves with its client. */
+async function recordCall(factory: ServerFactory, call: RecordedCall): Promise<Recording> {
+  const now = Date.now()
+  const { client, kitUse } = openClient(factory, call, now)
+  try {
+    const states: RecordedState[] = []
+    const book = answerBook(call.answers)
+    let round: Round<AskingMethod> = await begin(client, call)
+    while (round.status === 'input_required') {
+      const { state, ...pending } = round.pending
+      const sealed = state === undefined ? undefined : kitUse.sealed.get(state)
+      if (sealed === undefined)
+        throw new TestingError('usage', 'The call asks without a state, so none can be recorded')
+      states.push({ pending, sealed })
+      round = await round.resume(await answersOf(pending, book))
+    }
+    if (states.length === 0) throw new TestingError('usage', 'The call asks nothing, so that it leaves no state')
+    const { name, version } = client.instances[0]?.info ?? { name: '', version: '' }
+    const recordedAt = new Date(now).toISOString()
+    return { server: { name, version }, recordedAt, states, result: contentOf(round.result) }
+  } finally {
+    await client.close()
+  }
+}
+
+type Continued = StateCheck | { readonly problem: string }
+
+async function continueStates(factory: ServerFactory, call: RecordedCall, recording: Recording): Promise<Continued[]> {
+  const outcomes: Continued[] = []
+  for (const state of recording.states) outcomes.push(await continueState(factory, call, { recording, state }))
+  return outcomes
+}
+
+/** Continues a call from a recorded state to its end. */
+async function continueState(
+  factory: ServerFactory,
+  call: RecordedCall,
+  { recording, state: { pending, sealed } }: { readonly recording: Recording; readonly state: RecordedState },
+): Promise<Continued> {
+  const { client, kitUse } = openClient(factory, call, Date.parse(recording.recordedAt))
+  const recorded = new Set(recording.states.flatMap((state) => Object.keys(state.pending.requests)))
+  const asks: string[] = []
+  try {
+    const book = answerBook(call.answers)
+    const state = await kitUse.kit.state.seal(sealed.value, sealed.claims)
+    let round: Round<AskingMethod> = await client.manual.resume({ ...pending, state }, await answersOf(pending, book))
+    while (round.status === 'input_required') {
+      const others = Object.keys(round.requests).filter((key) => !recorded.has(key))
+      const again = others.map(splitKey).find(({ times }) => times > 1)
+      if (again !== undefined) return { problem: `it asks "${again.key}" again, which was answered` }
+      asks.push(...others)
+      round = await round.resume(await answersOf(round.pending, book))
+    }
+    return { round: pending.round, asks, changed: differenceOf(recording.result, contentOf(round.result), 'result') }
+  } catch (error) {
+    if (isTestingError(error) && error.code === 'usage') throw error
+    return { problem: reasonOf(error, client) }
+  } finally {
+    await client.close()
+  }
+}
+
+function openClient(factory: ServerFactory, { principal }: RecordedCall, now: number): Opened {
+  const opened = openTestClient(factory, { principal, runtime: testRuntime({ now }), rounds: { limit: 100 } })
+  if (opened.kitUse.isUsed('state')) return opened
+  const write = 'write (kit) => createServer({ ...definition, ...kit })'
+  throw new TestingError('kit_unused', `The factory does not use its kit, which opens recorded states: ${write}`)
+}
+
+function begin(
+  client: TestClient,
+  { tool, prompt, resource, arguments: args }: RecordedCall,
+): Promise<Round<AskingMethod>> {
+  if (tool !== undefined) return client.manual.callTool(tool, args)
+  // The arguments of prompts are strings, which the server checks.
+  if (prompt !== undefined) return client.manual.getPrompt(prompt, args as Record<string, string> | undefined)
+  if (resource !== undefined) return client.manual.readResource(resource)
+  throw new TestingError('usage', 'A recorded call names a tool, a prompt or a resource')
+}
+
+async function answersOf(
+  { requests, round }: Pick<PendingCall, 'requests' | 'round'>,
+  book: AnswerBook,
+): Promise<InputAnswers> {
+  const answers = Object.entries(requests).map(
+    async ([key, request]) => [key, await book.answer(key, request, round)] as const,
+  )
+  return Object.fromEntries(await Promise.all(answers))
+}
+
+/** Returns a result as JSON, without what names the version of its server. */
+function contentOf(result: object): JsonValue {
+  const { _meta, ...content } = JSON.parse(JSON.stringify(result))
+  return content
+}
+
+function reasonOf(error: unknown, client: TestClient): string {
+  const reason = error instanceof Error ? error.message : String(error)
+  if (!isClientError(error)) return reason
+  // The peer sees no more than that the state was rejected; the server has reported why.
+  const reported = client.observed.errors.map((observed) => String(observed.error))
+  return [reason, ...reported].join('; ')
+}

@@ -1,0 +1,92 @@
+import type { JsonValue, Runtime, Server } from '@x/schema'
+import {
+  type ErrorPlace,
+  type SealClaims,
+  sealedState,
+  type ServerDefinition,
+  type ServerWarning,
+  type StateCodec,
+} from '@x/server'
+
+/**
+ * The part of a definition that a test gives every instance of a server: one key, so that each opens what another has sealed,
+ * strict replay, and the test's ears.
+ */
+export interface ServerKit {
+  readonly state: StateCodec
+  readonly strictReplay: boolean
+  readonly onWarning: (warning: ServerWarning) => void
+  readonly onError: (error: unknown, where: ErrorPlace) => void
+  /** The test's runtime, where it has one. */
+  readonly runtime?: Partial<Runtime> | undefined
+  /** Stops calls at their steps, where the test does so. */
+  readonly shedding?: ServerDefinition['shedding']
+}
+
+/**
+ * Makes one instance of a server: `(kit) => createServer({ ...definition, ...kit })`. Instances share nothing but the kit and
+ * what the definition itself refers to.
+ */
+export type ServerFactory<S extends Server = Server> = (kit: ServerKit) => S
+
+/** A value that was sealed, and its claims. */
+export interface SealedValue {
+  readonly value: JsonValue
+  readonly claims: SealClaims
+}
+
+/** The kit of one test, and what its instances did with it. */
+export interface KitUse {
+  readonly kit: ServerKit
+  /** Returns whether a factory has read a member of the kit. */
+  isUsed(member: keyof ServerKit): boolean
+  /** Every value that was sealed, by its token, in its order. */
+  readonly sealed: ReadonlyMap<string, SealedValue>
+}
+
+/** The parts of a kit that tests choose. */
+export interface KitOptions {
+  readonly runtime?: Partial<Runtime> | undefined
+  readonly strictReplay: boolean
+  readonly shedding?: ServerDefinition['shedding']
+  readonly onWarning: ServerKit['onWarning']
+  readonly onError: ServerKit['onError']
+}
+
+/** Makes the kit of one test. */
+export function createKit({ runtime, shedding, ...others }: KitOptions): KitUse {
+  const used = new Set<string>()
+  const sealed = new Map<string, SealedValue>()
+  const now = runtime?.now
+  const key = crypto.getRandomValues(new Uint8Array(32))
+  const codec = sealedState({ keys: [key], ...(now !== undefined && { clock: { now } }) })
+  const state: StateCodec = {
+    ...codec,
+    async seal(value, claims) {
+      const token = await codec.seal(value, claims)
+      sealed.set(token, { value, claims })
+      return token
+    },
+  }
+  const members: ServerKit = {
+    state,
+    ...others,
+    ...(runtime !== undefined && { runtime }),
+    ...(shedding !== undefined && { shedding }),
+  }
+  return {
+    kit: noting(members, used),
+    isUsed: (member) => used.has(member),
+    sealed,
+  }
+}
+
+/** Returns the same object, which notes the members that are read. A spread reads all of them. */
+function noting(members: ServerKit, used: Set<string>): ServerKit {
+  return new Proxy(members, {
+    get: (target, name, receiver) => {
+      if (typeof name === 'string') used.add(name)
+      return Reflect.get(target, name, receiver)
+    },
+  })
+}

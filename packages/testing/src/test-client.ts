@@ -1,0 +1,282 @@
+import { type Client, type ClientApis, type ClientExtension, type ClientOptions, createClient } from '@x/client'
+import {
+  type Call,
+  type CallContext,
+  type Clock,
+  createCall,
+  errorCodes,
+  type Exchange,
+  isJsonObject,
+  type LoggingLevel,
+  metaKeys,
+  metaNames,
+  type Principal,
+  type RpcRequest,
+  type RpcResponse,
+  type Runtime,
+  type Server,
+} from '@x/schema'
+import type { ServerDefinition } from '@x/server'
+import { allCapabilities, answerBook, type Answers, handlersOf } from './answers.ts'
+import { createObserver, type Observed, type ObservedChange, type Observer } from './observe.ts'
+import { createKit, type KitUse, type ServerFactory, type ServerKit } from './server-kit.ts'
+import { TestingError } from './testing-error.ts'
+
+/** Options of {@link testClient}; those of `createClient` hold as well. */
+export interface TestClientOptions<Extensions extends readonly ClientExtension[] = readonly ClientExtension[]>
+  extends Partial<ClientOptions<Extensions>> {
+  /** Answers by the keys of questions. A question without one fails the call with {@link TestingError} `unanswered`. */
+  readonly answers?: Answers | undefined
+  /** The caller, as a transport would have authenticated it. */
+  readonly principal?: Principal | undefined
+  /** Values that transports or middleware set. */
+  readonly context?: CallContext | undefined
+  /** The least severe log message that the server sends; `debug` when absent. */
+  readonly logLevel?: LoggingLevel | undefined
+  /** Time and randomness of the client, and of instances that are made with the kit: `testRuntime()`. The platform's when absent. */
+  readonly runtime?: Runtime | undefined
+  /** Sends each round to another instance; false when absent. Needs a factory. */
+  readonly restartBetweenRounds?: boolean | undefined
+  /**
+   * Runs handlers again from the top at each of their awaits; a call fails with {@link TestingError} `not_repeatable`
+   * when a run differs. True when absent; for instances that were made with the kit.
+   */
+  readonly strictReplay?: boolean | undefined
+  /** The `shedding` of the kit. */
+  readonly shedding?: ServerDefinition['shedding']
+}
+
+/** The members of a test's client beside those of a client. */
+export interface TestClientMembers<S extends Server = Server> {
+  /** Everything that happened so far. */
+  readonly observed: Observed
+  /** The instances so far; the last one answers. */
+  readonly instances: readonly S[]
+  /** Makes another instance, which answers from now on. Throws {@link TestingError} for a server without a factory. */
+  restart(): S
+  /** Resolves when so many changes were observed by the client's subscriptions. */
+  untilChanges(count: number): Promise<readonly ObservedChange[]>
+  /** Returns the keys of `answers` that no question had so far. */
+  unusedAnswers(): readonly string[]
+}
+
+/** A client of a server in this process, and what a test wants to know of both. */
+export type TestClient<
+  S extends Server = Server,
+  Extensions extends readonly ClientExtension[] = readonly [],
+> = Client & ClientApis<Extensions> & TestClientMembers<S>
+
+/**
+ * Makes a client of a server in memory, without a port. Messages are copied as JSON on their way, as over a transport.
+ *
+ * With a factory every instance has the same key, and `restart` and `restartBetweenRounds` make further ones. Closing the client
+ * closes the instances that the factory made; a server that was given stays open.
+ *
+ * @example
+ * await using client = testClient((kit) => createServer({ ...definition, ...kit }), { answers: { name: { name: 'Ada' } } })
+ * const { content } = await client.callTool('greet')
+ */
+export function testClient<S extends Server, const Extensions extends readonly ClientExtension[] = readonly []>(
+  target: S | ServerFactory<S>,
+  options: TestClientOptions<Extensions> = {},
+): TestClient<S, Extensions> {
+  return openTestClient(target, options).client
+}
+
+/** A test's client, and what its server's instances did with their kit. */
+export interface OpenedClient<S extends Server, Extensions extends readonly ClientExtension[]> {
+  readonly client: TestClient<S, Extensions>
+  readonly kitUse: KitUse
+}
+
+/** Makes a {@link testClient} for the functions of this package, which look into the kit. */
+export function openTestClient<S extends Server, const Extensions extends readonly ClientExtension[] = readonly []>(
+  target: S | ServerFactory<S>,
+  options: TestClientOptions<Extensions>,
+): OpenedClient<S, Extensions> {
+  const { answers = {}, runtime, capabilities = allCapabilities, ...others } = options
+  const observer = createObserver()
+  const kitUse = kitOf(observer, options)
+  const fleet = createFleet(target, kitUse)
+  if (options.restartBetweenRounds === true) fleet.requireFactory('restartBetweenRounds')
+  const book = answerBook(answers)
+  const client = createClient<Extensions>(
+    { exchange: observedExchange({ fleet, observer, kitUse, options }) },
+    {
+      name: 'test-client',
+      version: '1.0.0',
+      ...handlersOf(book, capabilities),
+      ...(runtime !== undefined && { clock: clockOf(runtime) }),
+      ...others,
+      capabilities,
+      rounds: { pauseMs: { first: 0, most: 0 }, ...others.rounds },
+    },
+  )
+  const close = client.close.bind(client)
+  const closeAll = async (): Promise<void> => {
+    await close()
+    await fleet.close()
+  }
+  // An error of this package would otherwise be the cause of another one, which speaks of a transport.
+  const { callTool, getPrompt, readResource } = client
+  const members = {
+    callTool: (...args: Parameters<typeof callTool>) => callTool(...args).catch(rethrow),
+    getPrompt: (...args: Parameters<typeof getPrompt>) => getPrompt(...args).catch(rethrow),
+    readResource: (...args: Parameters<typeof readResource>) => readResource(...args).catch(rethrow),
+    observed: observer.observed,
+    instances: fleet.instances,
+    restart: fleet.restart,
+    untilChanges: observer.untilChanges,
+    unusedAnswers: book.unused,
+    close: closeAll,
+    [Symbol.asyncDispose]: closeAll,
+  }
+  return { client: Object.assign(client, members), kitUse }
+}
+
+function rethrow(error: unknown): never {
+  throw error instanceof Error && error.cause instanceof TestingError ? error.cause : error
+}
+
+function kitOf({ observed }: Observer, { runtime, strictReplay = true, shedding }: TestClientOptions): KitUse {
+  return createKit({
+    runtime,
+    strictReplay,
+    shedding,
+    onWarning: (warning) => void observed.warnings.push(warning),
+    onError: (error, { method, name }) =>
+      void observed.errors.push({ method, ...(name !== undefined && { name }), error }),
+  })
+}
+
+/** The instances of one server. */
+interface Fleet<S extends Server> {
+  readonly instances: readonly S[]
+  restart(): S
+  requireFactory(used: string): void
+  close(): Promise<void>
+}
+
+function createFleet<S extends Server>(target: S | ServerFactory<S>, { kit }: KitUse): Fleet<S> {
+  const isFactory = typeof target === 'function'
+  const instances: S[] = [isFactory ? makeServer(target, kit) : target]
+  const requireFactory = (used: string): ServerFactory<S> => {
+    if (isFactory) return target
+    const reason = 'give it a factory instead of a server: (kit) => createServer({ ...definition, ...kit })'
+    throw new TestingError('usage', `${used} needs another instance: ${reason}`)
+  }
+  return {
+    instances,
+    requireFactory,
+    restart: () => {
+      const next = makeServer(requireFactory('restart'), kit)
+      instances.push(next)
+      return next
+    },
+    close: async () => {
+      if (isFactory) await Promise.all(instances.map((instance) => instance.close()))
+    },
+  }
+}
+
+/** Makes an instance. An async function, or an exchange, would pass for a factory where nobody checks types. */
+function makeServer<S extends Server>(factory: ServerFactory<S>, kit: ServerKit): S {
+  const server = factory(kit)
+  const made: unknown = server
+  if (typeof made === 'object' && made !== null && 'exchange' in made) return server
+  throw new TestingError(
+    'usage',
+    'The factory must return a server at once: (kit) => createServer({ ...definition, ...kit })',
+  )
+}
+
+interface Serving {
+  readonly fleet: Fleet<Server>
+  readonly observer: Observer
+  readonly kitUse: KitUse
+  readonly options: TestClientOptions
+}
+
+/** The way of a request to the instance that answers it, and of everything back. */
+function observedExchange({ fleet, observer, kitUse, options }: Serving): Exchange {
+  const { logLevel = 'debug', restartBetweenRounds = false } = options
+  const withFixedKey = fixedKeys()
+  return async (sent, call) => {
+    const request = withFixedKey(wireCopy(withLogLevel(sent, logLevel)))
+    const isResumed = typeof request.params?.['requestState'] === 'string'
+    if (restartBetweenRounds && isResumed) fleet.restart()
+    const instance = fleet.instances.length - 1
+    const server = fleet.instances[instance]
+    if (server === undefined) throw new TestingError('usage', 'There is no server')
+    const warned = observer.observed.warnings.length
+    const notify: Call['notify'] = (notification) => {
+      const copy = wireCopy(notification)
+      observer.notification(request, copy)
+      call.notify(copy)
+    }
+    const { principal, context = call.context } = options
+    const response = wireCopy(
+      await server.exchange(request, createCall({ signal: call.signal, principal, context, notify })),
+    )
+    observer.response(request, response, instance)
+    requireRepeatable(observer, warned)
+    if (instance > 0 && isStateRejected(response) && !kitUse.isUsed('state')) throw withoutKey()
+    return response
+  }
+}
+
+/** Copies a message as a transport does. */
+function wireCopy<T>(message: T): T {
+  return JSON.parse(JSON.stringify(message))
+}
+
+/**
+ * Replaces the random idempotency keys of a client by numbered ones, from which the server derives `ctx.uuid` and the keys of steps: two clients
+ * that make the same calls in the same order have the same.
+ */
+function fixedKeys(): (request: RpcRequest) => RpcRequest {
+  const keys = new Map<string, string>()
+  return (request) => {
+    const meta = request.params?.['_meta']
+    const key = isJsonObject(meta) ? meta[metaNames.idempotencyKey] : undefined
+    if (!isJsonObject(meta) || typeof key !== 'string') return request
+    const fixed = keys.get(key) ?? String(keys.size + 1).padStart(22, '0')
+    keys.set(key, fixed)
+    return { ...request, params: { ...request.params, _meta: { ...meta, [metaNames.idempotencyKey]: fixed } } }
+  }
+}
+
+function withLogLevel(request: RpcRequest, logLevel: LoggingLevel): RpcRequest {
+  const { params = {} } = request
+  const meta = isJsonObject(params._meta) ? params._meta : {}
+  return { ...request, params: { ...params, _meta: { [metaKeys.logLevel]: logLevel, ...meta } } }
+}
+
+function requireRepeatable({ observed }: Observer, warned: number): void {
+  const warning = observed.warnings.slice(warned).find(({ code }) => code === 'not-repeatable')
+  if (warning !== undefined) throw new TestingError('not_repeatable', warning.message)
+}
+
+function isStateRejected(response: RpcResponse): boolean {
+  if (!('error' in response) || response.error.code !== errorCodes.invalidParams) return false
+  const { data } = response.error
+  return isJsonObject(data) && data['reason'] === 'requestState'
+}
+
+function withoutKey(): TestingError {
+  const write = 'write (kit) => createServer({ ...definition, ...kit }), or give the definition a state of its own'
+  return new TestingError('kit_unused', `The next instance cannot open the state of the one before: ${write}`)
+}
+
+/** The clock of a client. It may pause for no time between rounds, for which nobody should have to move the time. */
+function clockOf(runtime: Runtime): Clock {
+  return {
+    now: () => runtime.monotonicNow(),
+    setTimeout: (callback, ms) => {
+      if (ms > 0) return runtime.setTimeout(callback, ms)
+      queueMicrotask(callback)
+      return undefined
+    },
+    clearTimeout: (timer) => runtime.clearTimeout(timer),
+  }
+}

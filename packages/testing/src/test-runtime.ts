@@ -1,0 +1,92 @@
+import type { Runtime } from '@x/schema'
+import { TestingError } from './testing-error.ts'
+
+/** Start of the time and of the randomness of a test. */
+export interface TestRuntimeOptions {
+  /** Milliseconds since 1970; 2026-01-01T00:00:00Z when absent. */
+  readonly now?: number | undefined
+  /** Makes the UUIDs; numbered ones when absent: `00000000-0000-4000-8000-000000000001` and so on. */
+  readonly randomUuid?: (() => string) | undefined
+}
+
+/** A runtime whose time stands still until {@link TestRuntime.advance} moves it. */
+export interface TestRuntime extends Runtime {
+  /**
+   * Moves the time on by `ms` milliseconds and fires the timers that are due, in their order. Resolves when the promises that
+   * they led to had their turn, timers that were set meanwhile included.
+   */
+  advance(ms: number): Promise<void>
+  /** The number of timers that wait. */
+  readonly waiting: number
+}
+
+interface Timer {
+  readonly at: number
+  readonly callback: () => void
+}
+
+/**
+ * Makes a runtime in the test's hand, for `createServer({ runtime })`, for `testClient`, and for whatever takes a `Runtime`.
+ *
+ * @example
+ * const runtime = testRuntime()
+ * const client = testClient((kit) => createServer({ ...definition, ...kit }), { runtime })
+ * await runtime.advance(60_000)
+ */
+export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
+  const { now: start = Date.UTC(2026, 0, 1), randomUuid = numberedUuids() } = options
+  const timers = new Map<number, Timer>()
+  let elapsed = 0
+  let last = 0
+  const nextDue = (end: number): [number, Timer] | undefined => {
+    let next: [number, Timer] | undefined
+    // Timers of one moment fire in the order in which they were set, which is the order of the map.
+    for (const entry of timers) if (entry[1].at <= end && (next === undefined || entry[1].at < next[1].at)) next = entry
+    return next
+  }
+  return {
+    now: () => start + elapsed,
+    monotonicNow: () => elapsed,
+    randomUuid,
+    setTimeout: (callback, ms) => {
+      last += 1
+      timers.set(last, { at: elapsed + Math.max(0, ms), callback })
+      return last
+    },
+    clearTimeout: (timer) => void (typeof timer === 'number' && timers.delete(timer)),
+    advance: async (ms) => {
+      if (!(ms >= 0) || ms === Number.POSITIVE_INFINITY) {
+        throw new TestingError('usage', `advance was given ${ms}; expected milliseconds from 0`)
+      }
+      const end = elapsed + ms
+      for (;;) {
+        await turn()
+        const due = nextDue(end)
+        if (due === undefined) break
+        timers.delete(due[0])
+        elapsed = Math.max(elapsed, due[1].at)
+        due[1].callback()
+      }
+      elapsed = Math.max(elapsed, end)
+    },
+    get waiting() {
+      return timers.size
+    },
+  }
+}
+
+// Taken before a test can replace it, or the fake timers of a test runner would never fire.
+const { setTimeout: platformSetTimeout } = globalThis
+
+/** Lets everything run that waits for nothing but its turn. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => void platformSetTimeout(resolve, 0))
+}
+
+function numberedUuids(): () => string {
+  let last = 0
+  return () => {
+    last += 1
+    return `00000000-0000-4000-8000-${String(last).padStart(12, '0')}`
+  }
+}
