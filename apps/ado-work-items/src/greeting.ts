@@ -7,7 +7,7 @@ import type { TasksDatabase } from './tasks/open-database.ts'
 import { databaseVariable } from './tasks/task-settings.ts'
 import { curlCommand, exampleRequest } from './walk-through/curl-example.ts'
 
-/** What the instances use that is outside of them. */
+/** The external services of the instances. */
 interface Outside {
   readonly service: Service
   readonly database: TasksDatabase
@@ -30,7 +30,7 @@ export function formatGreeting({ instances }: Options, fleet: Fleet, { service, 
   ].join('\n')
 }
 
-/** What is said when the walk-through is over and it goes on serving. */
+/** The text after the walk-through, when the server continues. */
 export function formatServing({ url }: Fleet): string {
   const page = findPage() === undefined ? [] : [`There is a page for it at ${pc.bold(new URL('/', url).href)}`]
   const serving = [`\nServing on ${pc.bold(url)} until Ctrl-C.`, ...page]

@@ -1,21 +1,21 @@
 import { parseArgs } from 'node:util'
 import { UsageError, wholeNumber } from '@apps/front/usage'
 
-/** What the command line asked for. */
+/** The parsed command line. */
 export interface Options {
   /** Ends after the walk-through in place of going on serving. */
   readonly once: boolean
   /** 0 picks a free one. */
   readonly port: number
   readonly instances: number
-  /** Whether to ask the person at the terminal; when absent, in a terminal, unless it ends at once. */
+  /** Asks the person at the terminal when `true`; when absent, only in a terminal, unless the run ends at once. */
   readonly ask?: boolean | undefined
   /** The file that answers in the place of a person. */
   readonly answers?: string | undefined
   readonly help: boolean
 }
 
-/** What `--help` prints. */
+/** The text of `--help`. */
 export const usage = `Usage: npm start -- [options]
 
 Starts the reference server for work items of Azure DevOps, walks through it, and goes on serving. In a terminal it then

@@ -9,13 +9,13 @@ import type { Terminal } from './terminal/terminal.ts'
 import { walkThrough } from './walk-through/walk-through.ts'
 import { takeTurns, whoAnswers } from './your-turn/take-turns.ts'
 
-/** What a run takes from its process. */
+/** The part of its process that a run uses. */
 export interface RunContext {
   readonly environment: NodeJS.ProcessEnv
   /** Ends the run. */
   readonly stop: AbortController
   readonly print: (text: string) => void
-  /** Where a person can be asked, if there is one. */
+  /** The terminal of a person who can be asked, if there is one. */
   readonly terminal: Omit<Terminal, 'signal'> | undefined
 }
 

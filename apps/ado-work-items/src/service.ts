@@ -5,7 +5,7 @@ import { startEmulator } from './emulator/start-emulator.ts'
 export interface Service {
   readonly emulated: boolean
   readonly connection: Connection
-  /** What an instance of the server must find in its environment, beyond what this process has. */
+  /** The environment of a server instance, in addition to this process's own. */
   readonly environment: Readonly<Record<string, string>>
   stop(): Promise<void>
 }

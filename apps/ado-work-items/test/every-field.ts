@@ -1,4 +1,4 @@
-import { createServer, type Server, sealedState, tool, toolResult } from '@x/server'
+import { createServer, type McpServer, sealedState, tool, toolResult } from '@x/server'
 import { z } from 'zod'
 
 const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August']
@@ -21,7 +21,7 @@ const question = z.object({
 })
 
 /** A server whose only question has a field of every kind; its result says what it was answered. */
-export const everyField: Server = createServer({
+export const everyField: McpServer = createServer({
   name: 'every-field',
   version: '1.0.0',
   state: sealedState({ keys: [crypto.getRandomValues(new Uint8Array(32))] }),

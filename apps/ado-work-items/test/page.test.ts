@@ -192,7 +192,7 @@ function describedBy(page: Page, id: string): Promise<string> {
       .split(' ').map((one) => document.getElementById(one).innerText).join(' ')`)
 }
 
-/** What each round of the timeline says, but for what is another each time. */
+/** The text of each round of the timeline, except for the parts that vary. */
 async function timeline(page: Page): Promise<readonly (readonly string[])[]> {
   const rounds = await page.locator('[data-round]').allInnerTexts()
   return rounds.map((round) =>

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Exchange } from '@x/schema'
+import { type Exchange, type Server, serverOf } from '@x/schema'
 import { sealedState } from '@x/server'
 import { build } from 'vite'
 import { signResults } from '../src/fleet/instance-meta.ts'
@@ -31,10 +31,12 @@ export async function buildPage(): Promise<BuiltPage> {
   return { root, remove: () => rm(root, { recursive: true, force: true }) }
 }
 
-/** Serves a built page beside an exchange. */
-export async function servePageWith(exchange: Exchange, root: string): Promise<ServedPage> {
-  const http = await serveInstance(exchange, servePage(root))
-  return { url: `http://127.0.0.1:${http.port}/`, [Symbol.asyncDispose]: http.close }
+const info = { name: 'by-turns', version: '1.0.0' }
+
+/** Serves a built page beside a server. */
+export async function servePageWith(server: Server, root: string): Promise<ServedPage> {
+  const http = await serveInstance(server, servePage(root))
+  return { url: `http://127.0.0.1:${http.port}/`, [Symbol.asyncDispose]: () => http.close() }
 }
 
 /** Serves a built page with three instances that share nothing but a key; each request is answered by the next one. */
@@ -42,10 +44,13 @@ export async function serveWorkItems(root: string): Promise<ServedPage> {
   const azure = await emulated()
   const key = crypto.getRandomValues(new Uint8Array(32))
   const instances = [1, 2, 3].map((id) => {
-    const server = createWorkItemsServer(azure.azureDevOps, { state: sealedState({ keys: [key] }) })
-    return signResults(server, { id, pid: 1000 + id })
+    const use = [signResults({ id, pid: 1000 + id })]
+    return createWorkItemsServer(azure.azureDevOps, { state: sealedState({ keys: [key] }), use })
   })
-  const served = await servePageWith(byTurns(instances), root)
+  const served = await servePageWith(
+    serverOf(byTurns(instances.map(({ exchange }) => exchange)), { info, localOnly: undefined }),
+    root,
+  )
   return {
     url: served.url,
     [Symbol.asyncDispose]: async () => {

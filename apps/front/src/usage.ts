@@ -10,7 +10,7 @@ export function wholeNumber(name: string, text: string, [least, most]: readonly 
   throw new UsageError(`${name} is "${text}"; it should be a whole number from ${least} to ${most}`)
 }
 
-/** Why a port cannot be listened on, as a message for whoever chose it. */
+/** Describes the reason why a port cannot be used. */
 export function portRefusal(error: unknown, port: number): UsageError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'EADDRINUSE') {

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { UsageError, wholeNumber } from '@apps/front/usage'
 import type { BalancerName } from './fleet/balancer.ts'
 
-/** What the command line asked for. */
+/** The parsed command line. */
 export interface Options {
   /** Runs a trial and ends, in place of a page. */
   readonly once: boolean
@@ -16,7 +16,7 @@ export interface Options {
   readonly help: boolean
 }
 
-/** What `--help` prints. */
+/** The text of `--help`. */
 export const usage = `Usage: npm run start:shedding -- [options]
 
 Starts several instances of a server whose calls take long, puts uneven load on them, and shows on a page and in the terminal

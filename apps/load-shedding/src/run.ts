@@ -7,7 +7,7 @@ import type { LiveView } from './terminal/live-table.ts'
 import { openStage } from './trial/open-stage.ts'
 import { runTrial, type Trial } from './trial/run-trial.ts'
 
-/** What a run takes from its process. */
+/** The part of its process that a run uses. */
 export interface RunContext {
   /** Ends the run. */
   readonly stop: AbortController

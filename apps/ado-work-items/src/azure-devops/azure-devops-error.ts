@@ -1,4 +1,4 @@
-/** What can go wrong with a call to Azure DevOps, from the caller's point of view. */
+/** The failures of a call to Azure DevOps, from the caller's point of view. */
 export type AzureDevOpsErrorCode =
   /** The token is missing, expired or wrong. */
   | 'unauthorized'

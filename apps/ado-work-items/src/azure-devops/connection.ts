@@ -1,4 +1,4 @@
-/** Where Azure DevOps is and who asks it. */
+/** The address of Azure DevOps and the credentials for it. */
 export interface Connection {
   /** The service's address without the organization, such as `https://dev.azure.com`. */
   readonly baseUrl: string

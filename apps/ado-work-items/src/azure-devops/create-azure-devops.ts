@@ -31,7 +31,7 @@ export interface Search {
   readonly top: number
 }
 
-/** What a search found. */
+/** The result of a search. */
 export interface Found {
   readonly workItems: readonly WorkItem[]
   readonly more: boolean

@@ -1,12 +1,14 @@
-/** How long a result is kept, and by which clock (milliseconds). */
+/** The lifetime of a result, with its clock (milliseconds). */
 export interface MemoOptions {
   readonly ttlMs: number
-  /** How many results are kept; beyond it the oldest goes. */
+  /** The number of results kept; beyond it the oldest is evicted. */
   readonly size?: number
   readonly now?: () => number
 }
 
-/** Remembers what `load` resolved to, by key. Callers that come while it loads share the load; failures are not kept. */
+/**
+ * Remembers what `load` resolved to, by key. Callers that come while it loads share the load; failures are not kept.
+ */
 export function createMemo<T>(load: (key: string) => Promise<T>, options: MemoOptions): (key: string) => Promise<T> {
   const { ttlMs, size = 100, now = Date.now } = options
   const kept = new Map<string, { readonly until: number; readonly value: Promise<T> }>()

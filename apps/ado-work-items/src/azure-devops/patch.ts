@@ -7,7 +7,7 @@ export interface PatchOperation {
   readonly value: unknown
 }
 
-/** What a change of a work item consists of. */
+/** The operations of a work item change. */
 export interface WorkItemChange {
   readonly fields: Fields
   /** Links to add. */

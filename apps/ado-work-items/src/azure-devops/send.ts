@@ -17,7 +17,7 @@ export interface RestCall {
 /** Makes one call; resolves to the JSON of its answer, rejects with {@link AzureDevOpsError} or the signal's reason. */
 export type Send = (call: RestCall) => Promise<unknown>
 
-/** What one call may use up. */
+/** The limits of one call. */
 export interface SendLimits {
   /** Milliseconds that one attempt may take. */
   readonly timeoutMs: number
@@ -31,7 +31,7 @@ export interface SendLimits {
 
 const defaultLimits: SendLimits = { timeoutMs: 20_000, bytes: 4 * 1024 * 1024, attempts: 3, patienceMs: 10_000 }
 
-/** How the REST interface is called, with everything that is the same for each call. */
+/** The settings that every call of the REST interface shares. */
 export function createSend(authorization: string, limits: Partial<SendLimits> = {}): Send {
   const bounds = { ...defaultLimits, ...limits }
   return async (call) => {

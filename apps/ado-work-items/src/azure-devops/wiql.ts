@@ -1,4 +1,4 @@
-/** What a search of work items can ask for; what is absent is not asked for. */
+/** The filters of a work item search; an absent one does not filter. */
 export interface WorkItemFilters {
   readonly state?: string | undefined
   readonly type?: string | undefined

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Rule } from '../rules/rule.ts'
 
-/** What a field of a work item type accepts. */
+/** The accepted values of a work item type's field. */
 export interface FieldDefinition {
   readonly name: string
   /** The values of its pick list; empty when anything of its type goes. */

@@ -10,7 +10,7 @@ const operations = z
 const linkValue = z.object({ rel: z.string(), url: z.string() })
 type Operation = z.infer<typeof operations>[number]
 
-/** What a patch is applied to and judged by. */
+/** The work item and the rules of a patch. */
 export interface PatchScope {
   readonly item: SeedWorkItem
   readonly process: SeedProcess

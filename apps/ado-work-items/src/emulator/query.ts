@@ -8,7 +8,7 @@ export interface Query {
   readonly compare: (left: Fields, right: Fields) => number
 }
 
-/** What the macros of a query stand for. */
+/** The values of a query's macros. */
 export interface Macros {
   /** `@project` */
   readonly project: string

@@ -13,7 +13,7 @@ export interface EmulatorRequest {
   readonly body: unknown
 }
 
-/** What a route may use. */
+/** The dependencies of a route. */
 export interface RouteScope {
   readonly store: Store
   /** The organization's address, in which work items name themselves. */
@@ -23,7 +23,7 @@ export interface RouteScope {
 
 type Route = (request: EmulatorRequest, scope: RouteScope) => unknown
 
-/** Which function answers which path; `*` stands for any one segment. Paths are compared without regard to case. */
+/** The handlers by path; `*` matches any one segment. Paths are compared case-insensitively. */
 const routes: readonly (readonly [method: string, path: string, route: Route])[] = [
   ['GET', 'projects/*', projectRoute],
   ['GET', 'work/processes/*/workitemtypes', typesRoute],

@@ -41,7 +41,7 @@ export type SeedProcess = z.infer<typeof process>
 /** A work item as the emulator keeps it. */
 export type SeedWorkItem = z.infer<typeof workItem>
 
-/** What the emulator starts with. */
+/** The initial data of the emulator. */
 export interface Seed {
   readonly process: SeedProcess
   readonly workItems: readonly SeedWorkItem[]

@@ -7,7 +7,7 @@ import type { Seed } from './seed.ts'
 import { ServiceError } from './service-error.ts'
 import { createStore } from './store.ts'
 
-/** Who and what the emulator pretends to be. */
+/** The simulated identity of the emulator. */
 export interface EmulatorOptions {
   readonly organization: string
   readonly project: string
@@ -15,13 +15,13 @@ export interface EmulatorOptions {
   readonly token: string
   readonly seed: Seed
   readonly now?: () => Date
-  /** How many milliseconds after a change it is answered; 0 when absent. */
+  /** The delay of a response after a change, in milliseconds; 0 when absent. */
   readonly writeMs?: number
 }
 
 /** A running emulator. */
 export interface Emulator {
-  /** What `https://dev.azure.com` is to the service. */
+  /** The counterpart of `https://dev.azure.com`. */
   readonly url: string
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>

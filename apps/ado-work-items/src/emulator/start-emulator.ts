@@ -3,7 +3,7 @@ import { startChild } from '../fleet/child.ts'
 
 /** A running emulator process. */
 export interface EmulatorProcess {
-  /** What makes an instance of the server use it. */
+  /** The environment variables that make an instance of the server use it. */
   readonly environment: Readonly<Record<string, string>>
   stop(): Promise<void>
 }

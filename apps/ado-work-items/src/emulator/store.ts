@@ -15,7 +15,7 @@ export interface Store {
   fields(type: SeedType): readonly SeedField[]
 }
 
-/** What the store cannot know by itself. */
+/** The dependencies of the store. */
 export interface StoreOptions {
   readonly seed: Seed
   readonly project: string

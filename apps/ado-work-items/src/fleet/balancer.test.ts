@@ -84,7 +84,7 @@ async function echo(name: string) {
   return { port, close: () => void server.close() }
 }
 
-/** What comes back; nothing when the connection is broken off. */
+/** Returns the response; nothing when the connection breaks. */
 async function ask(question: string, port: number): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   socket.end(question)

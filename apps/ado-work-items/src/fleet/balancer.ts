@@ -9,8 +9,9 @@ export interface Balancer {
 }
 
 /**
- * Listens on one port of this machine and passes each connection on, byte by byte, to that of the ports which
- * `targets` gives whose last turn is longest ago. One that cannot be reached is passed over, so an instance that has just died costs nobody anything.
+ * Listens on one port of this machine and passes each connection on, byte by byte, to that of the ports which `targets`
+ * gives whose last turn is longest ago. One that cannot be reached is passed over, so an instance that has just died
+ * costs nobody anything.
  *
  * Node's own cluster hands connections to its workers instead. One that is on its way to a worker which is being killed
  * is then neither answered nor closed, and its client waits in vain.
@@ -62,7 +63,7 @@ function join(client: Socket, instance: Socket): void {
   pour(instance, client)
 }
 
-/** What comes from one goes to the other, and so does its end: a good one after the last byte, a bad one at once. */
+/** Pipes each socket into the other, and its end too: an orderly one after the last byte, an error at once. */
 function pour(from: Socket, to: Socket): void {
   from.pipe(to)
   from.on('error', () => {})

@@ -20,7 +20,9 @@ const stopMs = 3_000
  * closes: so it never outlives this process, however that ends. Rejects when it ends before it listens.
  */
 export async function startChild(module: URL, environment: Readonly<Record<string, string>>): Promise<Child> {
-  const child = fork(fileURLToPath(module), [], { env: { ...process.env, ...environment } })
+  // In a group of its own: a terminal sends Ctrl-C to every process of a group, and this one says when to stop.
+  const options = { env: { ...process.env, ...environment }, detached: true }
+  const child = fork(fileURLToPath(module), [], options)
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const kill = async (): Promise<void> => {
     child.kill('SIGKILL')
@@ -48,8 +50,6 @@ async function firstPort(child: ChildProcess): Promise<number> {
 
 /** For the process that was started: tells its port, and runs `close` when the channel to its parent closes. */
 export function serveParent(port: number, close: () => Promise<void>): void {
-  // A terminal sends Ctrl-C to every process; the parent says when to stop.
-  process.on('SIGINT', () => {})
   process.once('disconnect', () => {
     void close().finally(() => process.exit(0))
   })

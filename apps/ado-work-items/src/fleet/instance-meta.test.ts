@@ -1,21 +1,21 @@
-import type { Call, Exchange, RpcResponse } from '@x/schema'
+import { createCall, type Exchange, type RpcResponse } from '@x/schema'
 import { expect, test } from 'vitest'
 import { readInstance, signProgress, signResults, workerIn } from './instance-meta.ts'
 
 const request = { jsonrpc: '2.0', id: 1, method: 'tools/list' } as const
-const call: Call = { signal: new AbortController().signal, notify() {} }
+const call = createCall()
 const instance = { id: 2, pid: 99 }
 
 test('a result says which instance gave it, and keeps the rest of its _meta', async () => {
   const exchange: Exchange = async () => ({ jsonrpc: '2.0', id: 1, result: { tools: [], _meta: { 'a/b': 1 } } })
-  const response = await signResults(exchange, instance)(request, call)
+  const response = await signResults(instance)(exchange)(request, call)
   expect(response).toMatchObject({ result: { tools: [], _meta: { 'a/b': 1, 'dev.x/instance': instance } } })
   expect(readInstance(response)).toEqual(instance)
 })
 
 test('an error stays as it is', async () => {
   const answer: RpcResponse = { jsonrpc: '2.0', id: 1, error: { code: -32601, message: 'no' } }
-  const response = await signResults(async () => answer, instance)(request, call)
+  const response = await signResults(instance)(async () => answer)(request, call)
   expect(response).toBe(answer)
   expect(readInstance(response)).toBeUndefined()
 })
@@ -37,7 +37,8 @@ test('progress says which instance makes it, and other messages stay as they are
     notify({ jsonrpc: '2.0', method: 'notifications/progress', params: { progress: 1 } })
     return { jsonrpc: '2.0', id: 1, result: {} }
   }
-  await signProgress(exchange, instance)(request, { ...call, notify: ({ params }) => heard.push(params) })
+  const signed = signProgress(instance).middleware?.(exchange)
+  await signed?.(request, createCall({ notify: ({ params }) => void heard.push(params) }))
   expect(heard).toEqual([{ message: 'half (instance 2)' }, { message: 'half' }, { progress: 1 }])
 })
 

@@ -1,4 +1,12 @@
-import { type Exchange, isJsonObject, type JsonObject, type RpcNotification, type RpcResponse } from '@x/schema'
+import {
+  isJsonObject,
+  type JsonObject,
+  type Middleware,
+  type RpcNotification,
+  type RpcResponse,
+  type ServerExtension,
+  withNotify,
+} from '@x/schema'
 
 /** The `_meta` key under which a result says which instance gave it. */
 const instanceKey = 'dev.x/instance'
@@ -10,11 +18,11 @@ export interface Instance {
   readonly pid: number
 }
 
-/** The exchange, with the instance's name in the `_meta` of every result. */
-export function signResults(exchange: Exchange, instance: Instance): Exchange {
+/** Middleware that writes the instance's name into the `_meta` of every result. */
+export function signResults(instance: Instance): Middleware {
   const signature = { [instanceKey]: { ...instance } }
-  return async (request, call) => {
-    const response = await exchange(request, call)
+  return (next) => async (request, call) => {
+    const response = await next(request, call)
     if (!('result' in response)) return response
     const { result } = response
     const meta: JsonObject = isJsonObject(result['_meta']) ? result['_meta'] : {}
@@ -23,17 +31,26 @@ export function signResults(exchange: Exchange, instance: Instance): Exchange {
 }
 
 /**
- * The exchange, with the instance's number in what it says of its progress. For a task that is all that its client sees of
+ * An extension that writes the instance's number into what it says of its progress. For a task that is all that its client sees of
  * who works on it: whoever answers about a task may be any instance.
  */
-export function signProgress(exchange: Exchange, { id }: Instance): Exchange {
+export function signProgress({ id }: Instance): ServerExtension<'progressSignature', undefined> {
   const signed = (notification: RpcNotification): RpcNotification => {
     const { method, params = {} } = notification
     const { message } = params
     if (method !== 'notifications/progress' || typeof message !== 'string') return notification
     return { ...notification, params: { ...params, message: `${message} (instance ${id})` } }
   }
-  return (request, call) => exchange(request, { ...call, notify: (notification) => call.notify(signed(notification)) })
+  return {
+    side: 'server',
+    name: 'progressSignature',
+    identifier: 'dev.x/progress-signature',
+    middleware: (next) => (request, call) =>
+      next(
+        request,
+        withNotify(call, (notification) => call.notify(signed(notification))),
+      ),
+  }
 }
 
 /** The number of the instance that told of its progress, when it says so. */

@@ -1,10 +1,8 @@
-import type { Exchange } from '@x/schema'
 import { ConfigurationError, connectionFrom } from '../azure-devops/connection.ts'
 import { createAzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { servePage } from '@apps/front/serve-page'
 import { defineConversations } from '../server/conversation.ts'
 import { createWorkItemsServer, type OnError } from '../server/create-work-items-server.ts'
-import { serveParent } from './child.ts'
 import { findPage } from './find-page.ts'
 import { taskOptionsFrom } from '../tasks/task-settings.ts'
 import { signProgress, signResults } from './instance-meta.ts'
@@ -21,13 +19,19 @@ const onError: OnError = (error, { method, name }) => console.error(`${method} $
 const conversations = defineConversations(state, onError)
 const tasks = taskOptionsFrom(process.env, (error) => console.error('tasks:', error))
 const instance = { id: Number(process.env['INSTANCE']), pid: process.pid }
-const around = (exchange: Exchange): Exchange => signProgress(exchange, instance)
-const server = createWorkItemsServer(createAzureDevOps(connection), { state, onError, conversations, tasks, around })
+const server = createWorkItemsServer(createAzureDevOps(connection), {
+  state,
+  onError,
+  conversations,
+  tasks,
+  use: [signResults(instance)],
+  extensions: [signProgress(instance)],
+})
 const folder = findPage()
 const page = folder === undefined ? undefined : servePage(folder)
-const http = await serveInstance(signResults(server, instance), page)
-serveParent(http.port, async () => {
-  await http.close()
-  // Within the time that the parent gives.
-  await server.closeTasks({ graceMs: 500 })
-})
+const { port } = await serveInstance(server, page)
+// The parent has gone, or wants this instance to stop.
+process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+process.send?.({ port })
+// The channel must not keep the process alive: the server alone does.
+process.channel?.unref()

@@ -13,7 +13,7 @@ export interface Fleet {
   stop(): Promise<void>
 }
 
-/** How many instances there are, and what they are told. */
+/** The number of instances, and their options. */
 export interface FleetOptions {
   readonly count: number
   /** The port that they share; 0 picks a free one. */

@@ -4,7 +4,9 @@ import { ConfigurationError } from '../azure-devops/connection.ts'
 
 const variable = 'STATE_KEY'
 
-/** What every instance finds in its environment: the key that is set, or a new one for as long as this fleet runs. */
+/**
+ * Returns the state key for every instance's environment: the configured one, or a new one for the life of this fleet.
+ */
 export function shareStateKey(environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
   const given = environment[variable] ?? ''
   if (given !== '') stateFrom(environment)

@@ -13,15 +13,15 @@ export interface Change {
 export interface MissingField {
   readonly field: string
   readonly rule: string
-  /** Why the rule applies, as the end of a sentence: `System.State is Resolved`. */
+  /** The reason for the rule, as the end of a sentence: `System.State is Resolved`. */
   readonly because: string
 }
 
 type Holds = (condition: Condition, change: Change) => boolean
 
 /**
- * How each type of condition is judged. A type that is not here, such as one about groups of users, cannot be judged
- * from a work item alone: its rule is left to the service.
+ * The evaluation of each type of condition. Other types, such as those about groups of users, cannot be evaluated from
+ * a work item alone: their rules are left to the service.
  */
 const conditions: ReadonlyMap<string, { readonly holds: Holds; readonly words: (condition: Condition) => string }> =
   new Map([

@@ -28,7 +28,7 @@ export async function readBasis(
   return { item, basis: { id: item.id, rev: item.rev, type: item.type, fields: cutFields(item, named) } }
 }
 
-/** Which of these fields have another value now than they had. */
+/** Lists the fields whose values differ from before. */
 export function changedSince(basis: Basis, item: WorkItem, fields: Fields): readonly string[] {
   const now = cutFields(item, new Set(Object.keys(fields)))
   return Object.keys(fields).filter((name) => valueOf(now, name) !== valueOf(basis.fields, name))

@@ -1,7 +1,7 @@
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { toProtocolError } from './protocol-error.ts'
 
-/** How many ids are offered; the protocol allows a hundred. */
+/** The number of offered ids; the protocol allows a hundred. */
 const most = 100
 
 /** The ids of work items that begin with what was typed, the last changed first. */

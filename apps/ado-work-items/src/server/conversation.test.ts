@@ -1,6 +1,7 @@
 import type { CallToolResult, Exchange } from '@x/schema'
 import { randomKey, sealed } from '@x/state-codec'
-import { createSessionsClient, type SessionsClient } from '@x/sessions/client'
+import { type Client, createClient } from '@x/client'
+import { type ClientSessions, sessions } from '@x/sessions/client'
 import { expect, test } from 'vitest'
 import { createAzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { emulated } from '../testing/emulated.ts'
@@ -13,7 +14,7 @@ const resolved = { fields: { 'System.State': 'Resolved' } }
 const said = (result: CallToolResult): string => textOf(result).join(' ')
 
 interface Fixture extends AsyncDisposable {
-  readonly client: SessionsClient
+  readonly client: Client & { readonly sessions: ClientSessions }
   /** Which instance each request went to. */
   readonly served: readonly number[]
 }
@@ -30,9 +31,9 @@ async function fleet(): Promise<Fixture> {
   const exchange: Exchange = (request, call) => {
     const index = served.length % instances.length
     served.push(index)
-    return instances[index]?.(request, call) ?? Promise.reject(new Error('there are three instances'))
+    return instances[index]?.exchange(request, call) ?? Promise.reject(new Error('there are three instances'))
   }
-  const client = createSessionsClient(exchange, { name: 'test', version: '1.0.0' })
+  const client = createClient(exchange, { name: 'test', version: '1.0.0', extensions: [sessions()] })
   return { client, served, [Symbol.asyncDispose]: service[Symbol.asyncDispose] }
 }
 

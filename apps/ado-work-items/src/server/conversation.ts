@@ -1,5 +1,5 @@
 import type { Context, Tool } from '@x/server'
-import { defineSessions, type Sessions } from '@x/sessions/server'
+import { sessions, type Sessions } from '@x/sessions/server'
 import type { StateCodec } from '@x/state-codec'
 import { z } from 'zod'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
@@ -10,7 +10,7 @@ const conversation = z.object({
   workItemId: z.number().int().optional(),
 })
 
-/** What a conversation was about last: the project, and the work item in it. */
+/** The last subject of a conversation: the project, and the work item in it. */
 export type Conversation = z.infer<typeof conversation>
 
 /** Conversations, which any instance can go on with that has the same keys. */
@@ -18,7 +18,7 @@ export function defineConversations(
   codec: StateCodec,
   onError: (error: unknown, where: { readonly method: string }) => void = () => {},
 ): Sessions<Conversation> {
-  return defineSessions({
+  return sessions({
     codec,
     state: { schema: conversation, initial: {} },
     onError,
@@ -44,7 +44,10 @@ export function remembering(inner: Tool, sessions: Sessions<Conversation>, azure
 
 const changes = z.object({ fields: newValues })
 
-/** `update_last_work_item`, for "set it to Active": `update_work_item` for a conversation that was about a work item of this project. */
+/**
+ * `update_last_work_item`, for "set it to Active": `update_work_item` for a conversation that was about a work item of
+ * this project.
+ */
 export function updateLastWorkItem(update: Tool, sessions: Sessions<Conversation>, azureDevOps: AzureDevOps): Tool {
   const { definition } = update
   const project = projectOf(azureDevOps)

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { type Client, createClient } from '@x/client'
 import { type CallToolResult, errorCodes } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
+import { sealedState } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
@@ -179,6 +181,50 @@ test('a wrong token is told as such by every kind of request, and never shown', 
   ).rejects.toMatchObject({ rpc: { message: advice } })
   expect(textOf(result)).not.toContain('wr0ng-token')
 })
+
+test('a client of 2025-11-25 is asked in the middle of a change', async () => {
+  await using service = await emulated()
+  const keys = [randomBytes(32)]
+  await using http = await serveHttp(createWorkItemsServer(service.azureDevOps, { state: sealedState({ keys }) }))
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const send = (message: object, session: Record<string, string> = {}): Promise<Response> =>
+    fetch(http.url, {
+      method: 'POST',
+      headers: { ...headers, ...session },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+    })
+  const capabilities = { elicitation: {} }
+  const clientInfo = { name: 'host', version: '1.0.0' }
+  const introduction = { protocolVersion: '2025-11-25', capabilities, clientInfo }
+  const introduced = await send({ id: 1, method: 'initialize', params: introduction })
+  const session = { 'mcp-session-id': introduced.headers.get('mcp-session-id') ?? '' }
+  const change = { workItemId: 4522, fields: { [state]: 'Resolved' } }
+  const params = { name: 'update_work_item', arguments: change }
+  const call = await send({ id: 2, method: 'tools/call', params }, session)
+  let events = ''
+  for await (const chunk of call.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    events += chunk
+    const { id } = messagesIn(events).find(({ method }) => method === 'elicitation/create') ?? {}
+    if (id === undefined) continue
+    if (messagesIn(events).some((message) => message.id === 2)) break
+    const content = { resolution: 'Fixed' }
+    await send({ id, result: { action: 'accept', content } }, session)
+  }
+  expect(messagesIn(events)).toMatchObject([
+    { method: 'elicitation/create', params: { message: expect.stringContaining('How was this bug resolved?') } },
+    { id: 2, result: { structuredContent: { id: 4522, state: 'Resolved' } } },
+  ])
+})
+
+interface Received {
+  readonly id?: number | string
+  readonly method?: string
+}
+
+function messagesIn(events: string): Received[] {
+  const complete = events.slice(0, events.lastIndexOf('\n\n') + 2)
+  return [...complete.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(data ?? '') as Received)
+}
 
 interface Fixture {
   readonly client: Client

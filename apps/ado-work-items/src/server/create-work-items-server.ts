@@ -1,7 +1,8 @@
-import { type Exchange, wrapExchange } from '@x/schema'
-import { createServer, type ErrorPlace, type Server, type ServerDefinition } from '@x/server'
-import { type Sessions, withSessions } from '@x/sessions/server'
-import { type TaskOptions, type TaskServer, withTasks } from '@x/tasks/server'
+import { legacy } from '@x/legacy/server'
+import type { Middleware, ServerExtension } from '@x/schema'
+import { createServer, type ErrorPlace, type McpServer, type StateCodec } from '@x/server'
+import type { Sessions } from '@x/sessions/server'
+import { type TaskOptions, tasks, type TasksApi } from '@x/tasks/server'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import type { Conversation } from './conversation.ts'
 import { createTools } from './create-tools.ts'
@@ -9,26 +10,34 @@ import { icons } from './icon.ts'
 import { triagePrompt } from './triage-prompt.ts'
 import { workItemResource } from './work-item-resource.ts'
 
-/** What went wrong, and where, when it is nothing that a client may see. */
+/** Reports an error that no client may see, with its context. */
 export type OnError = (error: unknown, where: ErrorPlace) => void
 
-/** What the server takes from whoever runs it. */
+/** The dependencies of the server. */
 export interface WorkItemsOptions {
-  /** Seals what a call that asks leaves with its client; the same at every instance. Default: for this process alone. */
-  readonly state?: ServerDefinition['state']
+  /**
+   * Seals what a call that asks leaves with its client, and the session ids of older clients; the same at every instance.
+   * Default: for this process alone.
+   */
+  readonly state?: StateCodec | undefined
   readonly onError?: OnError | undefined
   /** Lets the server remember, within a session, what a conversation was about. Default: it has no sessions. */
   readonly conversations?: Sessions<Conversation> | undefined
-  /** Where calls are kept that go on as tasks, and how they are worked on. Default: in this process alone. */
+  /** The storage and the workers of tasks. Default: in this process alone. */
   readonly tasks?: TaskOptions | undefined
-  /** Goes around every call, at the instance that works on it: around one of a task as well. Default: nothing does. */
-  readonly around?: ((server: Exchange) => Exchange) | undefined
+  /** Middleware around everything, the first outermost. */
+  readonly use?: readonly Middleware[] | undefined
+  /** Further extensions. Their middleware is also around the calls that tasks continue. */
+  readonly extensions?: readonly ServerExtension[] | undefined
 }
 
-/** The MCP server for the work items of one project. Between two requests it keeps tasks alone. */
-export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkItemsOptions = {}): Server & TaskServer {
-  const { conversations, around } = options
-  const server = createServer({
+/** The MCP server for the work items of one project. */
+export type WorkItemsServer = McpServer & { readonly tasks: TasksApi }
+
+/** Makes the server. Between two requests it keeps tasks alone. */
+export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkItemsOptions = {}): WorkItemsServer {
+  const { conversations, use, extensions = [] } = options
+  return createServer({
     name: 'ado-work-items',
     title: 'Azure DevOps work items',
     version: '0.1.0',
@@ -40,11 +49,15 @@ export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkIte
     prompts: [triagePrompt(azureDevOps)],
     resourceTemplates: [workItemResource(azureDevOps)],
     state: options.state,
+    extensions: [
+      tasks(options.tasks),
+      legacy({ codec: options.state }),
+      ...(conversations === undefined ? [] : [conversations]),
+      ...extensions,
+    ],
+    use,
     onError: options.onError,
-    // What is not a failure that we worded ourselves may say things that are nobody's business.
+    // An error without a message of this server may contain private details.
     describeError: () => 'The tool failed; the server has written down why.',
   })
-  const worked = around === undefined ? server : wrapExchange(server, around(server))
-  const tasking = withTasks(worked, options.tasks)
-  return conversations === undefined ? tasking : withSessions(tasking, conversations)
 }

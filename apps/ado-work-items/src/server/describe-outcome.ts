@@ -5,7 +5,7 @@ import type { Outcome } from './save-change.ts'
 const [state, resolution] = ['System.State', 'Microsoft.VSTS.Common.ResolvedReason']
 const longestShown = 80
 
-/** What came of a change, for people and models. */
+/** Describes the outcome of a change, for people and models. */
 export function describeOutcome(outcome: Outcome, basis: Basis): string {
   const { after, changed, links } = outcome
   const subject = `${after.type} #${after.id}`

@@ -7,17 +7,17 @@ import type { Basis } from './basis.ts'
 import { linkFields } from './link-fields.ts'
 import { workItemId } from './work-item-output.ts'
 
-/** What a user is asked about a field that a rule requires. */
+/** The question for a field that a rule requires. */
 export interface FieldQuestion {
   /** Names the question within the call. */
   readonly key: string
   readonly message: string
   readonly schema: Form<FieldValue>
-  /** Whether the answer is the id of another work item, which has to be there. */
+  /** `true` when the answer is the id of another work item, which must exist. */
   readonly isWorkItem: boolean
 }
 
-/** How a team asks about one of its fields. */
+/** A team's question for one of its fields. */
 interface Wording {
   readonly key: string
   /** The name of the form's only field. */

@@ -7,7 +7,7 @@ import { toLine, toSummary, workItemSummary } from './work-item-output.ts'
 
 const shortText = z.string().trim().min(1).max(256)
 
-/** What a search can ask for, as tools take it. */
+/** The filters of a search, as tools take them. */
 export const searchFilters = {
   state: shortText.optional().describe('Such as New, Active, Resolved or Closed'),
   type: shortText.optional().describe('Such as Bug, User Story or Task'),

@@ -16,16 +16,20 @@ export interface WantedField {
   readonly question: FieldQuestion
   /** Stands before the reason when it is given up, such as `Bug #1 was not changed: `. */
   readonly subject: string
-  /** Why a work item cannot be the answer, as a sentence; undefined when it can, as long as it is there. */
+  /**
+   * Returns the reason to reject a work item as the answer, as a sentence; undefined when it is acceptable, provided
+   * that it exists.
+   */
   readonly refuse: (id: number) => string | undefined
 }
 
-/** How often a user may name a work item that cannot be meant. */
+/** The number of attempts that a user has to name an acceptable work item. */
 const patience = 3
 
 /**
  * The user's answer to a question about a field. A work item that cannot be meant is asked for once more. Rejects with
- * {@link ToolFailure} when there is still none after three times, and with `InputDeclined` when the user would not answer.
+ * {@link ToolFailure} when there is still none after three times, and with `InputDeclined` when the user would not
+ * answer.
  */
 export async function obtainField(wanted: WantedField, { ctx, azureDevOps }: Asking): Promise<FieldValue> {
   const { key, message, schema, isWorkItem } = wanted.question
@@ -42,7 +46,10 @@ export async function obtainField(wanted: WantedField, { ctx, azureDevOps }: Ask
   throw new ToolFailure(`${wanted.subject}${problem}Find the right one, then call again.`, problem.trim())
 }
 
-/** Why a work item cannot be at the other end of a link, as a sentence before the next one; empty when it can. */
+/**
+ * Returns the reason to reject a work item at the other end of a link, as a sentence before the next one; empty when it
+ * is acceptable.
+ */
 async function problemWith(
   id: number,
   { refuse }: WantedField,

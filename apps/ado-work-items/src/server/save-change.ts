@@ -15,7 +15,7 @@ export interface CompleteChange {
   readonly rev?: number | undefined
 }
 
-/** What came of a change. */
+/** The outcome of a change. */
 export interface Outcome {
   readonly after: WorkItem
   /** The fields that have another value than at the beginning. */
@@ -54,8 +54,8 @@ export async function saveChange(
 }
 
 /**
- * Refuses a change that is tied to an earlier revision, unless there is nothing left of it to do: a caller that lost the
- * answer to a change is not told of a conflict with itself. Throws `AzureDevOpsError`.
+ * Refuses a change that is tied to an earlier revision, unless there is nothing left of it to do: a caller that lost
+ * the answer to a change is not told of a conflict with itself. Throws `AzureDevOpsError`.
  */
 export function refuseStale(
   item: WorkItem,

@@ -3,7 +3,7 @@ import { AzureDevOpsError, type AzureDevOpsErrorCode } from '../azure-devops/azu
 /** A tool could not do what it was asked for; the message tells the model what to do about it. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure'
-  /** Why, without what was meant and what to do about it: for an answer that is about several work items. */
+  /** The reason alone, for a response about several work items. */
   readonly reason: string
 
   constructor(message: string, reason: string = message) {
@@ -12,7 +12,7 @@ export class ToolFailure extends Error {
   }
 }
 
-/** Why a work item could not be changed, in words; undefined for an error that is nobody's business. */
+/** Describes the reason why a work item could not be changed; undefined for an error with private details. */
 export function reasonOf(error: unknown): string | undefined {
   if (error instanceof ToolFailure) return error.reason
   if (!(error instanceof AzureDevOpsError)) return undefined

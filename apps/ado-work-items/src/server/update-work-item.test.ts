@@ -215,7 +215,7 @@ test('the state of an instance with other keys is refused, so instances share th
 interface Fixture {
   readonly client: Client
   readonly emulated: Emulated
-  /** Which instance served each request, from 0. */
+  /** The instance that served each request, from 0. */
   readonly served: readonly number[]
   revisions(...ids: readonly number[]): Promise<number[]>
   /** Changes a work item as somebody else. */
@@ -225,7 +225,9 @@ interface Fixture {
 
 const options = { name: 'test', version: '1.0.0', cache: false, capabilities: { elicitation: { form: {} } } } as const
 
-/** Several instances that share nothing but their keys and the service behind them; each request goes to the next one. */
+/**
+ * Several instances that share nothing but their keys and the service behind them; each request goes to the next one.
+ */
 async function fleet(size: number): Promise<Fixture> {
   const service = await emulated()
   const instances = Array.from({ length: size }, () =>
@@ -237,7 +239,7 @@ async function fleet(size: number): Promise<Fixture> {
     served.push(index)
     const instance = instances[index]
     if (instance === undefined) throw new Error('a fleet has at least one instance')
-    return instance(request, call)
+    return instance.exchange(request, call)
   }
   const { signal } = new AbortController()
   const revision = async (id: number) => (await service.azureDevOps.getWorkItem(id, signal)).rev

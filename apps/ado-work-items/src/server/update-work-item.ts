@@ -34,7 +34,7 @@ type Arguments = z.infer<typeof input>
 
 const output = workItemOutput.extend({ changed: z.array(z.string()).describe('The fields that got a new value') })
 
-/** What is said at the end of a call. */
+/** The text at the end of a call. */
 type Answer = { readonly text: string; readonly output: z.infer<typeof output> }
 
 /** `update_work_item`: new values for fields, with everything that the rules of the process require. */

@@ -1,6 +1,7 @@
-import { createSessionsClient } from '@x/sessions/client'
+import { createClient } from '@x/client'
+import { sessions } from '@x/sessions/client'
 import { randomKey, sealed } from '@x/state-codec'
-import { type TaskHandle, withTasks as followTasks } from '@x/tasks/client'
+import { type TaskHandle, tasks, tasksOf } from '@x/tasks/client'
 import { describe, expect, test } from 'vitest'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
 import { bulkFleet, person, withTasks } from '../testing/bulk-fleet.ts'
@@ -26,7 +27,7 @@ describe('a task', () => {
     const task = await begin(withTasks(fleet.exchange), resolve(4601, 4602, 4603, 4604))
     await gate.reached
     await task.cancel()
-    await expect(task.result()).rejects.toMatchObject({ name: 'TaskFailure', code: 'cancelled' })
+    await expect(task.result()).rejects.toMatchObject({ name: 'TaskError', code: 'cancelled' })
     expect(await fleet.revisions(4601, 4602, 4604)).toEqual([4, 3, 2])
   })
 
@@ -38,7 +39,7 @@ describe('a task', () => {
     const resume = fleet.instances[1]?.drain()
     const task = await begin(withTasks(fleet.exchange), resolve(4601, 4602, 4603))
     await gate.reached
-    await first?.closeTasks({ graceMs: 1 })
+    await first?.close({ graceMs: 1 })
     resume?.()
     expect(textOf(await task.result())).toEqual([
       '3 of 3 work items were changed: User Story #4601, User Story #4602, User Story #4603.',
@@ -50,19 +51,19 @@ describe('a task', () => {
     await using service = await emulated()
     const codec = sealed({ keys: [randomKey()] })
     const conversations = defineConversations(codec)
-    const server = createWorkItemsServer(service.azureDevOps, { state: codec, conversations })
-    const client = createSessionsClient(server, { name: 'test', version: '1.0.0', cache: false })
+    await using server = createWorkItemsServer(service.azureDevOps, { state: codec, conversations })
+    const extensions = [tasks(), sessions()] as const
+    const client = createClient(server, { name: 'test', version: '1.0.0', cache: false, extensions })
     await using session = await client.sessions.create()
     await session.callTool('get_work_item', { workItemId: 4517 })
     const { asked, elicit } = person({ resolution: 'Fixed' })
-    const result = await followTasks(session).callTool('update_work_items', resolve(4609, 4601), { elicit })
+    const result = await tasksOf(session).call('update_work_items', resolve(4609, 4601), { elicit })
     expect([textOf(result), asked.length]).toEqual([
       ['2 of 2 work items were changed: Bug #4609, User Story #4601.'],
       1,
     ])
     const after = await session.callTool('update_last_work_item', { fields: { 'System.Tags': 'seen' } })
     expect(textOf(after).join()).toContain('Bug #4517 was changed')
-    await server.closeTasks({ graceMs: 1 })
   })
 })
 
@@ -89,7 +90,7 @@ function hangingAt(hanging: number) {
 }
 
 async function begin(client: ReturnType<typeof withTasks>, args: ReturnType<typeof resolve>): Promise<TaskHandle> {
-  const started = await client.startTask('update_work_items', args)
+  const started = await client.tasks.start('update_work_items', args)
   if (started.status === 'complete') throw new Error('it should go on as a task')
   return started.task
 }

@@ -55,7 +55,7 @@ export function toOutput(item: WorkItem, azureDevOps: AzureDevOps): WorkItemOutp
   return { ...toSummary(item, azureDevOps), fields: { ...item.fields }, links }
 }
 
-/** What a line about a work item says. */
+/** The parts of a line about a work item. */
 type Headline = Pick<WorkItem, 'id' | 'type' | 'state' | 'title'>
 
 /** A work item in one line: `Bug #4522 (Active): Discount code lost …`. */

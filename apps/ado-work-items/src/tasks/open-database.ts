@@ -5,14 +5,16 @@ import { databaseFrom, databaseVariable, takeoverFrom, takeoverVariable } from '
 
 /** The database in which the instances keep tasks. */
 export interface TasksDatabase {
-  /** What makes an instance of the server use it. */
+  /** The environment variables that make an instance of the server use it. */
   readonly environment: Readonly<Record<string, string>>
-  /** Whether it is gone when it stops. */
+  /** `true` when the data is lost at the stop. */
   readonly temporary: boolean
   stop(): Promise<void>
 }
 
-/** It only has to be heard of within this time to be seen as alive, and a walk-through should not stand still for long. */
+/**
+ * It only has to be heard of within this time to be seen as alive, and a walk-through should not stand still for long.
+ */
 const quickTakeoverMs = 2_000
 const patienceMs = 10_000
 
@@ -45,7 +47,7 @@ async function reach(url: string): Promise<void> {
     connectionTimeoutMillis: patienceMs,
     query_timeout: patienceMs,
   })
-  // What breaks the connection also ends the call that waits for it.
+  // An error that breaks the connection also ends the call that waits for it.
   client.on('error', () => {})
   try {
     await client.connect()

@@ -67,7 +67,7 @@ test('the transaction of a client that dies is taken back', async () => {
   await dying.query('CREATE TABLE lost (a int)')
   await dying.query('BEGIN; INSERT INTO lost VALUES (1)')
   const read = other.query('SELECT count(*)::int AS a FROM lost')
-  // What a process leaves behind that is killed.
+  // The remains of a killed process.
   dying.connection.stream.destroy()
   expect((await read).rows).toEqual([{ a: 0 }])
 })

@@ -24,10 +24,10 @@ interface Shared {
 const rollBack = Buffer.from('Q\u0000\u0000\u0000\u000dROLLBACK\u0000', 'latin1')
 
 /**
- * Serves a database of this process to others, on a free port of this machine alone. It has one session, and each client sees
- * it as one of its own: what a client sends to be done at once is done at once, and nobody is heard while another one's
- * transaction is open: one that says nothing in it for `longestPauseMs` (10,000 when absent) is cut off. What NOTIFY sends
- * reaches every client that listens, to whatever channel.
+ * Serves a database of this process to others, on a free port of this machine alone. It has one session, and each
+ * client sees it as one of its own: what a client sends to be done at once is done at once, and nobody is heard while
+ * another one's transaction is open: one that says nothing in it for `longestPauseMs` (10,000 when absent) is cut off.
+ * A notification of NOTIFY reaches every client that listens, to whatever channel.
  */
 export async function serveDatabase(
   database: WireDatabase,
@@ -59,7 +59,7 @@ function serve(socket: Socket, shared: Shared): void {
     try {
       for (const unit of read(Buffer.from(chunk))) obey(unit, socket, shared)
     } catch {
-      // Whoever does not speak the protocol is not spoken to.
+      // A client that does not speak the protocol gets no response.
       socket.destroy()
     }
   })

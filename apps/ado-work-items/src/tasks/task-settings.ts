@@ -9,7 +9,9 @@ export const takeoverVariable = 'TASKS_TAKEOVER_MS'
 
 const [shortestTakeover, longestTakeover] = [500, 3_600_000]
 
-/** The URL in the environment, if there is one. Throws `ConfigurationError`, which never shows it: it has a password. */
+/**
+ * The URL in the environment, if there is one. Throws `ConfigurationError`, which never shows it: it has a password.
+ */
 export function databaseFrom(environment: NodeJS.ProcessEnv): string | undefined {
   const url = environment[databaseVariable] ?? ''
   if (url === '') return undefined
@@ -19,7 +21,9 @@ export function databaseFrom(environment: NodeJS.ProcessEnv): string | undefined
   )
 }
 
-/** After how many milliseconds a task is taken over; undefined leaves that to the engine. Throws `ConfigurationError`. */
+/**
+ * After how many milliseconds a task is taken over; undefined leaves that to the engine. Throws `ConfigurationError`.
+ */
 export function takeoverFrom(environment: NodeJS.ProcessEnv): number | undefined {
   const text = environment[takeoverVariable] ?? ''
   if (text === '') return undefined
@@ -30,7 +34,10 @@ export function takeoverFrom(environment: NodeJS.ProcessEnv): number | undefined
   )
 }
 
-/** How an instance keeps tasks and works on them. Throws `ConfigurationError` when the environment names no database. */
+/**
+ * Returns an instance's storage and worker settings of tasks. Throws `ConfigurationError` when the environment names no
+ * database.
+ */
 export function taskOptionsFrom(environment: NodeJS.ProcessEnv, onError: (error: unknown) => void): TaskOptions {
   const database = databaseFrom(environment)
   if (database === undefined) throw new ConfigurationError(`an instance needs ${databaseVariable}`)

@@ -7,7 +7,7 @@ export type WireUnit =
   /** It leaves, or wants something else to be broken off, which cannot be done here. */
   | { readonly kind: 'end' }
 
-/** What was sent is none of PostgreSQL's protocol, or too long for a database in memory. */
+/** The input is not PostgreSQL's protocol, or too long for a database in memory. */
 class WireError extends Error {
   override readonly name = 'WireError'
 }
@@ -20,14 +20,14 @@ const codeOf = (letter: string): number => letter.charCodeAt(0)
 const [query, sync, terminate] = [codeOf('Q'), codeOf('S'), codeOf('X')]
 
 /**
- * Cuts what a client sends into units. The messages of one prepared query belong together: the database has one session, in
- * which those of another client would come between. The function that is returned takes the next bytes and throws
- * {@link WireError}.
+ * Cuts what a client sends into units. The messages of one prepared query belong together: the database has one
+ * session, in which those of another client would come between. The function that is returned takes the next bytes and
+ * throws {@link WireError}.
  */
 export function createWireReader(): (chunk: Buffer) => readonly WireUnit[] {
   let rest = Buffer.alloc(0)
   let started = false
-  /** How much of `rest` are whole messages of a unit that is not whole. */
+  /** The length of the complete messages in `rest`, of an incomplete unit. */
   let whole = 0
 
   const next = (): WireUnit | undefined => {
@@ -87,13 +87,13 @@ function checkedLength(length: number, least: number): number {
 
 const [notification, ready, idle] = [codeOf('A'), codeOf('Z'), codeOf('I')]
 
-/** What the database answered to a unit. */
+/** The database's response to a unit. */
 export interface WireAnswer {
   /** For the client that asked. */
   readonly bytes: Buffer
   /** For every client that listens. */
   readonly notifications: Buffer
-  /** Whether it is in a transaction now, which belongs to that client. */
+  /** `true` while it is in a transaction, which belongs to that client. */
   readonly inTransaction: boolean
 }
 
@@ -113,7 +113,7 @@ export function readAnswer(answer: Uint8Array): WireAnswer {
   return { bytes: Buffer.concat(own), notifications: Buffer.concat(others), inTransaction }
 }
 
-/** Whether a unit is a LISTEN, as pools send it. */
+/** Tells if a unit is a LISTEN, as pools send it. */
 export function isListen(bytes: Buffer): boolean {
   return bytes[0] === query && /^\s*LISTEN\s/i.test(bytes.toString('latin1', 5, 32))
 }

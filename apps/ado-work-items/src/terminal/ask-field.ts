@@ -21,10 +21,10 @@ export interface FormField {
   readonly isRequired: boolean
 }
 
-/** What was filled in; undefined for a field that stays empty. */
+/** The value of the field; undefined when it stays empty. */
 type Filled<T> = T | undefined | typeof left
 
-/** How a field is shown: the words above the prompt, and where the prompt is. */
+/** The display of a field: the words above the prompt, and the position of the prompt. */
 type Shown<F> = {
   readonly field: F
   readonly isRequired: boolean

@@ -5,7 +5,7 @@ import { askField, left } from './ask-field.ts'
 import { shownText } from './shown-text.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What a person makes of a question that they would not answer. */
+/** The ways in which a person can dismiss a question. */
 const waysOut = [
   { value: 'back', label: 'Go back to the question' },
   { value: 'decline', label: 'Decline: I do not want to answer this' },

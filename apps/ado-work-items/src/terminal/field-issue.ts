@@ -1,7 +1,7 @@
 import type { NumberSchema, StringSchema } from '@x/schema'
 import { z } from 'zod'
 
-/** What is wrong with what was typed into a field of a form, as people read it; undefined when it fits. */
+/** Describes the problem of a form field's input, for people; undefined when it is valid. */
 export function fieldIssue(field: StringSchema | NumberSchema, typed: string): string | undefined {
   const checked = field.type === 'string' ? textOf(field).safeParse(typed) : numberOf(field).safeParse(numberIn(typed))
   return checked.success ? undefined : checked.error.issues[0]?.message

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 
-/** Where a person sits. */
+/** The streams of a person's terminal. */
 export interface Terminal {
   readonly input: Readable
   readonly output: Writable

@@ -1,11 +1,10 @@
-import { createClient, type ElicitAnswer } from '@x/client'
+import { type Client, createClient, type ElicitAnswer } from '@x/client'
 import type { ElicitRequestFormParams, Exchange } from '@x/schema'
 import { sealedState } from '@x/server'
-import { type TaskCalls, withTasks as followTasks } from '@x/tasks/client'
+import { type TaskCalls, tasks } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
-import type { TaskServer } from '@x/tasks/server'
 import { type AzureDevOps, createAzureDevOps } from '../azure-devops/create-azure-devops.ts'
-import { createWorkItemsServer } from '../server/create-work-items-server.ts'
+import { createWorkItemsServer, type WorkItemsServer } from '../server/create-work-items-server.ts'
 import { type Emulated, emulated } from './emulated.ts'
 
 const key = '8f1d2c3b4a5968778695a4b3c2d1e0f00f1e2d3c4b5a69788796a5b4c3d2e1f0'
@@ -14,7 +13,7 @@ const key = '8f1d2c3b4a5968778695a4b3c2d1e0f00f1e2d3c4b5a69788796a5b4c3d2e1f0'
 export interface BulkFleet extends AsyncDisposable {
   readonly emulated: Emulated
   readonly exchange: Exchange
-  readonly instances: readonly TaskServer[]
+  readonly instances: readonly WorkItemsServer[]
   revisions(...ids: readonly number[]): Promise<number[]>
   /** Changes a work item as somebody else. */
   touch(id: number): Promise<void>
@@ -39,14 +38,16 @@ export async function bulkFleet(...views: readonly ((azureDevOps: AzureDevOps) =
     instances,
     exchange: (request, call) => {
       const instance = instances[served++ % instances.length]
-      return instance === undefined ? Promise.reject(new Error('there are no instances')) : instance(request, call)
+      return instance === undefined
+        ? Promise.reject(new Error('there are no instances'))
+        : instance.exchange(request, call)
     },
     revisions: async (...ids) => (await service.azureDevOps.getWorkItems(ids, signal)).map(({ rev }) => rev),
     touch: async (id) => {
       await service.azureDevOps.updateWorkItem(id, { fields: { 'System.Tags': 'seen' }, links: [] }, signal)
     },
     [Symbol.asyncDispose]: async () => {
-      for (const instance of instances) await instance.closeTasks({ graceMs: 1 })
+      for (const instance of instances) await instance.close({ graceMs: 1 })
       await engine.close()
       await service[Symbol.asyncDispose]()
     },
@@ -60,11 +61,11 @@ function asItIs(azureDevOps: AzureDevOps): AzureDevOps {
 const options = { name: 'test', version: '1.0.0', cache: false } as const
 
 /** What both kinds of clients can do. */
-export type BulkClient = Pick<TaskCalls, 'callTool'>
+export type BulkClient = Pick<Client, 'callTool'>
 
 /** A client whose calls go on as tasks. */
-export function withTasks(exchange: Exchange): BulkClient & TaskCalls {
-  return followTasks(createClient(exchange, options))
+export function withTasks(exchange: Exchange): BulkClient & { readonly tasks: TaskCalls } {
+  return createClient(exchange, { ...options, extensions: [tasks()] })
 }
 
 /** A client that knows no tasks. */

@@ -12,7 +12,7 @@ export interface Emulated {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** What a direct call sends. */
+/** The arguments of a direct call. */
 export interface CallOptions {
   readonly body?: unknown
   readonly contentType?: string

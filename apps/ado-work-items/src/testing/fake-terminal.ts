@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util'
 /** A key that a person presses, as a terminal sends it. */
 export const keys = { enter: '\r', down: '\u001B[B', space: ' ', erase: '\u007F', leave: '\u0003' } as const
 
-/** What somebody does when they see something: waits for the words, then presses the keys, or does something else. */
+/** A scripted reaction: waits for the words, then presses the keys, or runs a function. */
 export type Move = readonly [seen: string, then: string | (() => void)]
 
 /** A terminal with somebody at it who follows a script. */

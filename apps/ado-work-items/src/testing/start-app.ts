@@ -8,7 +8,7 @@ const running: ChildProcess[] = []
 /** The application, started as it was built, in processes of its own. */
 export interface StartedApp {
   readonly child: ChildProcess
-  /** Where it serves, once it says so; rejects when it ends before. */
+  /** The address, once it is printed; rejects when the process exits before. */
   readonly url: Promise<string>
   readonly ended: Promise<{ readonly code: number | null; readonly output: string; readonly errors: string }>
 }

@@ -4,7 +4,7 @@ import { textOf } from './text-of.ts'
 
 const listed = z.object({ workItems: z.array(z.object({ id: z.number() })) })
 
-/** What the server says of itself. */
+/** The self-description of the server. */
 export const discover: Step = {
   title: 'Who is there, and what does it offer?',
   ask: 'server/discover',

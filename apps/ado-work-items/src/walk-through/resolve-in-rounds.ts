@@ -3,7 +3,7 @@ import { instanceIn } from '../fleet/instance-meta.ts'
 import { expect, type Line, type Step, type StepScope } from './step.ts'
 import { textOf } from './text-of.ts'
 
-/** What the user is asked in the walk-through, in order, and what they answer. */
+/** The user's questions in the walk-through, in order, with their answers. */
 export interface Expected {
   readonly key: string
   readonly message: string
@@ -17,7 +17,7 @@ export interface RoundsPlan {
   readonly questions: readonly Expected[]
   /** The answer should say all of them. */
   readonly say: readonly string[]
-  /** Whether the instance that asked first is ended while the user thinks. */
+  /** `true` when the instance of the first question is stopped while the user thinks. */
   readonly kill: boolean
 }
 

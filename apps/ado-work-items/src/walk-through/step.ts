@@ -1,12 +1,12 @@
 import type { Client } from '@x/client'
-import type { SessionsClient } from '@x/sessions/client'
+import type { ClientSessions } from '@x/sessions/client'
 import type { TaskCalls } from '@x/tasks/client'
 
-/** What a step works with. */
+/** The dependencies of a step. */
 export interface StepScope {
-  readonly client: SessionsClient
-  /** A client whose calls may go on as tasks. */
-  readonly tasks: Client & TaskCalls
+  readonly client: Client & { readonly sessions: ClientSessions }
+  /** The calls of a client that may become tasks. */
+  readonly tasks: TaskCalls
   readonly signal: AbortSignal
   /** The organization and the project, as they stand in resources' URIs. */
   readonly uriBase: string
@@ -24,7 +24,7 @@ export type Line = string | { readonly mark: string; readonly text: string }
 /** One thing that the walk-through does. */
 export interface Step {
   readonly title: string
-  /** What is sent: the method, and its interesting parameters. */
+  /** The request: the method, and its interesting parameters. */
   readonly ask: string
   /** Resolves to what came back, in lines; throws `Unexpected` when it is not what should come. */
   readonly run: (scope: StepScope) => Promise<readonly Line[]>

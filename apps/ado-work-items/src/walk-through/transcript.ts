@@ -1,13 +1,13 @@
 import pc from 'picocolors'
 import type { Line } from './step.ts'
 
-/** What happened in one step. */
+/** The record of one step. */
 export interface StepReport {
   readonly number: number
   readonly title: string
   readonly ask: string
   readonly lines: readonly Line[]
-  /** What was not as expected. */
+  /** The unexpected results. */
   readonly problem?: string | undefined
   /** The numbers of the instances that answered, in order. */
   readonly instances: readonly number[]

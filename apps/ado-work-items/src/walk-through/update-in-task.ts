@@ -10,23 +10,23 @@ import { textOf } from './text-of.ts'
 /** A change of many work items, whose instance is ended in the middle. */
 export interface TaskPlan {
   readonly title: string
-  /** What the titles of the work items contain. */
+  /** The text in the titles of the work items. */
   readonly text: string
   readonly fields: Readonly<Record<string, string>>
-  /** What is asked once all that needs no answer is done. */
+  /** The question after all work that needs no answer. */
   readonly question: Expected
-  /** How many work items get another revision, each exactly one. */
+  /** The number of work items that get another revision, each exactly one. */
   readonly changed: number
   /** Those that stay as they are. */
   readonly skipped: readonly number[]
 }
 
-/** How many work items are done when the instance that works on them is ended. */
+/** The number of finished work items at which their instance is stopped. */
 const enough = 2
 
 /**
- * Changes many work items as a task. The instance that works on it is ended in the middle, another one takes the task over,
- * and asks; afterwards each work item has been changed exactly once.
+ * Changes many work items as a task. The instance that works on it is ended in the middle, another one takes the task
+ * over, and asks; afterwards each work item has been changed exactly once.
  */
 export function updateInTask(plan: TaskPlan): Step {
   const args = { text: plan.text, fields: { ...plan.fields } }
@@ -38,7 +38,7 @@ export function updateInTask(plan: TaskPlan): Step {
       const story = createStory(plan)
       const how = { signal: scope.signal, elicit: story.answer }
       const begun = performance.now()
-      const started = await scope.tasks.startTask('update_work_items', args, how)
+      const started = await scope.tasks.start('update_work_items', args, how)
       expect(started.status === 'task', 'it should go on as a task')
       const { task } = started
       const took = (performance.now() - begun).toFixed(0)
@@ -78,7 +78,7 @@ async function watch(task: TaskHandle, scope: StepScope): Promise<readonly Line[
 
 interface Seen {
   readonly worker: number
-  /** How many work items are done. */
+  /** The number of finished work items. */
   readonly done: number
   readonly at: number
 }

@@ -1,6 +1,6 @@
 import { createClient } from '@x/client'
-import { createSessionsClient } from '@x/sessions/client'
-import { withTasks } from '@x/tasks/client'
+import { sessions } from '@x/sessions/client'
+import { tasks } from '@x/tasks/client'
 import { z } from 'zod'
 import { workItemUri } from '../server/work-item-output.ts'
 import { emulatorPlan, readOnlyPlan } from './plan.ts'
@@ -8,12 +8,12 @@ import type { Step, StepScope } from './step.ts'
 import { formatStep, formatSummary, type StepReport } from './transcript.ts'
 import { watchedExchange } from './watched-exchange.ts'
 
-/** What a walk-through needs to know. */
+/** The dependencies of a walk-through. */
 export interface WalkThroughOptions {
   readonly url: string
   readonly organization: string
   readonly project: string
-  /** Whether work items may be changed: on the emulator only. */
+  /** `true` when work items may be changed: on the emulator only. */
   readonly emulated: boolean
   readonly signal: AbortSignal
   readonly fleet: Pick<StepScope, 'killInstance' | 'instances' | 'untilComplete'>
@@ -26,14 +26,15 @@ export async function walkThrough(options: WalkThroughOptions): Promise<boolean>
   const answered: number[] = []
   const exchange = watchedExchange(url, (instance) => answered.push(...(instance === undefined ? [] : [instance.id])))
   // A cache would answer some of the steps itself, and this is about what the server answers.
-  const client = createSessionsClient(exchange, { name: 'walk-through', version: '0.1.0', cache: false })
+  const host = { name: 'walk-through', version: '0.1.0', cache: false } as const
+  const client = createClient(exchange, { ...host, extensions: [sessions()] })
   // A task is asked about again and again: each instance is named once.
   const followed = watchedExchange(url, (instance) => {
     if (instance !== undefined && !answered.includes(instance.id)) answered.push(instance.id)
   })
-  const tasks = withTasks(createClient(followed, { name: 'walk-through', version: '0.1.0', cache: false }))
+  const tasking = createClient(followed, { ...host, extensions: [tasks()] })
   const base = workItemUri({ organization, project }, 0).replace(/\/workitems\/0$/, '')
-  const scope: StepScope = { ...fleet, client, tasks, signal, uriBase: base }
+  const scope: StepScope = { ...fleet, client, tasks: tasking.tasks, signal, uriBase: base }
 
   const plan = options.emulated ? emulatorPlan : readOnlyPlan(await lastChanged(scope))
   let failed = 0

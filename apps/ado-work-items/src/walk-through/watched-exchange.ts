@@ -6,7 +6,7 @@ import { type Instance, readInstance } from '../fleet/instance-meta.ts'
 export function watchedExchange(url: string, onAnswer: (instance: Instance | undefined) => void): Exchange {
   return async (request, call) => {
     await using connection = connectHttp(url)
-    const response = await connection(request, call)
+    const response = await connection.exchange(request, call)
     onAnswer(readInstance(response))
     return response
   }

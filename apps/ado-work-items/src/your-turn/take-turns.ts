@@ -9,7 +9,7 @@ import type { Person } from './person.ts'
 import { readAnswers } from './written-answers.ts'
 import { takeTurn } from './your-turn.ts'
 
-/** What turns take from the run that they are a part of. */
+/** The part of a run that turns use. */
 export interface TurnsContext {
   readonly environment: NodeJS.ProcessEnv
   readonly terminal: Omit<Terminal, 'signal'> | undefined
@@ -17,16 +17,16 @@ export interface TurnsContext {
   readonly print: (text: string) => void
 }
 
-/** Who is asked in a run, and how often. */
+/** The person to ask in a run, and the number of turns. */
 export interface Turns {
   readonly person: Person
-  /** Whether they may go on with another bug until they have had enough. */
+  /** `true` when they may continue with another bug. */
   readonly again: boolean
 }
 
 /**
- * Who answers: a file, the person at the terminal, or nobody. Nobody is asked where nobody can answer, so that a run in a
- * script never waits. Throws {@link UsageError}.
+ * Selects the source of answers: a file, the person at the terminal, or none. Without one nothing is asked, so that a
+ * run in a script never waits. Throws {@link UsageError}.
  */
 export function whoAnswers(
   { ask, answers, once }: Options,

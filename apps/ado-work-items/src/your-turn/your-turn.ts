@@ -7,7 +7,7 @@ import { shownText } from '../terminal/shown-text.ts'
 import { watchedExchange } from '../walk-through/watched-exchange.ts'
 import type { Person } from './person.ts'
 
-/** What a turn takes. */
+/** The dependencies of a turn. */
 export interface TurnOptions {
   readonly url: string
   readonly person: Person
@@ -15,7 +15,7 @@ export interface TurnOptions {
   readonly print: (text: string) => void
 }
 
-/** How a turn ended. */
+/** The outcome of a turn. */
 export type TurnEnd = 'changed' | 'unchanged' | 'left'
 
 const found = z.object({
@@ -24,8 +24,8 @@ const found = z.object({
 const isOpen = new Set(['New', 'Active'])
 
 /**
- * Lets a person resolve a bug: which one is asked here, everything else by the server. Gives `left` when the person chose
- * none. Rejects with what made the call fail, or with the signal's reason.
+ * Lets a person resolve a bug: which one is asked here, everything else by the server. Gives `left` when the person
+ * chose none. Rejects with what made the call fail, or with the signal's reason.
  */
 export async function takeTurn({ url, person, signal, print }: TurnOptions): Promise<TurnEnd> {
   const exchange = watchedExchange(url, () => {})

@@ -8,6 +8,6 @@ const root = document.querySelector('#page')
 if (root === null) throw new Error('index.html has no element #page to show the page in')
 
 const endpoint = new URL('/mcp', location.href)
-const session = createSession(connectHttp(endpoint), endpoint.host)
+const session = createSession(connectHttp(endpoint).exchange, endpoint.host)
 render(<Page session={session} />, root)
 void session.start()

@@ -4,7 +4,7 @@ import { createLedger } from './ledger.ts'
 import { createOpenCalls } from './open-calls.ts'
 import type { CallView, LaneStatus, LaneView, Point, Timing, Totals } from './snapshot.ts'
 
-/** What is known of the fleet and its calls, from both ends: what instances tell, and what clients see. */
+/** The state of the fleet and its calls, from the messages of instances and the results of clients. */
 export interface Board {
   /** An instance has another status. */
   status(instance: number, status: LaneStatus, isOverloaded: boolean): void
@@ -27,7 +27,7 @@ export interface Board {
   timing(lastMs: number): Timing
   /** The calls that have ended lately, at least those of a few minutes. */
   completions(): readonly Completion[]
-  /** What the last second was like; asked for once a second. */
+  /** Returns the statistics of the last second; called once a second. */
   point(): Point
 }
 

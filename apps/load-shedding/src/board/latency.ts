@@ -4,7 +4,7 @@ import type { Timing } from './snapshot.ts'
 export interface Completion {
   /** When, in milliseconds. */
   readonly at: number
-  /** How long it took from the client's first attempt on, in milliseconds. */
+  /** The latency since the client's first attempt, in milliseconds. */
   readonly tookMs: number
 }
 
@@ -14,7 +14,7 @@ export function quantile(values: readonly number[], share: number): number | nul
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null
 }
 
-/** What the calls took that ended after `from` and up to `to`. */
+/** The latencies of the calls that ended after `from` and up to `to`. */
 export function timingOf(completions: readonly Completion[], from: number, to: number): Timing {
   const took = completions.flatMap(({ at, tookMs }) => (at > from && at <= to ? [tookMs] : []))
   return {

@@ -1,4 +1,4 @@
-/** Which chunks of which calls have been worked on, so that work which is done again is seen. */
+/** The processed chunks of each call, so that repeated work is detected. */
 export interface Ledger {
   /** Notes a chunk by the number that it begins with. */
   note(call: string, from: number): void

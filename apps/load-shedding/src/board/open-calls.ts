@@ -8,7 +8,7 @@ export interface OpenCalls {
   hear(instance: number, message: CallMessage): void
   /** It was handed back to its client to go on elsewhere; gives the instance that it was at last. */
   move(call: string): number
-  /** What was done of it is gone. */
+  /** Its completed work is lost. */
   lose(call: string): void
   /** It has its result; gives for how many milliseconds it was under way. */
   complete(call: string): number
@@ -16,7 +16,7 @@ export interface OpenCalls {
   views(): readonly CallView[]
 }
 
-/** What an instance tells of a call. */
+/** An instance's message about a call. */
 export type CallMessage = Extract<InstanceMessage, { readonly call: string }>
 
 interface OpenCall {
@@ -33,7 +33,7 @@ interface Ghost {
   readonly until: number
 }
 
-/** How long a call is shown after its end, in milliseconds. */
+/** The time for which an ended call is shown, in milliseconds. */
 const shownMs = 900
 
 /** No calls; `now` gives milliseconds from any beginning. */
@@ -60,7 +60,7 @@ export function createOpenCalls(now: () => number): OpenCalls {
       const known = open.get(message.call)
       if (known === undefined) return
       if (message.kind === 'begin') Object.assign(known, { last: instance, limit: message.limit })
-      // What an instance tells of a call that has left it comes late.
+      // A message of an instance about a call that has left it arrives late.
       else if (known.view.instance !== instance) return
       const origin = known.view.origin === 0 ? instance : known.view.origin
       change(message.call, { origin, ...toldBy(instance, message, known.limit) })

@@ -1,7 +1,7 @@
-/** How an instance is doing. */
+/** The state of an instance. */
 export type LaneStatus = 'starting' | 'ready' | 'leaving' | 'down'
 
-/** How much load there is. */
+/** The amount of load. */
 export type LoadLevel = 'off' | 'steady' | 'heavy'
 
 /** An instance, as it is shown. */
@@ -13,9 +13,9 @@ export interface LaneView {
   readonly isOverloaded: boolean
   /** By how many milliseconds a timer was late there lately. */
   readonly eventLoopDelayMs: number
-  /** Whether `/readyz` says so. */
+  /** `true` when `/readyz` reports it. */
   readonly isReady: boolean
-  /** How many calls have left it for another one. */
+  /** The number of calls handed off to another instance. */
   readonly moved: number
 }
 
@@ -27,7 +27,7 @@ export interface CallView {
   readonly instance: number
   /** The instance that began it; 0 before that. */
   readonly origin: number
-  /** How much of it is done, from 0 to 1. */
+  /** The completed share, from 0 to 1. */
   readonly progress: number
   readonly moves: number
   readonly state: 'open' | 'done' | 'lost'
@@ -41,14 +41,14 @@ export interface Totals {
   readonly lost: number
   /** Calls whose results were not what they should be. */
   readonly wrong: number
-  /** How often a call moved. */
+  /** The number of handoffs of a call. */
   readonly moved: number
   /** Chunks of work that were done, and how many of them had been done before. */
   readonly chunks: number
   readonly repeated: number
 }
 
-/** What completed calls took, over some time. Calls that still run are not in it. */
+/** The latencies of completed calls in a period, without running calls. */
 export interface Timing {
   readonly perSecond: number
   readonly p50Ms: number | null
@@ -70,7 +70,7 @@ export interface Snapshot {
   readonly url: string
   readonly sheds: boolean
   readonly level: LoadLevel
-  /** Whether every instance is being restarted in turn. */
+  /** `true` while the instances are restarted in turn. */
   readonly isRolling: boolean
   readonly lanes: readonly LaneView[]
   readonly calls: readonly CallView[]

@@ -12,7 +12,7 @@ const command = z.discriminatedUnion('do', [
   z.object({ do: z.literal('level'), level: z.enum(['off', 'steady', 'heavy']) }),
 ])
 
-/** What the page can ask for. */
+/** The commands of the page. */
 export type Command = z.infer<typeof command>
 
 /** Reads a command; undefined for text that is none. */

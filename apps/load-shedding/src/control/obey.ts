@@ -1,7 +1,7 @@
 import type { Stage } from '../trial/open-stage.ts'
 import type { Command } from './command.ts'
 
-/** What a command acts on. */
+/** The targets of a command. */
 export interface Commanded extends Pick<Stage, 'setLevel' | 'setShedding' | 'roll'> {
   readonly fleet: Pick<Stage['fleet'], 'size' | 'overload' | 'kill' | 'restart'>
   readonly load: Pick<Stage['load'], 'burst'>
@@ -10,7 +10,10 @@ export interface Commanded extends Pick<Stage, 'setLevel' | 'setShedding' | 'rol
 /** Heavy calls of a burst, per instance. */
 const burstPerInstance = 2
 
-/** Does what is asked, without waiting for its end; false where there is no such instance. `onFailure` is told what goes wrong later. */
+/**
+ * Does what is asked, without waiting for its end; false where there is no such instance. `onFailure` is told what goes
+ * wrong later.
+ */
 export function obey(asked: Command, stage: Commanded, onFailure: (error: unknown) => void): boolean {
   const { fleet, load } = stage
   if ('instance' in asked && asked.instance > fleet.size) return false

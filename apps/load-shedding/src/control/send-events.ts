@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Point, Snapshot } from '../board/snapshot.ts'
 
-/** Where snapshots come from. */
+/** The source of snapshots. */
 export interface Look {
   snapshot(): Omit<Snapshot, 'points'>
   points(): readonly Point[]
@@ -9,7 +9,10 @@ export interface Look {
 
 const everyMs = 150
 
-/** Sends snapshots as events until the reader goes away. A reader that is behind misses moments, and no point of the history. */
+/**
+ * Sends snapshots as events until the reader goes away. A reader that is behind misses moments, and no point of the
+ * history.
+ */
 export function sendEvents(response: ServerResponse, look: Look): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
   let last = -1

@@ -14,7 +14,7 @@ export interface Control extends AsyncDisposable {
   readonly url: string
 }
 
-/** What the page shows, and acts on. */
+/** The state that the page shows, and its commands. */
 export type Controlled = Look & Commanded
 
 const mostBytes = 1_024
@@ -23,7 +23,10 @@ const mostReaders = 16
 // It is as far from the source as from the build.
 const built = fileURLToPath(new URL('../../dist-web', import.meta.url))
 
-/** Serves the page, its events and its commands, to this machine alone. Throws a `UsageError` when the port is not to be had. */
+/**
+ * Serves the page, its events and its commands, to this machine alone. Throws a `UsageError` when the port is not to be
+ * had.
+ */
 export async function serveControl(stage: Controlled, wanted: number, folder: string = built): Promise<Control> {
   const page: PageHandler = existsSync(folder) ? servePage(folder) : () => false
   let readers = 0

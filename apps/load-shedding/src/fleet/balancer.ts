@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 
-/** What an instance finds in its environment. */
+/** The environment of an instance. */
 export type InstanceEnvironment = Readonly<Record<string, string>>
 
-/** What spreads requests over instances, and starts these so that it can. */
+/** Starts instances and distributes requests over them. */
 export interface Balancer {
   /** The endpoint that all instances share. */
   readonly url: string
@@ -16,10 +16,10 @@ export interface Balancer {
   stop(): Promise<void>
 }
 
-/** Which program spreads the requests. */
+/** The program that distributes the requests. */
 export type BalancerName = 'cluster' | 'nginx' | 'haproxy'
 
-/** What a balancer is opened with. */
+/** Options of a balancer. */
 export interface BalancerSetup {
   /** The port of the endpoint; 0 picks a free one. */
   readonly port: number
@@ -28,5 +28,5 @@ export interface BalancerSetup {
   readonly module: string
 }
 
-/** How Node runs a module that was built: with packages that were built too. */
+/** The arguments with which Node runs a built module, with built packages too. */
 export const builtArguments = ['--conditions=dist'] as const

@@ -16,17 +16,17 @@ export interface Lane {
   stop(): Promise<void>
 }
 
-/** What a lane is made with. */
+/** Options of a lane. */
 export interface LaneOptions {
   readonly start: () => ChildProcess
-  /** How long an instance may take to stop, in milliseconds, before it is ended. */
+  /** The time limit of an instance's stop in milliseconds, after which it is killed. */
   readonly stopMs: number
   readonly onStatus: (status: LaneStatus, isOverloaded: boolean) => void
   readonly onMessage: (message: InstanceMessage) => void
   readonly onFailure: (error: unknown) => void
 }
 
-/** Which share of the time an overloaded instance stands still. */
+/** The share of time for which an overloaded instance is blocked. */
 const overloadedShare = 0.9
 
 const downMs = 1_000
@@ -36,7 +36,7 @@ interface Running {
   readonly exited: Promise<void>
 }
 
-/** What a lane is now; it is written in place. */
+/** The current state of a lane, which is updated in place. */
 interface LaneState {
   readonly options: LaneOptions
   status: LaneStatus

@@ -11,13 +11,13 @@ import { findProgram, startProxy } from './proxy-process.ts'
 /** The folder of the configuration files; it is as far from the source as from the build. */
 const balancers = fileURLToPath(new URL('../../balancers', import.meta.url))
 
-/** What differs between proxies. */
+/** The differences between proxies. */
 interface ProxyKind {
   readonly file: string
   readonly noticeMs: number
   parameters(folder: string, config: string): readonly string[]
   values(ports: readonly number[]): Readonly<Record<string, string>>
-  /** Whether it has to be told which instances there are, because it does not ask them. */
+  /** `true` when it needs a list of instances, because it does not check their health. */
   readonly isTold: boolean
 }
 

@@ -6,7 +6,10 @@ import { delimiter, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { UsageError } from '@apps/front/usage'
 
-/** Where a program is. Debian keeps servers where the PATH of an ordinary user does not look. Throws a `UsageError` where it is missing. */
+/**
+ * Finds the path of a program. Debian installs servers in folders outside the PATH of an ordinary user. Throws a
+ * `UsageError` where it is missing.
+ */
 export function findProgram(name: string): string {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
   const found = folders.map((folder) => join(folder, name)).find((path) => existsSync(path))

@@ -10,7 +10,7 @@ import { openHaproxy, openNginx } from './open-proxy.ts'
 /** Several instances behind a balancer, and what can be done to them. Instances count from 1. */
 export interface Fleet {
   readonly url: string
-  /** How many lanes there are. */
+  /** The number of lanes. */
   readonly size: number
   /** Lets an instance stand still for nine tenths of the time, or ends that. */
   overload(instance: number, on: boolean): void
@@ -24,14 +24,14 @@ export interface Fleet {
   stop(): Promise<void>
 }
 
-/** What a fleet is started with. */
+/** Options of a fleet. */
 export interface FleetOptions {
   readonly balancer: BalancerName
   /** The port of the endpoint; 0 picks a free one. */
   readonly port: number
   readonly size: number
   readonly sheds: boolean
-  /** How long a stopping instance waits for calls that do not leave, in milliseconds. */
+  /** The time for which a stopping instance waits for calls that it cannot hand off, in milliseconds. */
   readonly graceMs: number
   readonly onStatus: (instance: number, status: LaneStatus, isOverloaded: boolean) => void
   readonly onMessage: (instance: number, message: InstanceMessage) => void
@@ -45,7 +45,7 @@ const openers: Readonly<Record<BalancerName, (setup: BalancerSetup) => Promise<B
   haproxy: openHaproxy,
 }
 
-/** What a stop takes beyond its times before the instance is ended. */
+/** The time that a stop takes in addition to its own limits, before the instance is killed. */
 const spareMs = 3_000
 
 // Also where this file runs from its source, as in tests: only what was built can be a process.
@@ -94,7 +94,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 interface LaneParts {
   readonly options: FleetOptions
   readonly balancer: Balancer
-  /** What the next instance is started with. */
+  /** Options of the next instance. */
   readonly shared: { readonly stateKey: string; sheds: boolean }
   readonly offer: () => void
 }

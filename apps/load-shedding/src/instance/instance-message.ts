@@ -17,12 +17,12 @@ const instanceOrder = z.discriminatedUnion('order', [
 ])
 
 /**
- * What an instance tells: that it listens, how it is doing, that a call began here, that numbers of a call from `from` up to `next` have
- * been looked at, and that a call is here no more.
+ * A report of an instance: that it listens, how it is doing, that a call began here, that numbers of a call from `from`
+ * up to `next` have been looked at, and that a call is here no more.
  */
 export type InstanceMessage = z.infer<typeof instanceMessage>
 
-/** What an instance is told: to stand still for a share of the time, and whether to shed. */
+/** A command to an instance: the share of time to be blocked, and whether it sheds load. */
 export type InstanceOrder = z.infer<typeof instanceOrder>
 
 /** Reads what came from an instance; undefined for anything else. */

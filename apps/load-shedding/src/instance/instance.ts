@@ -8,13 +8,17 @@ import { createThrottle } from './throttle.ts'
 
 const { PORT, STATE_KEY = '', SHEDDING, NOTICE_MS, GRACE_MS } = process.env
 
-/** How long the cluster may take to say goodbye. */
-const goodbyeMs = 500
-
 const report = (message: InstanceMessage): void => {
   if (process.connected) process.send?.(message, ignoreFailure)
 }
-const instance = await serveInstance({ port: Number(PORT), stateKey: STATE_KEY, sheds: SHEDDING === 'on', report })
+const stop = { noticeMs: Number(NOTICE_MS), graceMs: Number(GRACE_MS) }
+const instance = await serveInstance({
+  port: Number(PORT),
+  stateKey: STATE_KEY,
+  sheds: SHEDDING === 'on',
+  stop,
+  report,
+})
 const throttle = createThrottle()
 
 process.on('message', (value) => {
@@ -22,9 +26,8 @@ process.on('message', (value) => {
   if (order?.order === 'throttle') throttle(order.share)
   if (order?.order === 'shedding') instance.setShedding(order.on)
 })
-// A terminal sends Ctrl-C to every process; the supervisor says when to stop.
-process.on('SIGINT', () => {})
-process.once('SIGTERM', () => void stop())
+// The cluster knows no readiness: told like this, it hands nothing over any more, and what it has handed over is served.
+process.once('SIGTERM', () => void cluster.worker?.disconnect())
 // Whoever started it is gone.
 process.once('disconnect', () => process.exit(0))
 
@@ -33,15 +36,7 @@ watchLateness((eventLoopDelayMs) => {
   report({ kind: 'load', eventLoopDelayMs, running, isReady })
 })
 report({ kind: 'listening', pid: process.pid })
-
-/** Takes no connection any more, hands running calls over, and ends when the last answer is given. */
-async function stop(): Promise<void> {
-  // The cluster knows no readiness: told like this, it hands nothing over any more, and what it has handed over is served.
-  cluster.worker?.disconnect()
-  await instance.http.close({ noticeMs: Number(NOTICE_MS), graceMs: Number(GRACE_MS) })
-  if (cluster.worker === undefined) process.exit(0)
-  // The cluster ends the channel when it knows that this end was wanted, and with it the process.
-  setTimeout(() => process.exit(0), goodbyeMs)
-}
+// The channel must not keep the process alive: the server alone does.
+process.channel?.unref()
 
 function ignoreFailure(): void {}

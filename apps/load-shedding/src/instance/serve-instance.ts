@@ -1,5 +1,6 @@
-import { createServer, type Server, sealedState } from '@x/server'
-import { type HttpServer, type ServedExchange, serveHttp } from '@x/transport-http/node'
+import { canHandOffKey, type Middleware, type ServerLoad, withContext } from '@x/schema'
+import { createServer, sealedState } from '@x/server'
+import { serveHttp } from '@x/transport-http/node'
 import { countPrimes } from '../primes/prime-tool.ts'
 import type { InstanceMessage } from './instance-message.ts'
 
@@ -9,43 +10,36 @@ export interface InstanceOptions {
   /** The same at every instance, so that each opens what another one sealed. */
   readonly stateKey: string
   readonly sheds: boolean
+  /** The notice of a stop before calls are refused, and the time that running calls then have, in milliseconds. */
+  readonly stop: { readonly noticeMs: number; readonly graceMs: number }
   readonly report: (message: InstanceMessage) => void
 }
 
-/** An instance that listens. */
+/** An instance that listens until SIGTERM or SIGINT. */
 export interface ServedInstance {
-  readonly http: HttpServer
   /** Switches shedding, for calls that come from now on. */
   setShedding(on: boolean): void
-  load(): Server['load']
+  load(): ServerLoad
 }
 
-/**
- * Serves the tool with shedding and without it, and gives each call to the one that is switched on. Both open the same states, so a call that was shed
- * before comes to its end whichever it reaches.
- */
-export async function serveInstance({ port, stateKey, sheds, report }: InstanceOptions): Promise<ServedInstance> {
-  const state = sealedState({ keys: [stateKey], audience: 'load-shedding' })
-  const about = { name: 'load-shedding', version: '0.1.0', state, tools: [countPrimes(report)] }
-  // Everything is ten times as quick as in a deployment: calls of seconds instead of minutes.
-  const limits = { maxRunning: 6, maxEventLoopDelayMs: 80, minWorkMs: 150 }
-  const shedding = createServer({ ...about, shedding: limits })
-  const staying = createServer({ ...about, shedding: false })
-  let current = sheds ? shedding : staying
-  const exchange: ServedExchange = Object.assign<ServedExchange, Pick<ServedExchange, 'load' | 'drain'>>(
-    (request, call) => current(request, call),
-    {
-      load: {
-        get ready() {
-          return current.load.ready
-        },
-      },
-      drain: () => current.drain(),
-    },
-  )
-  const http = await serveHttp(exchange, { port })
+/** Serves the tool. Without shedding, a call counts as one whose retry reaches no other instance, and stays to its end. */
+export async function serveInstance(options: InstanceOptions): Promise<ServedInstance> {
+  const { port, stateKey, report, stop } = options
+  let { sheds } = options
+  const stay: Middleware = (next) => (request, call) =>
+    next(request, sheds ? call : withContext(call, canHandOffKey, false))
+  const server = createServer({
+    name: 'load-shedding',
+    version: '0.1.0',
+    state: sealedState({ keys: [stateKey], audience: 'load-shedding' }),
+    tools: [countPrimes(report)],
+    // Everything is ten times as quick as in a deployment: calls of seconds instead of minutes.
+    shedding: { maxRunning: 6, maxEventLoopDelayMs: 80, minWorkMs: 150 },
+    use: [stay],
+  })
+  await serveHttp(server, { port, stopOnSignals: stop })
   const setShedding = (on: boolean): void => {
-    current = on ? shedding : staying
+    sheds = on
   }
-  return { http, setShedding, load: () => current.load }
+  return { setShedding, load: () => server.load }
 }

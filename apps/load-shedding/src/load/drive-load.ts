@@ -9,7 +9,7 @@ import { createPlan } from './plan.ts'
 
 /** Clients that call the fleet. */
 export interface Load {
-  /** How many calls come in a second, on average; 0 for none. */
+  /** The average number of calls per second; 0 for none. */
   setRate(perSecond: number): void
   /** Sends so many heavy calls at once. */
   burst(count: number): void
@@ -19,17 +19,20 @@ export interface Load {
   stop(): Promise<void>
 }
 
-/** What clients are told. */
+/** The events of clients. */
 export interface LoadOptions {
   readonly url: string
   readonly board: Board
   readonly seed: number
 }
 
-/** What does not fit is not sent, as at a provider that limits how much it asks at once. */
+/** Calls beyond the limit are not sent, as at a provider that limits its concurrency. */
 const mostCalls = 60
 const mostAttempts = 10
-/** Node's cluster leaves a connection open that was on its way to an instance when this was killed: its client waits for so long. */
+/**
+ * Node's cluster leaves a connection open that was on its way to an instance when this was killed: its client waits for
+ * so long.
+ */
 const timeoutMs = 30_000
 const pauseMs = 250
 

@@ -19,7 +19,7 @@ function openFleet(size: number, shedding: false | SheddingOptions) {
   const exchange: Exchange = (request, call) => {
     const instance = instances[turn++ % size]
     if (instance === undefined) throw new Error('there is no instance')
-    return instance(request, call)
+    return instance.exchange(request, call)
   }
   return { client: createClient(exchange, { name: 'test', version: '1.0.0', cache: false }), told }
 }

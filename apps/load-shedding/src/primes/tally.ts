@@ -1,4 +1,4 @@
-/** How far a count of primes has come. It is plain JSON, so that it can be a checkpoint. */
+/** The state of a prime count. It is plain JSON, so that it can be a checkpoint. */
 export type Tally = {
   /** The first number that was not looked at. */
   readonly next: number
@@ -10,7 +10,7 @@ export type Tally = {
 /** Before the first number. */
 export const emptyTally: Tally = { next: 2, primes: 0, checksum: 0x811c9dc5 }
 
-/** How many numbers are looked at between two checkpoints: a few milliseconds of work. */
+/** The count of numbers between two checkpoints: a few milliseconds of work. */
 const chunk = 50_000
 
 /** The tally after the chunk that it stands before, and never beyond the limit. */

@@ -2,7 +2,7 @@ import pc from 'picocolors'
 import { formatMs } from '../board/format-ms.ts'
 import type { CallView, LaneView, Snapshot, Timing, Totals } from '../board/snapshot.ts'
 
-/** What is shown of a moment in a terminal. */
+/** Formats a snapshot for the terminal. */
 export type TerminalView = Omit<Snapshot, 'points'>
 
 const shownCalls = 24

@@ -3,7 +3,7 @@ import type { Controlled } from '../control/serve-control.ts'
 
 /** A stage on which nothing happens but what a test says. */
 export interface StillStage extends Controlled {
-  /** What was asked for, in order. */
+  /** The received commands, in order. */
   readonly asked: readonly string[]
   /** Shows something else from now on. */
   change(changes: Partial<Snapshot>): void

@@ -16,14 +16,14 @@ export interface Stage {
   setShedding(on: boolean): void
   /** Restarts every instance in turn; resolves when the last one is back. */
   roll(): Promise<void>
-  /** What there is to show now, without points. */
+  /** Returns the current snapshot, without points. */
   snapshot(): Omit<Snapshot, 'points'>
   /** The history, by seconds, at most two minutes. */
   points(): readonly Point[]
   stop(): Promise<void>
 }
 
-/** What a stage is opened with. */
+/** Options of a stage. */
 export interface StageOptions {
   readonly balancer: BalancerName
   readonly size: number
@@ -36,7 +36,9 @@ export interface StageOptions {
   readonly onFailure: (error: unknown) => void
 }
 
-/** How long a stopping instance waits for its calls. Everything here is ten times as quick as in a deployment. */
+/**
+ * The time for which a stopping instance waits for its calls. Everything here is ten times as fast as in a deployment.
+ */
 const graceMs = 1_000
 const keptPoints = 120
 const lately = 10_000
@@ -96,7 +98,7 @@ export async function openStage({
   }
 }
 
-/** How many calls in a second keep the cores that there are busy for so much of the time. */
+/** Returns the rate of calls per second that keeps the available cores busy for this share of the time. */
 function rateOf(level: LoadLevel, size: number, callMs: number): number {
   const cores = Math.min(availableParallelism(), size)
   const share = { off: 0, steady: 0.25, heavy: 0.75 }[level]

@@ -4,22 +4,22 @@ import type { Totals } from '../board/snapshot.ts'
 import type { BalancerName } from '../fleet/balancer.ts'
 import { openStage, type Stage, type StageOptions } from './open-stage.ts'
 
-/** What came of a trial. */
+/** The result of a trial. */
 export interface Trial extends Totals {
   readonly balancer: BalancerName
   readonly sheds: boolean
   /** For how many milliseconds a call computed, on average, which decides how many calls came. */
   readonly callMs: number
-  /** What calls took, to their end, that were sent while an instance was overloaded; in milliseconds. */
+  /** The latencies of calls that were sent while an instance was overloaded, in milliseconds. */
   readonly p50Ms: number
   readonly p99Ms: number
-  /** How many calls were lost while every instance was stopped in turn. */
+  /** The number of calls lost while every instance was stopped in turn. */
   readonly lostInRestarts: number
 }
 
-/** How a trial is run. */
+/** Options of a trial. */
 export interface TrialOptions extends Omit<StageOptions, 'onFailure'> {
-  /** How long an instance is overloaded, in milliseconds. */
+  /** The duration of an instance's overload, in milliseconds. */
   readonly overloadedMs: number
   /** Told what is going on. */
   readonly onPhase?: ((phase: string, stage: Stage) => void) | undefined
@@ -33,8 +33,9 @@ const reportsMs = 300
 const heavyPerInstance = 5
 
 /**
- * Runs uneven load on a new fleet: the first instance is overloaded for a while, then every instance is restarted in turn, then the calls that are
- * left come to their end. The same seed gives the same calls. Rejects when an instance cannot start, and with the signal's reason.
+ * Runs uneven load on a new fleet: the first instance is overloaded for a while, then every instance is restarted in
+ * turn, then the calls that are left come to their end. The same seed gives the same calls. Rejects when an instance
+ * cannot start, and with the signal's reason.
  */
 export async function runTrial({ overloadedMs, onPhase, signal, ...options }: TrialOptions): Promise<Trial> {
   const failed = new AbortController()
@@ -59,7 +60,7 @@ export async function runTrial({ overloadedMs, onPhase, signal, ...options }: Tr
     stage.setLevel('off')
     phase('the last calls come to their end')
     await unlessEnded(stage.load.settled(), ended)
-    // What instances tell of the last chunks may come after the answers.
+    // Messages of instances about the last chunks may arrive after the responses.
     await setTimeout(reportsMs)
     const totals = stage.board.totals()
     const took = stage.board
@@ -85,7 +86,7 @@ function isWithin(moment: number, from: number, to: number): boolean {
 
 async function unlessEnded<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
-  // What goes on behind an end is of no interest.
+  // Events after the end are ignored.
   work.catch(() => {})
   const ended = new AbortController()
   const end = new Promise<never>((_, reject) => {

@@ -15,10 +15,13 @@ export interface AskingForAll {
   readonly azureDevOps: Pick<AzureDevOps, 'getWorkItem' | 'workItemType'>
 }
 
-/** What there is to go on with, or why there is nothing. */
+/** The values to continue with, or the reason for stopping. */
 export type Obtained = { readonly fields: Fields } | { readonly why: string }
 
-/** Asks once for each field that waiting work items need, for all of them together. Nothing that is said or goes wrong rejects. */
+/**
+ * Asks once for each field that waiting work items need, for all of them together. Nothing that is said or goes wrong
+ * rejects.
+ */
 export async function askForFields(waiting: readonly EntryOf<'waiting'>[], asking: AskingForAll): Promise<Obtained> {
   try {
     const questions = await questionsFor(waiting, asking)
@@ -59,7 +62,7 @@ interface SharedField {
   readonly definition: FieldDefinition | undefined
 }
 
-/** What is to be asked, by field. */
+/** The questions by field. */
 async function questionsFor(
   waiting: readonly EntryOf<'waiting'>[],
   { azureDevOps }: AskingForAll,
@@ -73,7 +76,7 @@ async function questionsFor(
   return new Map(await Promise.all(questions))
 }
 
-/** What a field is to several types: only what all of them accept can be right for all. */
+/** A field as several types define it: only a value that all of them accept is valid for all. */
 async function sharedDefinition(
   field: string,
   targets: readonly Target[],

@@ -3,12 +3,12 @@ import { searchFilters } from '../list-work-items.ts'
 import { newValues } from '../update-work-item.ts'
 import { workItemId } from '../work-item-output.ts'
 
-/** How many work items a task may change; it keeps what it has done in a database. */
+/** The limit of work items that a task may change; it keeps its record in a database. */
 export const mostInTask = 200
-/** How many a call may change; all that it has done travels with its client, which has room for less. */
+/** The limit of work items that a call may change; its record travels with its client, which has room for less. */
 export const mostInCall = 50
 
-/** What `update_work_items` takes. */
+/** The arguments of `update_work_items`. */
 export const bulkInput = z
   .object({
     ...searchFilters,

@@ -8,7 +8,7 @@ import type { Entry, Outcome } from './outcome.ts'
 
 /** A change of one among several work items. */
 export interface OneChange extends Pick<Entry, 'target' | 'fields'> {
-  /** Whether it may be made though somebody else changed the work item since it was found. */
+  /** `true` when the change applies even to a work item that somebody else changed since the search. */
   readonly overwrite: boolean
 }
 
@@ -16,8 +16,8 @@ export interface OneChange extends Pick<Entry, 'target' | 'fields'> {
 const longestReason = 160
 
 /**
- * Changes one of several work items, once however often it is called, and tells what came of it: what goes wrong with one
- * must not cost the others. Only what is nobody's business rejects, and the signal's reason.
+ * Changes one of several work items, once however often it is called, and tells what came of it: what goes wrong with
+ * one must not cost the others. Only what is nobody's business rejects, and the signal's reason.
  */
 export async function changeOne(change: OneChange, azureDevOps: AzureDevOps, signal: AbortSignal): Promise<Outcome> {
   try {
@@ -41,7 +41,7 @@ async function attempt(
   const missing = missingFields(type.rules, { before: basis.fields, after: { ...basis.fields, ...fields } })
   if (missing.length > 0) return { status: 'waiting', needs: [...new Set(missing.map(({ field }) => field))] }
   const { after } = await saveChange({ basis, type, fields }, azureDevOps, signal)
-  // What was written before its recording was lost is told as changed, although there is nothing left to write.
+  // A change whose record was lost after its write is reported as changed, although nothing is left to write.
   const { rev } = after
   return rev === target.rev ? { status: 'unchanged', rev } : { status: 'changed', rev }
 }

@@ -4,7 +4,7 @@ import { type Entry, nameOf } from './outcome.ts'
 
 const done = z.object({ id: z.number().int(), type: z.string(), rev: z.number().int().describe('The revision now') })
 
-/** What came of a change of several work items. */
+/** Describes the outcome of a change of several work items. */
 export const bulkOutput = z.object({
   changed: z.array(done),
   unchanged: z.array(done).describe('Those that had these values already'),
@@ -14,7 +14,7 @@ export const bulkOutput = z.object({
 /** {@link bulkOutput} as it is sent. */
 export type BulkOutput = z.infer<typeof bulkOutput>
 
-/** What came of everything that was meant, in the order in which it was found. */
+/** Lists the outcomes of all selected work items, in the order of the search. */
 export function toBulkOutput(entries: readonly Entry[], { missing }: Pick<Targets, 'missing'>): BulkOutput {
   const output: BulkOutput = { changed: [], unchanged: [], skipped: [] }
   for (const { target, outcome } of entries) {

@@ -3,23 +3,23 @@ import type { WorkItemFilters } from '../../azure-devops/wiql.ts'
 import { ToolFailure } from '../tool-failure.ts'
 import type { Target } from './outcome.ts'
 
-/** Which work items are meant: those with these ids, or those that match every filter. */
+/** The selected work items: those with these ids, or those that match every filter. */
 export interface Selection extends WorkItemFilters {
   readonly ids?: readonly number[] | undefined
 }
 
-/** What a selection came to. */
+/** The result of a selection. */
 export type Targets = {
   readonly found: Target[]
   /** The ids that no work item has. */
   readonly missing: number[]
 }
 
-/** Where to look. */
+/** The project to search. */
 export interface Looking {
   readonly azureDevOps: Pick<AzureDevOps, 'findWorkItems' | 'getWorkItems'>
   readonly signal: AbortSignal
-  /** How many there may be. */
+  /** The limit of work items. */
   readonly most: number
 }
 

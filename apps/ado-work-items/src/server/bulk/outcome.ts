@@ -6,7 +6,7 @@ export type Target = {
   readonly type: string
 }
 
-/** What came of one work item; it is recorded, and travels with clients that have no tasks, so it is short. */
+/** The outcome of one work item; it is recorded, and travels with clients that have no tasks, so it is short. */
 export type Outcome =
   | { readonly status: 'changed'; readonly rev: number }
   | { readonly status: 'unchanged'; readonly rev: number }

@@ -1,7 +1,7 @@
 import type { Context } from '@x/server'
 import { type Entry, nameOf, type Outcome } from './outcome.ts'
 
-/** What has come of every work item so far. */
+/** The outcomes of all work items so far. */
 export interface ProgressReport {
   /** Notes what came of one, and tells the client of it when that is the last word on it. */
   note(entry: Entry): void

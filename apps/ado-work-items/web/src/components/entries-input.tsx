@@ -2,10 +2,10 @@ import type { VNode } from 'preact'
 import { entriesOf, type Entry } from '../forms/field.ts'
 import type { InputProps } from './input-props.ts'
 
-/** What people may want to write into rows; they may write anything else. */
+/** Suggestions for rows; other text is allowed. */
 export interface Suggestions {
   readonly names: readonly string[]
-  /** What each field holds now. */
+  /** The current value of each field. */
   readonly current: ReadonlyMap<string, string>
   readonly values: ReadonlyMap<string, readonly string[]>
 }
@@ -50,7 +50,7 @@ interface EntryRowProps {
   readonly id: string
   readonly namesId: string
   readonly row: Entry
-  /** Which row it is, from 1. */
+  /** The number of the row, from 1. */
   readonly place: number
   readonly isInvalid: boolean
   readonly suggestions: Suggestions | undefined

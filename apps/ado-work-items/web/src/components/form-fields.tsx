@@ -81,7 +81,7 @@ function groupAttributes({ kind, required }: Field, issue: string | undefined): 
   return { role: 'radiogroup', 'aria-required': required, 'aria-invalid': issue !== undefined }
 }
 
-/** Whether a field has several inputs, so that its name belongs to the group of them. */
+/** Tells if a field has several inputs, so that its name belongs to their group. */
 function isGroup({ kind }: Field): boolean {
   return kind.type === 'choices' || kind.type === 'entries' || (kind.type === 'choice' && kind.options.length <= 6)
 }

@@ -1,6 +1,6 @@
 import type { Draft, Field } from '../forms/field.ts'
 
-/** What the input of a field is given. Ids are of the page's own making: names come from elsewhere. */
+/** The properties of a field's input. The page generates ids itself, because names come from the server. */
 export interface InputProps {
   readonly id: string
   readonly field: Field

@@ -9,15 +9,15 @@ import { FormFields, focusFirstIssue } from './form-fields.tsx'
 
 interface QuestionDialogProps {
   readonly open: OpenQuestion
-  /** How many questions come after this one. */
+  /** The number of questions after this one. */
   readonly waiting: number
-  /** Where the server is that asks. */
+  /** The address of the server that asks. */
   readonly address: string
 }
 
 /**
- * A server's question, which says who asks and can always be turned down (client/elicitation, security). It is modal: the
- * browser keeps the focus in it, and gives it back when it closes.
+ * A server's question, which says who asks and can always be turned down (client/elicitation, security). It is modal:
+ * the browser keeps the focus in it, and gives it back when it closes.
  */
 export function QuestionDialog({ open, waiting, address }: QuestionDialogProps): VNode {
   const { question, context, answer } = open

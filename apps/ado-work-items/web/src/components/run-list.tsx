@@ -68,7 +68,7 @@ const headings: Readonly<Record<Outcome['kind'], string>> = {
 
 interface OutcomeViewProps {
   readonly outcome: Outcome
-  /** Whether it has just come, so that it should be seen. */
+  /** `true` for a new run, so that it is scrolled into view. */
   readonly isNew: boolean
 }
 

@@ -80,7 +80,7 @@ function toArguments(values: ReadonlyMap<string, JsonValue | undefined>): JsonOb
   )
 }
 
-/** What could stand in a work item's fields, from the work items that are known. */
+/** The suggested values of a work item's fields, from the known work items. */
 function suggestionsOf({ items, selected }: WorkItems): Suggestions {
   const known = items.value ?? []
   const item = selected.value

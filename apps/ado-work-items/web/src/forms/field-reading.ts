@@ -1,4 +1,4 @@
 import type { JsonValue } from '@x/schema'
 
-/** What a field says when it is read: a value, a sentence on what is wrong, or nothing because nothing was filled in. */
+/** The parsed input of a field: a value, an error text, or nothing for an empty field. */
 export type FieldReading = { readonly value: JsonValue } | { readonly issue: string } | 'empty'

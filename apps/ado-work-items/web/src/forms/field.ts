@@ -31,7 +31,7 @@ export interface ChoicesKind {
   readonly maxItems?: number | undefined
 }
 
-/** What a field holds. */
+/** The value of a field. */
 export type FieldKind =
   | TextKind
   | NumberKind
@@ -50,7 +50,7 @@ export interface Entry {
   readonly value: string
 }
 
-/** What stands in a field while somebody fills it in: text, ticked or not, the chosen values, or rows. */
+/** The input of a field: text, a check mark, the selected values, or rows. */
 export type Draft = string | boolean | readonly string[] | readonly Entry[]
 
 /** One field of a form, whatever schema it was made from. */
@@ -60,7 +60,7 @@ export interface Field {
   readonly description?: string | undefined
   readonly required: boolean
   readonly kind: FieldKind
-  /** What stands in it at first: the schema's default, or nothing. */
+  /** The initial input: the schema's default, or nothing. */
   readonly initial: Draft
 }
 

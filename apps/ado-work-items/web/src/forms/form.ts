@@ -7,7 +7,7 @@ import { readField } from './read-field.ts'
 export interface Form {
   readonly fields: readonly Field[]
   readonly drafts: ReadonlySignal<ReadonlyMap<string, Draft>>
-  /** What is wrong, by field, since the form was last read. */
+  /** The errors by field, since the form was last read. */
   readonly issues: ReadonlySignal<ReadonlyMap<string, string>>
   set(name: string, draft: Draft): void
   /** The values by field, where `undefined` means left empty; or nothing, and then there are issues. */

@@ -6,7 +6,7 @@ interface Range {
   readonly most: number | undefined
 }
 
-/** What is allowed in a field, in words; nothing when anything is. */
+/** Describes the limits of a field in words; nothing when there are none. */
 export function limitsOf(kind: FieldKind): string | undefined {
   switch (kind.type) {
     case 'text':

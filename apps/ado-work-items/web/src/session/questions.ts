@@ -13,7 +13,7 @@ export interface OpenQuestion {
 /** The questions of a server, one shown at a time however many came at once. */
 export interface Questions {
   readonly current: ReadonlySignal<OpenQuestion | undefined>
-  /** How many wait behind the current one. */
+  /** The number of questions behind the current one. */
   readonly waiting: ReadonlySignal<number>
   readonly ask: NonNullable<InputHandlers['elicit']>
 }

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@x/schema'
 
-/** What a result says to people: its text, and a word for each thing that is no text. */
+/** Describes a result for people: its text, and a word for each part that is not text. */
 export function textIn(content: CallToolResult['content']): string {
   return content
     .map((block) => {

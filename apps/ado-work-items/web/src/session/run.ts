@@ -6,7 +6,7 @@ import { type Instance, readInstance } from '../../../src/fleet/instance-meta.ts
 export interface AskedThing {
   readonly key: string
   readonly message: string
-  /** What the person did, in words; absent until then. */
+  /** The person's action in words; absent until then. */
   readonly answer?: string | undefined
 }
 
@@ -17,13 +17,13 @@ export interface RoundEntry {
   /** The instance that answered, when it says so. */
   readonly instance: Instance | undefined
   readonly durationMs: number
-  /** How large the state was that it handed over, in bytes. */
+  /** The size of its state, in bytes. */
   readonly stateBytes: number
   readonly isRestarted: boolean
   readonly asked: readonly AskedThing[]
 }
 
-/** What a call came to, for a person. */
+/** The outcome of a call, for a person. */
 export interface Outcome {
   readonly kind: 'done' | 'refused' | 'failed' | 'stopped'
   readonly text: string
@@ -57,7 +57,7 @@ export function withRound(run: Run, view: RoundView): Run {
   return { ...run, rounds: [...run.rounds, entry] }
 }
 
-/** Which of a run's questions was answered. */
+/** Finds the answered question of a run. */
 export interface AnsweredQuestion {
   readonly round: number
   readonly key: string

@@ -32,7 +32,7 @@ function workItemsServer(ask: (elicit: () => Promise<unknown>) => Promise<string
         run: (_, ctx) => ask(() => ctx.elicit('why', { message: 'Why?', schema: z.object({ why: z.string() }) })),
       }),
     ],
-  })
+  }).exchange
 }
 
 function firstQuestion({ questions }: Session): Promise<OpenQuestion> {

@@ -14,16 +14,18 @@ export interface Session {
   readonly calls: Calls
   /** The server as it calls itself, once it has answered. */
   readonly server: ReadonlySignal<string | undefined>
-  /** Where it is. */
+  /** Its address. */
   readonly address: string
-  /** What is read to those who cannot see the page: the last outcome. */
+  /** The text for screen readers: the last outcome. */
   readonly announcement: ReadonlySignal<string>
   start(): Promise<void>
   /** Calls the picked tool, then reads the work items again. */
   call(args: JsonObject): Promise<void>
 }
 
-/** Opens the page's session with a server. Results are never cached, because the page shows what the server says now. */
+/**
+ * Opens the page's session with a server. Results are never cached, because the page shows what the server says now.
+ */
 export function createSession(exchange: Exchange, address: string): Session {
   const client = createClient(exchange, { name: 'work-items-page', version: '0.1.0', cache: false })
   const server = signal<string | undefined>(undefined)

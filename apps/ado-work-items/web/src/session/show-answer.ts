@@ -3,7 +3,7 @@ import type { JsonValue } from '@x/schema'
 
 type Content = NonNullable<ElicitAnswer['content']>
 
-/** What a form says, as an answer to a question; fields left empty stay so, whatever their default was. */
+/** Converts a form to the answer of a question; empty fields stay empty, even with a default. */
 export function toContent(values: ReadonlyMap<string, JsonValue | undefined>): Content {
   return Object.fromEntries([...values].map(([name, value]) => [name, toAnswer(value)]))
 }

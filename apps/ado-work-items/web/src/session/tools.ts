@@ -17,7 +17,7 @@ export interface Tools {
   /** Absent until the list is there. */
   readonly all: ReadonlySignal<readonly ToolForm[] | undefined>
   readonly picked: ReadonlySignal<ToolForm | undefined>
-  /** Why there is no list, in words. */
+  /** The reason why there is no list, in words. */
   readonly failure: ReadonlySignal<string | undefined>
   load(): Promise<void>
   pick(name: string): void
@@ -56,7 +56,7 @@ export function createTools(client: Client, { selected }: WorkItems): Tools {
   }
 }
 
-/** What people change most in a work item is its state, so that is the field that stands there at first. */
+/** The state is the most frequently changed field of a work item, so it is selected at first. */
 function toForm(tool: Tool): ToolForm {
   const form = openForm(isJsonObject(tool.inputSchema) ? toolFields(tool.inputSchema) : [])
   for (const { name, kind } of form.fields) {

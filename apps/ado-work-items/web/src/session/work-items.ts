@@ -20,13 +20,13 @@ export type WorkItem = z.infer<typeof summary>
 /** A work item with its fields by reference name. */
 export type WholeWorkItem = z.infer<typeof whole>
 
-/** What the page knows of the work items. */
+/** The page's view of the work items. */
 export interface WorkItems {
   /** Absent until the first list is there. */
   readonly items: ReadonlySignal<readonly WorkItem[] | undefined>
-  /** Whether the server has more than it listed. */
+  /** `true` when the server has more than it listed. */
   readonly more: ReadonlySignal<boolean>
-  /** Why there is no new list, in words. */
+  /** The reason why there is no new list, in words. */
   readonly failure: ReadonlySignal<string | undefined>
   readonly selected: ReadonlySignal<WholeWorkItem | WorkItem | undefined>
   reload(): Promise<void>

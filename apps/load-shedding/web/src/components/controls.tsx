@@ -13,7 +13,7 @@ const levels: readonly (readonly [LoadLevel, string])[] = [
   ['heavy', 'Heavy'],
 ]
 
-/** What acts on the whole fleet. */
+/** The commands for the whole fleet. */
 export function Controls({ session, snapshot }: ControlsProps): VNode {
   const { sheds, isRolling } = snapshot
   const roll = (): void => {

@@ -10,7 +10,7 @@ interface LaneHeadProps {
 
 const words = { starting: 'starting', ready: 'running', leaving: 'draining', down: 'down' } as const
 
-/** What is known of an instance, and what can be done to it. */
+/** The state of an instance, and its commands. */
 export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
   const { instance, isOverloaded } = lane
   const name = `Instance ${instance}`
@@ -60,7 +60,7 @@ export function LaneHead({ session, lane, calls }: LaneHeadProps): VNode {
 
 interface LaneButtonProps {
   readonly lane: LaneView
-  /** What it does, for those who do not see the lane that it stands in. */
+  /** Its activity, for people who do not see the lane. */
   readonly act: string
   readonly isPressed?: boolean
   readonly onAsk: () => Promise<void>
@@ -90,7 +90,7 @@ function stateOf({ status, isOverloaded }: LaneView): string {
   return status === 'ready' && isOverloaded ? 'overloaded' : words[status]
 }
 
-/** Whether it asks balancers for less, as it does when it has been overloaded for long. */
+/** `true` when it asks balancers for less load, as it does after a long overload. */
 function asksForLess({ status, isReady }: LaneView): boolean {
   return status === 'ready' && !isReady
 }

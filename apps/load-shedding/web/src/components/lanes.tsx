@@ -11,7 +11,7 @@ interface LanesProps {
   readonly snapshot: Snapshot
 }
 
-/** Where the tracks of the lanes are, by instance, in pixels from the corner of the section. */
+/** The positions of the lanes' tracks by instance, in pixels from the corner of the section. */
 interface Geometry {
   readonly left: number
   readonly width: number

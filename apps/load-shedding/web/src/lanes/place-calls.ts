@@ -1,25 +1,25 @@
 import type { CallView } from '../../../src/board/snapshot.ts'
 
-/** Where a call is drawn: its lane, and the first of the cells that it covers there. */
+/** The position of a call: its lane, and the first of its cells there. */
 export interface Place {
   readonly instance: number
   readonly cell: number
 }
 
-/** How much room a lane has. */
+/** The size of a lane. */
 export interface Room {
   readonly columns: number
   readonly rows: number
 }
 
-/** How many cells a call covers. */
+/** The number of cells of a call. */
 export function widthOf({ size }: Pick<CallView, 'size'>): number {
   return size === 'heavy' ? 3 : 1
 }
 
 /**
- * Gives each call a place in its lane. One that stays in its lane keeps its place, so that it does not jump when another one ends; one that comes takes
- * the first free place. Those for which there is no room have none.
+ * Gives each call a place in its lane. One that stays in its lane keeps its place, so that it does not jump when
+ * another one ends; one that comes takes the first free place. Those for which there is no room have none.
  */
 export function placeCalls(
   before: ReadonlyMap<string, Place>,

@@ -2,21 +2,21 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import type { Point, Snapshot } from '../../../src/board/snapshot.ts'
 import type { Command } from '../../../src/control/command.ts'
 
-/** What the page shows, and how it asks for something. */
+/** The state of the page, and its commands. */
 export interface Session {
   /** Undefined until the first moment came. */
   readonly snapshot: ReadonlySignal<Snapshot | undefined>
   /** The last two minutes, by seconds. */
   readonly points: ReadonlySignal<readonly Point[]>
-  /** Whether moments come. */
+  /** `true` while snapshots arrive. */
   readonly isLive: ReadonlySignal<boolean>
-  /** What was asked for last, for those who cannot see what comes of it, or why it was not to be had. */
+  /** The last command, for people who do not see its effect, or the reason for its failure. */
   readonly announcement: ReadonlySignal<string>
   /** Asks for something, and says so in words. */
   ask(command: Command, words: string): Promise<void>
 }
 
-/** What is told of the stream of moments. */
+/** The handlers of the snapshot stream. */
 export interface FeedListener {
   /** A moment, as JSON. */
   moment(text: string): void
