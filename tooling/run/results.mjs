@@ -31,7 +31,7 @@ export function listTested(root) {
 }
 
 /**
- * What one package's tests came to. A package without results counts as one failure: it was not built, or crashed.
+ * Reads the test results of one package. A package without results counts as one failure: it was not built, or crashed.
  * @param {{ directory: string }} one
  * @returns {Results}
  */

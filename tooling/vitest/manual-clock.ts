@@ -5,7 +5,7 @@ export interface ManualClock {
   clearTimeout(timer: unknown): void
   /** Moves time on and fires what is due, in order. */
   advance(ms: number): void
-  /** How many timers wait. */
+  /** Returns the number of pending timers. */
   readonly waiting: number
 }
 

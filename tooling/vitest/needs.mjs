@@ -2,7 +2,7 @@ import { describe, test } from 'vitest'
 import { findProgram, programs } from './programs.mjs'
 
 /**
- * Whether a program is on this machine, and where.
+ * Finds a program on this machine.
  * @param {string} name
  */
 export function needs(name) {
@@ -12,8 +12,8 @@ export function needs(name) {
 }
 
 /**
- * A `describe` whose tests run against a program. Where the program is missing they are skipped, and the title says
- * why; on CI, where everything is installed, that is a failure.
+ * A `describe` whose tests run against a program. Where the program is missing they are skipped, with the reason in the
+ * title; on CI, where everything is installed, that is a failure.
  * @param {string} name
  * @param {string} title
  * @param {(path: string) => void} define Given the program's path.

@@ -16,7 +16,7 @@ export const programs = new Map([
 ])
 
 /**
- * Where a program is. Debian keeps servers where the PATH of an ordinary user does not look.
+ * Finds the path of a program. Debian installs servers in folders outside the PATH of an ordinary user.
  * @param {string} need
  * @returns {string | undefined}
  */

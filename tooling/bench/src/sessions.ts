@@ -1,8 +1,7 @@
 import { createClient } from '@x/client'
-import type { Exchange } from '@x/schema'
 import { createServer, tool } from '@x/server'
-import { createSessionsClient } from '@x/sessions/client'
-import { defineSessions, withSessions } from '@x/sessions/server'
+import { sessions as clientSessions } from '@x/sessions/client'
+import { sessions as serverSessions } from '@x/sessions/server'
 import { randomKey, sealed } from '@x/state-codec'
 import { z } from 'zod'
 import { median } from './median.ts'
@@ -45,7 +44,7 @@ interface Step {
 }
 
 async function openSteps(): Promise<readonly Step[]> {
-  const sessions = defineSessions({
+  const sessions = serverSessions({
     codec: sealed({ keys: [randomKey()] }),
     state: { schema: z.object({ note: z.string() }), initial: { note: '' } },
   })
@@ -60,13 +59,14 @@ async function openSteps(): Promise<readonly Step[]> {
       return `${session !== undefined}`
     },
   })
-  const server = createServer({ name: 'bench', version: '1.0.0', state: false, strictReplay: false, tools: [work] })
-  const around: Exchange = withSessions(server, sessions)
+  const definition = { name: 'bench', version: '1.0.0', state: false, strictReplay: false, tools: [work] } as const
+  const server = createServer(definition)
+  const within = createServer({ ...definition, extensions: [sessions] })
   const host = { name: 'bench', version: '1.0.0' }
   const [plain, outside, client] = [
     createClient(server, host),
-    createClient(around, host),
-    createSessionsClient(around, host),
+    createClient(within, host),
+    createClient(within, { ...host, extensions: [clientSessions()] }),
   ]
   const [reading, writing] = [await client.sessions.create(), await client.sessions.create()]
   const steps = [

@@ -5,7 +5,7 @@ import { parse } from 'acorn'
  * @typedef {import('acorn').AnyNode} Node
  */
 
-/** What runs code where it stands; a spread may run a getter. */
+/** Node types that run code in place; a spread may run a getter. */
 const running = new Set([
   'CallExpression',
   'NewExpression',
@@ -16,9 +16,9 @@ const running = new Set([
 const waiting = new Set(['AwaitExpression'])
 
 /**
- * Says of a module what `"sideEffects": false` says of its package, in the form that bundlers of applications read within a
- * file: what a top-level variable is set to may be left out with the variable, and no file is imported for what it does.
- * Nothing moves to another line, so that a source map still fits.
+ * Says of a module what `"sideEffects": false` says of its package, in the form that bundlers of applications read
+ * within a file: what a top-level variable is set to may be left out with the variable, and no file is imported for
+ * what it does. Nothing moves to another line, so that a source map still fits.
  * @param {string} source JavaScript.
  * @returns {string}
  */
@@ -32,8 +32,8 @@ export function markPure(source) {
 }
 
 /**
- * The whole value becomes one call that is marked. A mark in front of every call inside would not do, since bundlers keep the
- * spread of an object.
+ * The whole value becomes one call that is marked. A mark in front of every call inside would not do, since bundlers
+ * keep the spread of an object.
  * @param {import('acorn').VariableDeclaration} statement
  * @param {string} source
  * @returns {Edit[]}
@@ -58,7 +58,7 @@ function bareImport({ specifiers, source, start, end }) {
 }
 
 /**
- * Whether a node, or one inside it that runs with it, is of some types.
+ * Tells if a node, or one inside it that runs with it, is of some types.
  * @param {Node} node
  * @param {ReadonlySet<string>} types
  * @returns {boolean}

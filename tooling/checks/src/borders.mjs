@@ -15,7 +15,7 @@ import { isTest, listFiles, listPackages, shown } from './workspace.mjs'
  */
 
 /**
- * Who may import whom: the style guide's Layout.
+ * Checks the allowed imports between packages: the style guide's Layout.
  * @param {string} root
  * @param {readonly string[]} _flags
  * @param {ReadonlyMap<string, Layer>} rows

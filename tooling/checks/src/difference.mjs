@@ -1,4 +1,4 @@
-/** How many lines of each side a message shows. */
+/** The number of lines of each side in a message. */
 const shownLines = 12
 
 /**

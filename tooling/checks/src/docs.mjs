@@ -50,7 +50,7 @@ function blockProblems(root, file) {
 }
 
 /**
- * What a marker names: a file (relative to the document), and optionally one region of it.
+ * Reads the target of a marker: a file (relative to the document), and optionally one region of it.
  * @param {string} root
  * @param {string} file
  * @param {string} marker

@@ -1,9 +1,9 @@
 /**
- * What each package may reach. A package that has no row here fails the check of borders.
+ * The allowed imports of each package. A package without a row fails the check of borders.
  *
- * `imports`: the siblings that it may import. `dependencies`: what it may install, each with a page in docs/decisions.
- * `portable`: the entry points that must run without Node. `without`: what an entry point must not reach even through
- * others, because a cold start or a bundle would pay for it.
+ * `imports`: the siblings that it may import. `dependencies`: its allowed dependencies, each with a page in
+ * docs/decisions. `portable`: the entry points that must run without Node. `without`: modules that an entry point must
+ * not reach even indirectly, because a cold start or a bundle would pay for it.
  * @typedef {{
  *   imports: readonly string[], dependencies: readonly string[], portable: readonly string[],
  *   without?: { readonly [entry: string]: readonly string[] },
@@ -65,5 +65,31 @@ export const layers = new Map([
       portable: ['./server', './client'],
       without: { './server': ['zod', '@x/client'] },
     },
+  ],
+  [
+    '@x/legacy',
+    {
+      imports: ['@x/schema', '@x/state-codec', '@x/transport-http', '@x/transport-stdio'],
+      dependencies: [],
+      portable: ['./server', './http-client'],
+      without: {
+        './server': ['zod', '@x/transport-http', '@x/transport-stdio'],
+        './http-client': ['zod', '@x/transport-stdio', '@x/state-codec'],
+        './stdio-client': ['zod', '@x/transport-http', '@x/state-codec'],
+      },
+    },
+  ],
+  [
+    '@x/auth',
+    {
+      imports: ['@x/schema', '@x/transport-http'],
+      dependencies: ['jose', 'oauth4webapi'],
+      portable: ['./client', './server'],
+      without: { './client': ['zod', 'undici'], './server': ['zod'] },
+    },
+  ],
+  [
+    '@x/testing',
+    { imports: ['@x/schema', '@x/server', '@x/client'], dependencies: [], portable: ['.'], without: { '.': ['zod'] } },
   ],
 ])

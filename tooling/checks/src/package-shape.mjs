@@ -32,7 +32,7 @@ export async function checkPackageShape(root) {
 }
 
 /**
- * What the manifest must say before anything is packed.
+ * Checks a manifest before anything is packed.
  * @param {Package} one
  * @returns {string[]}
  */
@@ -82,7 +82,7 @@ function exportsProblems({ manifest, folder }) {
 }
 
 /**
- * Whether an entry leads to the same built files inside the workspace, under `dist`, and when it is published.
+ * Tells if an entry leads to the same built files inside the workspace, under `dist`, and when it is published.
  * @param {import('./workspace.mjs').Manifest} manifest
  * @param {string} entry
  */

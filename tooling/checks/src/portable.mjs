@@ -12,7 +12,7 @@ import { shown } from './workspace.mjs'
  *   What an entry point reaches at run time, each with the files on the way to it.
  */
 
-/** What does not run outside Node, by its package name. */
+/** Packages that do not run outside Node. */
 const nodeOnly = ['undici']
 
 /**

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { workspaceRoot } from './workspace.mjs'
 
 /**
- * What a check finds: each problem says what is wrong and, on its second line, what to do.
+ * A check returns its problems: each says what is wrong and, on its second line, what to do.
  * @typedef {(root: string, flags: readonly string[]) => string[] | Promise<string[]>} Check
  */
 
@@ -16,7 +16,7 @@ export function problem(what, remedy) {
 }
 
 /**
- * Whether a module is the program that was started, and not imported by another.
+ * Tells if a module is the started program, and not imported by another.
  * @param {string} url The module's `import.meta.url`.
  */
 export function isProgram(url) {

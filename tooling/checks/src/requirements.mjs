@@ -8,7 +8,9 @@ import { listFiles, workspaceRoot } from './workspace.mjs'
 const table = 'tooling/spec/requirements.tsv'
 const untestable = 'tooling/checks/untestable.tsv'
 
-/** The pages of which every rule for a server or a client is proved, or listed with the reason why no test can exist. */
+/**
+ * The pages of which every rule for a server or a client is proved, or listed with the reason why no test can exist.
+ */
 const completePages = ['basic/index', 'basic/versioning', 'basic/patterns/', 'basic/transports/', 'server/discover']
 const citation = /\[([A-Z]{3}-\d{3}(?:[ ,]+[A-Z]{3}-\d{3})*)\]/g
 
@@ -90,8 +92,8 @@ function citedIn(node) {
 }
 
 /**
- * Fails on an id that no rule has, on a rule of a complete page that has neither a test nor a reason, and on a reason that is
- * not needed. On the other pages a rule without a test is counted, not refused.
+ * Fails on an id that no rule has, on a rule of a complete page that has neither a test nor a reason, and on a reason
+ * that is not needed. On the other pages a rule without a test is counted, not refused.
  * @param {string} root
  * @returns {string[]}
  */
@@ -117,7 +119,8 @@ export function checkRequirements(root) {
 }
 
 /**
- * @param {{ known: ReadonlySet<string>, citations: ReadonlyMap<string, string[]>, reasons: ReadonlyMap<string, string> }} read
+ * @param {{ known: ReadonlySet<string>, citations: ReadonlyMap<string, string[]>, reasons: ReadonlyMap<string, string>
+ *   }} read
  * @returns {string[]}
  */
 function checkReasons({ known, citations, reasons }) {
@@ -139,7 +142,7 @@ function isComplete(page) {
 }
 
 /**
- * How many rules of each page a test proves, and how many none can prove.
+ * Counts the rules of each page, those with a test, and those that no test can prove.
  * @param {string} root
  * @returns {Page[]}
  */

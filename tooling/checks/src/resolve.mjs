@@ -10,7 +10,7 @@ import { dirname, join, resolve } from 'node:path'
  */
 
 /**
- * Where a specifier leads when none of Node's conditions apply: `imports` and `exports` answer by `default`.
+ * Resolves a specifier without Node's conditions: `imports` and `exports` use `default`.
  * @param {string} specifier
  * @param {string} from The importing file, absolute.
  * @param {readonly Package[]} packages
@@ -39,7 +39,7 @@ export function packageName(specifier) {
 }
 
 /**
- * What a target comes to under a set of conditions.
+ * Resolves a target under a set of conditions.
  * @param {Target | undefined} target
  * @param {readonly string[]} conditions
  * @returns {string | undefined}

@@ -91,7 +91,7 @@ export function shown(root, path) {
 }
 
 /**
- * Whether a file of a package is never shipped.
+ * Tells if a file of a package is never shipped.
  * @param {string} file
  */
 export function isTest(file) {

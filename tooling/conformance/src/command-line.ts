@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Leg } from './requirements.ts'
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export type Command =
   | { readonly kind: 'help' }
   | { readonly kind: 'serve'; readonly port: number | undefined }
@@ -12,7 +12,7 @@ export type Command =
       readonly port: number | undefined
     }
 
-/** How the command is used. */
+/** The usage text of the command. */
 export const usage = `pnpm conformance server <revision> [scenario…] [--port N]   the official suite against the fixture server
 pnpm conformance client <revision> [scenario…]              the fixture client against the official suite
 pnpm conformance serve [--port N]                           the fixture server alone, until it is interrupted

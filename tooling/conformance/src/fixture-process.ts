@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { metaKeys } from '@x/schema'
+import { metaKeys, protocolVersion } from '@x/schema'
 import { freePort } from './free-port.ts'
 
 const program = fileURLToPath(new URL('./main.js', import.meta.url))
@@ -12,7 +12,7 @@ const stopMilliseconds = 5_000
 /** The fixture server in a process of its own. */
 export interface FixtureProcess {
   readonly url: string
-  /** Whether the process still runs; scenarios that expect errors would pass against a dead one. */
+  /** Tells if the process is still running; scenarios that expect errors would pass against a dead one. */
   running(): boolean
   /** Ends this process, by its own id. */
   stop(): Promise<void>
@@ -23,7 +23,7 @@ export interface FixtureProcess {
  *
  * @throws Error when the port is taken, the process ends, or no answer comes within fifteen seconds.
  */
-export async function startFixture(revision: string, port?: number): Promise<FixtureProcess> {
+export async function startFixture(port?: number): Promise<FixtureProcess> {
   const chosen = await freePort(port)
   const args = ['--conditions=dist', program, 'serve', '--port', String(chosen)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
@@ -31,7 +31,7 @@ export async function startFixture(revision: string, port?: number): Promise<Fix
   const running = (): boolean => child.exitCode === null && child.signalCode === null
   const stop = (): Promise<void> => end(child)
   try {
-    await untilAnswering(url, revision, running)
+    await untilAnswering(url, running)
   } catch (error) {
     await stop()
     throw error
@@ -39,13 +39,13 @@ export async function startFixture(revision: string, port?: number): Promise<Fix
   return { url, running, stop }
 }
 
-async function untilAnswering(url: string, revision: string, running: () => boolean): Promise<void> {
+async function untilAnswering(url: string, running: () => boolean): Promise<void> {
   const deadline = Date.now() + startMilliseconds
   let last: unknown
   while (Date.now() < deadline) {
     if (!running()) throw new Error('the fixture server ended before it answered; what it said stands above')
     try {
-      const response = await discover(url, revision)
+      const response = await discover(url)
       if (response.status === 200) return
       last = new Error(`HTTP ${response.status}: ${await response.text()}`)
     } catch (error) {
@@ -56,14 +56,14 @@ async function untilAnswering(url: string, revision: string, running: () => bool
   throw new Error(`the fixture server at ${url} did not answer server/discover`, { cause: last })
 }
 
-function discover(url: string, revision: string): Promise<Response> {
-  const meta = { [metaKeys.protocolVersion]: revision, [metaKeys.clientCapabilities]: {} }
+function discover(url: string): Promise<Response> {
+  const meta = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} }
   return fetch(url, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': revision,
+      'mcp-protocol-version': protocolVersion,
       'mcp-method': 'server/discover',
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta: meta } }),

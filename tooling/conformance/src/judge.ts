@@ -7,12 +7,12 @@ export interface Check {
   readonly errorMessage?: string | undefined
 }
 
-/** What a run of one scenario left behind. */
+/** The output of one scenario's run. */
 export interface ScenarioRun {
   readonly scenario: string
-  /** Whether the revision's score counts it; a scored scenario may not be skipped. */
+  /** `true` when the revision's score counts it; a scored scenario may not be skipped. */
   readonly scored: boolean
-  /** How the suite ended; over the client leg this includes the client's own exit code and timeout. */
+  /** The exit code of the suite; over the client leg this includes the client's own exit code and timeout. */
   readonly exitCode: number
   readonly checks: readonly Check[]
 }

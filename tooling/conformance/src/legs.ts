@@ -8,7 +8,7 @@ import { runScenario, runSuite } from './suite.ts'
 
 const clientProgram = fileURLToPath(new URL('./client/main.js', import.meta.url))
 
-/** What a leg is run with. */
+/** Options of a leg. */
 export interface LegOptions {
   readonly revision: string
   /** Scenarios by name; all that the revision lists when empty. */
@@ -27,7 +27,7 @@ interface LegRun {
 /** Runs the suite against the fixture server; gives whether all went as expected. */
 export async function runServerLeg(options: LegOptions): Promise<boolean> {
   const plan = await planLeg('server', options)
-  const fixture = await startFixture(options.revision, options.port)
+  const fixture = await startFixture(options.port)
   try {
     const args = ['server', '--url', fixture.url, '--spec-version', options.revision, '--force']
     const check = (): void => {

@@ -1,7 +1,7 @@
-/** Which side of the protocol a run tests. */
+/** The side of the protocol that a run tests. */
 export type Leg = 'server' | 'client'
 
-/** What one revision asks of one leg: the scenarios that are scored, and those that are run and only reported. */
+/** One revision's scenarios for one leg: those that are scored, and those that are only reported. */
 export interface Requirements {
   readonly scored: readonly string[]
   readonly others: readonly string[]

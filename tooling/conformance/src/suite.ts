@@ -9,7 +9,7 @@ const node = fileURLToPath(new URL('node/bin/node', folder))
 const program = fileURLToPath(new URL('@modelcontextprotocol/conformance/dist/index.js', folder))
 const results = new URL('../.results/', import.meta.url)
 
-/** How the suite's process ended, and what it printed. */
+/** The exit code and the output of the suite's process. */
 export interface SuiteExit {
   readonly exitCode: number
   readonly output: string

@@ -1,16 +1,18 @@
 import type { InputHandlers } from '@x/client'
 import type { CallToolResult, Exchange, RpcRequest } from '@x/schema'
-import { sealedState, type ServerDefinition, type Tool, tool } from '@x/server'
+import { sealedState, type StateCodec, type Tool, tool } from '@x/server'
 import { z } from 'zod'
 
-/** Keys as operators make them: 32 random bytes each, in hex; written down so that every process of a test has the same. */
+/**
+ * Keys as operators make them: 32 random bytes each, in hex; written down so that every process of a test has the same.
+ */
 export const keys = {
   first: '6d1f3c0a9be84725d0a1c7f2385e6b94fa07d3c85b1e624979c2ad10e8f3465b',
   second: 'c2947e5b60fd18a3e7b1094c6af8d2359e10c47b83da5f261d6840b9f72ac3e5',
 } as const
 
 /** The codec of an instance that has these keys. */
-export function stateWith(...ring: readonly string[]): ServerDefinition['state'] {
+export function stateWith(...ring: readonly string[]): StateCodec {
   return sealedState({ keys: ring })
 }
 
@@ -22,7 +24,7 @@ export const forms = {
   login: z.object({ login: z.string() }),
 } as const
 
-/** What a test's tool did, over all of its runs. */
+/** The record of a test's tool over all of its runs. */
 export interface Work {
   readonly saved: string[]
   readonly runs: string[]

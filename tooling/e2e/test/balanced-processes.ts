@@ -8,7 +8,7 @@ export interface Instance {
   readonly child: ChildProcess
   readonly port: number
   readonly exited: Promise<unknown>
-  /** Whether the last health check was answered with 200. */
+  /** `true` when the last health check was answered with 200. */
   isReady: boolean
 }
 
@@ -28,7 +28,9 @@ export interface Balancer {
   stop(): void
 }
 
-/** A plain balancer: each request goes to the next instance that was ready when it was last checked, and is sent once. */
+/**
+ * A plain balancer: each request goes to the next instance that was ready when it was last checked, and is sent once.
+ */
 export async function startBalancer(instances: readonly Instance[]): Promise<Balancer> {
   let turn = 0
   const server = createServer((request, response) => {

@@ -49,7 +49,7 @@ overEveryTransport('a server and its client', (serve) => {
     expect(textOf(await client.callTool('place', { at: [1, 2] }, { onProgress }))).toBe('1 2')
     expect(progressed).toEqual([{ progress: 1, total: 1, message: 'placed' }])
     expect(textOf(await client.callTool('resolve', { id: 1 }))).toBe('#1 duplicates #17 (save 1)')
-    await served.server.changed('tools')
+    await served.server.notifyListChanged('tools')
     expect(await changes.next()).toMatchObject({ value: { type: 'toolsListChanged' } })
     controller.abort('enough')
     await expect(changes.next()).rejects.toBe('enough')
@@ -58,12 +58,16 @@ overEveryTransport('a server and its client', (serve) => {
   test('exchange the same messages as in memory, with everything that a request says of itself [TRI-003]', async () => {
     const arrivedIn = async (start: typeof serve | undefined): Promise<readonly RpcRequest[]> => {
       const server = createServer({ name: 'e2e-server', version: '1.0.0', ...everything() })
-      const { exchange, requests: seen } = recording(server)
+      const { exchange, requests: seen } = recording(server.exchange)
       const host = { name: 'e2e-client', version: '1.0.0' }
       const use = async (over: Exchange): Promise<void> => {
         const client = createClient(over, { ...host, ...duplicateOf17 })
         await client.listTools()
-        await client.callTool('place', { at: [1, 2] }, { logLevel: 'debug', meta: { traceparent: 'x' } })
+        await client.callTool(
+          'place',
+          { at: [1, 2] },
+          { logLevel: 'debug', meta: { traceparent: 'x' }, idempotencyKey },
+        )
       }
       if (start === undefined) {
         await use(exchange)
@@ -119,7 +123,10 @@ overEveryTransport('a server and its client', (serve) => {
       const client = createClient(exchange, { name: 'e2e-client', version: '1.0.0', ...duplicateOf17 })
       const { supportedVersions } = await client.discover()
       const tools = await client.listTools()
-      const results = [await client.callTool('resolve', { id: 1 }), await client.getPrompt('ask')]
+      const results = [
+        await client.callTool('resolve', { id: 1 }, { idempotencyKey }),
+        await client.getPrompt('ask', undefined, { idempotencyKey }),
+      ]
       const plain = sent.map(({ params, ...rest }) => ({ ...rest, params: { ...params, requestState: undefined } }))
       return [supportedVersions, tools, results.map(({ _meta, ...result }) => result), plain]
     }
@@ -163,7 +170,7 @@ overEveryTransport('a server and its client', (serve) => {
     const written = [...sent.map(({ params }) => params ?? {}), ...results].flatMap((one) => Object.keys(metaOf(one)))
     const own = [...new Set(written)].filter((key) => key !== metaKeys.progressToken)
     expect(own.length).toBeGreaterThanOrEqual(5)
-    for (const key of own) expect(key).toMatch(/^io\.modelcontextprotocol\/\w+$/)
+    for (const key of own) expect(key).toMatch(/^(io\.modelcontextprotocol|dev\.x)\/\w+$/)
   })
 
   test('that differ in an extension use what both have, or are told what is missing [VER-005]', async () => {
@@ -207,6 +214,9 @@ function metaOf({ _meta }: JsonObject): JsonObject {
 }
 
 /** Ids, and the tokens made of them, go on where an exchange is used again. */
+/** The key of every call, where messages are compared. */
+const idempotencyKey = 'A'.repeat(22)
+
 function withoutToken(meta: unknown): JsonObject {
   const { progressToken: _, ...rest } = isJsonObject(meta) ? meta : {}
   return rest

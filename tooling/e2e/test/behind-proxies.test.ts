@@ -31,9 +31,9 @@ async function openBehind(program: string, kind: ProxyKind, setup: Setup = {}) {
   const { instances = [{ tools: [echo] }], idleMs, ...options } = setup
   const served: HttpServer[] = []
   for (const definition of instances) {
-    const server = createServer({ name: 'behind', version: '1.0.0', ...definition })
-    const principal: ServeHttpOptions['principal'] = (view) => ({ subject: view.header('x-subject') ?? 'nobody' })
-    served.push(await serveHttp(server, { allowedHosts, principal, ...options }))
+    const server = createServer({ name: 'behind', version: '1.0.0', state: false, ...definition })
+    const authenticate: ServeHttpOptions['authenticate'] = (view) => ({ subject: view.header('x-subject') ?? 'nobody' })
+    served.push(await serveHttp(server, { allowedHosts, authenticate, ...options }))
   }
   const proxy = await startProxy(program, kind, { ports: served.map(({ port }) => port), idleMs })
   const connections: HttpConnection[] = []
@@ -117,7 +117,7 @@ for (const kind of [nginx, haproxy]) {
     })
 
     test('changes come event by event, and a reader that leaves frees its place', async () => {
-      const changing = createServer({ ...host, tools: [echo], subscriptions: { maxStreams: 1 } })
+      const changing = createServer({ ...host, state: false, tools: [echo], subscriptions: { maxStreams: 1 } })
       await using http = await serveHttp(changing, { allowedHosts, keepAliveMs: 100 })
       await using proxy = await startProxy(program, kind, { ports: [http.port] })
       await using connection = connectHttp(proxy.url)
@@ -127,7 +127,7 @@ for (const kind of [nginx, haproxy]) {
         expect(type).toBe(changes === 0 ? 'opened' : 'toolsListChanged')
         changes += 1
         if (changes === 5) break
-        await changing.changed('tools')
+        await changing.notifyListChanged('tools')
       }
       // A place that is taken still is an error that a client waits out.
       const again = client.listen({ toolsListChanged: true }, { reopen: { pauseMs: 20, maxPauseMs: 100 } })
@@ -172,7 +172,7 @@ for (const kind of [nginx, haproxy]) {
 
     test('comments keep a silent stream of changes open for twice as long', async () => {
       const { over, setup } = silentFor(10, 200)
-      const changing = createServer({ ...host, tools: [echo] })
+      const changing = createServer({ ...host, state: false, tools: [echo] })
       await using http = await serveHttp(changing, { allowedHosts, ...setup })
       await using proxy = await startProxy(program, kind, { ports: [http.port], idleMs })
       await using connection = connectHttp(proxy.url)
@@ -182,7 +182,7 @@ for (const kind of [nginx, haproxy]) {
         seen.push(type)
         if (seen.length === 2) break
         await over.opened
-        await changing.changed('tools')
+        await changing.notifyListChanged('tools')
       }
       expect(seen).toEqual(['opened', 'toolsListChanged'])
     })

@@ -1,5 +1,5 @@
 import { type Client, createClient } from '@x/client'
-import type { Exchange } from '@x/schema'
+import { type Exchange, withNotify } from '@x/schema'
 import { tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -17,7 +17,7 @@ const echo = tool('echo', {
 /** The one call that is watched; the others pass. */
 const isWatched = (params: Record<string, unknown> | undefined): boolean => params?.['name'] === 'watched'
 
-/** Whether the connection serves on, and its answers are those of its calls. */
+/** Tells if the connection still serves, and its responses belong to its calls. */
 async function serveOn(client: Client): Promise<void> {
   const texts = ['one', 'two', 'three']
   const results = await Promise.all(texts.map((text) => client.callTool('echo', { text })))
@@ -141,13 +141,13 @@ overEveryTransport('a cancellation', (serve) => {
     const { exchange } = served.connect()
     const heard: string[] = []
     const overhearing: Exchange = (request, call) =>
-      exchange(request, {
-        signal: call.signal,
-        notify: (message) => {
+      exchange(
+        request,
+        withNotify(call, (message) => {
           heard.push(JSON.stringify(message.params?.['progress'] ?? message.params?.['data']))
           call.notify(message)
-        },
-      })
+        }),
+      )
     const client = createClient(overhearing, { name: 'e2e-client', version: '1.0.0' })
     const controller = new AbortController()
     const first = createGate()

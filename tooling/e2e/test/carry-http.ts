@@ -1,10 +1,10 @@
-import type { Exchange, Principal } from '@x/schema'
+import type { Exchange, Principal, Server } from '@x/schema'
 import { httpHandler } from '@x/transport-http'
 import { connectHttp, type HttpConnection, type HttpConnectOptions } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { startOddProxy } from './odd-proxy.ts'
 
-/** What carries an exchange to callers, and all that it opened for that. */
+/** Connects an exchange to callers over HTTP, with everything that it opened for that. */
 export interface Carrier extends AsyncDisposable {
   readonly exchangeFor: (subject: string | undefined) => Exchange
 }
@@ -13,7 +13,7 @@ const subjectHeader = 'x-test-subject'
 const nowhere = 'http://127.0.0.1/mcp'
 
 /** Over `node:http` on a socket of this machine. */
-export async function carryOverSockets(server: Exchange): Promise<Carrier> {
+export async function carryOverSockets(server: Server): Promise<Carrier> {
   const http = await serve(server)
   const connections = openConnections(http.url, {})
   const dispose = async (): Promise<void> => {
@@ -24,7 +24,7 @@ export async function carryOverSockets(server: Exchange): Promise<Carrier> {
 }
 
 /** The same with a proxy in between, which forwards the bytes in pieces of every size. */
-export async function carryThroughProxy(server: Exchange): Promise<Carrier> {
+export async function carryThroughProxy(server: Server): Promise<Carrier> {
   const http = await serve(server)
   const proxy = await startOddProxy(http.port)
   const connections = openConnections(`http://127.0.0.1:${proxy.port}/mcp`, {})
@@ -37,19 +37,19 @@ export async function carryThroughProxy(server: Exchange): Promise<Carrier> {
 }
 
 /** Through the handler of web requests, without a socket. */
-export function carryThroughFetch(server: Exchange): Promise<Carrier> {
-  const handle = httpHandler(server, { principal: (view) => principalOf(view.header(subjectHeader)) })
+export function carryThroughFetch(server: Server): Promise<Carrier> {
+  const handle = httpHandler(server, { authenticate: (view) => principalOf(view.header(subjectHeader)) })
   const { open, closeAll } = openConnections(nowhere, { fetch: (input, init) => handle(new Request(input, init)) })
   return Promise.resolve({ exchangeFor: open, [Symbol.asyncDispose]: closeAll })
 }
 
-/** Who a subject is to the handlers of a test. */
+/** The principal of a subject for the handlers of a test. */
 export function principalOf(subject: string | undefined): Principal | undefined {
   return subject === undefined ? undefined : { subject }
 }
 
-function serve(server: Exchange): ReturnType<typeof serveHttp> {
-  return serveHttp(server, { principal: (view) => principalOf(view.header(subjectHeader)) })
+function serve(server: Server): ReturnType<typeof serveHttp> {
+  return serveHttp(server, { authenticate: (view) => principalOf(view.header(subjectHeader)) })
 }
 
 interface Connections {
@@ -65,7 +65,7 @@ function openConnections(url: string, options: HttpConnectOptions): Connections 
       subject === undefined ? options : { ...options, headers: { [subjectHeader]: subject } },
     )
     connections.push(connection)
-    return connection
+    return connection.exchange
   }
   const closeAll = async (): Promise<void> => {
     for (const connection of connections) await connection.close()

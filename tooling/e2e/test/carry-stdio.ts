@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Duplex, PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import type { Exchange, Principal } from '@x/schema'
+import type { Exchange, Principal, Server } from '@x/schema'
 import { connectStdio, connectStreams, serveStdio } from '@x/transport-stdio'
 
-/** What carries an exchange over stdio, and all that it opened for that. */
+/** Connects an exchange to callers over stdio, with everything that it opened for that. */
 export interface StdioCarrier extends AsyncDisposable {
   readonly exchangeFor: (principal: Principal | undefined) => Exchange
 }
@@ -20,14 +20,14 @@ function streamPair(): readonly [Duplex, Duplex] {
 }
 
 /** Every caller has a pair of streams of its own, with the server at the other end. */
-export function carryOverStreams(server: Exchange): Promise<StdioCarrier> {
+export function carryOverStreams(server: Server): Promise<StdioCarrier> {
   const open: AsyncDisposable[] = []
   const exchangeFor = (principal: Principal | undefined): Exchange => {
     const [near, far] = streamPair()
     const service = serveStdio(server, { input: far, output: far, principal })
     const connection = connectStreams({ input: near, output: near })
     open.push(connection, service)
-    return connection
+    return connection.exchange
   }
   return Promise.resolve({ exchangeFor, [Symbol.asyncDispose]: () => disposeAll(open) })
 }
@@ -36,10 +36,10 @@ export function carryOverStreams(server: Exchange): Promise<StdioCarrier> {
 export const bridge = fileURLToPath(new URL('./programs/socket-bridge.mjs', import.meta.url))
 
 /**
- * Every caller runs a child process, whose pipes lead through a Unix socket back to the server here: handlers of a test are
- * closures, which no other process could have.
+ * Every caller runs a child process, whose pipes lead through a Unix socket back to the server here: handlers of a test
+ * are closures, which no other process could have.
  */
-export async function carryOverChildren(server: Exchange): Promise<StdioCarrier> {
+export async function carryOverChildren(server: Server): Promise<StdioCarrier> {
   const folder = await mkdtemp(join(tmpdir(), 'e2e-stdio-'))
   const open: AsyncDisposable[] = []
   const exchangeFor = (principal: Principal | undefined): Exchange => {
@@ -49,7 +49,7 @@ export async function carryOverChildren(server: Exchange): Promise<StdioCarrier>
     open.push(connection, { [Symbol.asyncDispose]: async () => (await listening)[Symbol.asyncDispose]() })
     return async (request, call) => {
       await listening
-      return connection(request, call)
+      return connection.exchange(request, call)
     }
   }
   const dispose = async (): Promise<void> => {
@@ -59,7 +59,7 @@ export async function carryOverChildren(server: Exchange): Promise<StdioCarrier>
   return { exchangeFor, [Symbol.asyncDispose]: dispose }
 }
 
-async function listen(server: Exchange, path: string, principal: Principal | undefined): Promise<AsyncDisposable> {
+async function listen(server: Server, path: string, principal: Principal | undefined): Promise<AsyncDisposable> {
   const services: AsyncDisposable[] = []
   const sockets = createSocketServer((socket) => {
     services.push(serveStdio(server, { input: socket, output: socket, principal }))

@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 
 /** A program in TypeScript, bundled, because the Node that the packages support runs no TypeScript. */
 export interface ChildProgram extends AsyncDisposable {
-  /** Where the bundle is, for whoever runs it by themselves. */
+  /** The path of the bundle, for callers that start it themselves. */
   readonly path: string
   /** Runs it once with a value as its input, and gives what it printed; both are JSON. Rejects when it fails. */
   run(input: unknown): Promise<unknown>

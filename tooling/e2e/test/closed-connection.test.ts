@@ -1,13 +1,11 @@
 import { PassThrough } from 'node:stream'
 import { type Client, createClient } from '@x/client'
-import type { Exchange } from '@x/schema'
+import type { Connection } from '@x/schema'
 import { createServer } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { connectStreams, serveStdio } from '@x/transport-stdio'
 import { expect, test } from 'vitest'
-
-type Connection = Exchange & AsyncDisposable & { readonly closed: AbortSignal; close(): Promise<void> }
 
 interface Joined extends AsyncDisposable {
   readonly connection: Connection

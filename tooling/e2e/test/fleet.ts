@@ -4,7 +4,7 @@ import type { Definition, Serve, Served } from './over-every-transport.ts'
 /** Several instances behind a balancer that sends every request to the next one, whoever it comes from. */
 export interface Fleet extends AsyncDisposable {
   readonly exchange: Exchange
-  /** How many requests each place has served, in the order of the instances. */
+  /** The number of requests that each instance has served, in the order of the instances. */
   readonly served: readonly number[]
   /** Ends an instance in the middle of whatever it does; the balancer sends it nothing more. */
   kill(place: number): Promise<void>

@@ -32,7 +32,7 @@ const almostAnswer: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.record({ roots: fc.array(fc.record({ uri: fc.constantFrom('file:///', 'https://e.com', '', 'FILE:///') })) }),
 )
 
-/** What a client may send for answers: some look like answers, some stand under names that no map of a client's should have. */
+/** Answers that a client may send: some resemble valid answers, some have keys that are dangerous for maps. */
 export const answers: fc.Arbitrary<JsonValue> = fc.oneof(
   { weight: 3, arbitrary: members(fc.oneof(almostAnswer, anyJson)) },
   { weight: 3, arbitrary: members(almostAnswer) },
@@ -54,7 +54,7 @@ function refilled(answer: JsonObject): fc.Arbitrary<JsonObject> {
   return fc.record(Object.fromEntries(fields)).map((changed: JsonObject) => ({ ...answer, content: changed }))
 }
 
-/** What a client may answer to this target. */
+/** Answers that a client may send to this target. */
 const toTarget = (of: Target): fc.Arbitrary<JsonValue> =>
   fc.oneof({ weight: 1, arbitrary: answers }, { weight: 2, arbitrary: nearlyGood(of) })
 

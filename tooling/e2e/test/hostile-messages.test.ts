@@ -1,5 +1,5 @@
 import { type JsonObject, metaKeys } from '@x/schema'
-import { createServer, prompt, resourceTemplate, type Server, tool } from '@x/server'
+import { createServer, prompt, resourceTemplate, type McpServer, tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { keys, stateWith } from './asking.ts'
@@ -14,7 +14,7 @@ const toEcho: Labels = { method: 'tools/call', name: 'echo' }
 const toList: Labels = { method: 'tools/list' }
 
 /** A server, and everything that its handlers were given. */
-function besieged(): { readonly server: Server; readonly given: unknown[]; readonly errors: unknown[] } {
+function besieged(): { readonly server: McpServer; readonly given: unknown[]; readonly errors: unknown[] } {
   const [given, errors]: [unknown[], unknown[]] = [[], []]
   const keep = <T>(value: T): T => {
     given.push(value)
@@ -41,7 +41,7 @@ function besieged(): { readonly server: Server; readonly given: unknown[]; reado
   return { server, given, errors }
 }
 
-/** Whether the server still answers, and nothing has changed what all objects have. */
+/** Tells if the server still responds, and no prototype was modified. */
 async function stillServes(wire: Wire): Promise<void> {
   const answer = await wire.ask(call('{"text":"still here"}'), toEcho)
   expect(answer).toMatchObject({ id: 7, result: { content: [{ text: '{"text":"still here"}' }] } })

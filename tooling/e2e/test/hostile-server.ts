@@ -5,7 +5,7 @@ import { forms, keys, stateWith } from './asking.ts'
 /** A word that only the server knows; it stands in everything that a call keeps. */
 export const secret = 'hunter2-behind-the-counter'
 
-/** What handlers did behind a question, each with what they were given. */
+/** The record of handlers after a question, each with its input. */
 export type Trace = (key: string, given: unknown) => void
 
 const question = { messages: [{ role: 'user', content: { type: 'text', text: 'Why?' } }], maxTokens: 10 } as const
@@ -78,7 +78,7 @@ export function hostileDefinition(trace: Trace): Omit<ServerDefinition, 'name' |
   }
 }
 
-/** What a handler may have been given behind each question; anything else got past a check. */
+/** The inputs that a handler may receive after each question; anything else passed a check by mistake. */
 export const believable: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ['resolution', forms.resolution.shape.resolution],
   ['original', forms.original.shape.original],

@@ -9,17 +9,21 @@ import { runCommand } from '../src/installed/run-command.ts'
 
 /** Each package, with the siblings that come with it. */
 const siblings: ReadonlyMap<string, readonly string[]> = new Map([
+  ['@x/auth', ['@x/schema']],
   ['@x/client', ['@x/schema']],
+  ['@x/legacy', ['@x/schema', '@x/state-codec']],
   ['@x/schema', []],
   ['@x/server', ['@x/schema', '@x/state-codec']],
   ['@x/sessions', ['@x/schema', '@x/state-codec']],
   ['@x/state-codec', []],
   ['@x/tasks', ['@x/schema']],
+  ['@x/testing', ['@x/client', '@x/schema', '@x/server', '@x/state-codec']],
   ['@x/transport-http', ['@x/schema']],
   ['@x/transport-stdio', ['@x/schema']],
 ])
-/** What whoever uses every entry of a package has beside it: they are its optional peers. */
+/** The optional peers that a user of every entry of a package installs. */
 const besides: ReadonlyMap<string, readonly string[]> = new Map([
+  ['@x/legacy', ['@x/transport-http', '@x/transport-stdio', '@x/client']],
   ['@x/sessions', ['@x/client']],
   ['@x/tasks', ['@x/client', '@x/server']],
 ])

@@ -1,3 +1,4 @@
+import { createCall, headerParamsKey, withContext } from '@x/schema'
 import { tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -52,7 +53,9 @@ overTransportsWithHeaders('a header that repeats an argument', (serve) => {
   ])('is refused with %s [SHT-063 SHT-070 SHT-073 BAS-019]', async (_, mirrored) => {
     await using served = await serve({ tools: [deploy] })
     const call = { method: 'tools/call', params: { name: 'deploy', arguments: { region: 'eu' } } }
-    const { response } = await send(served.connect().exchange, call, { mirrored })
+    const { response } = await send(served.connect().exchange, call, {
+      context: withContext(createCall(), headerParamsKey, mirrored).context,
+    })
     expect(response).toMatchObject({ id: 1, error: { code: -32020 } })
   })
 
@@ -63,6 +66,12 @@ overTransportsWithHeaders('a header that repeats an argument', (serve) => {
       ['Region', 'eu'],
       ['Replicas', '42.0'],
     ])
-    expect((await send(served.connect().exchange, call, { mirrored })).response).toHaveProperty('result')
+    expect(
+      (
+        await send(served.connect().exchange, call, {
+          context: withContext(createCall(), headerParamsKey, mirrored).context,
+        })
+      ).response,
+    ).toHaveProperty('result')
   })
 })

@@ -46,12 +46,12 @@ async function overHttp(): Promise<Connected> {
     await connection.close()
     http.close()
   }
-  return { connection, [Symbol.asyncDispose]: dispose }
+  return { connection: connection.exchange, [Symbol.asyncDispose]: dispose }
 }
 
 function overStdio(): Promise<Connected> {
   const connection = connectStdio({ command: process.execPath, args: [program.path], stderr: 'inherit' })
-  return Promise.resolve({ connection, [Symbol.asyncDispose]: () => connection.close() })
+  return Promise.resolve({ connection: connection.exchange, [Symbol.asyncDispose]: () => connection.close() })
 }
 
 interface OurPeer extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import { createClient, type SubscriptionEvent } from '@x/client'
-import type { Exchange } from '@x/schema'
+import { type Exchange, serverOf } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { connectStdio } from '@x/transport-stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -55,9 +55,9 @@ test('a process is asked what it speaks before all else, and once for all calls 
   const methods: string[] = []
   const watched: Exchange = (request, call) => {
     methods.push(request.method)
-    return server(request, call)
+    return server.exchange(request, call)
   }
-  await using carrier = await carryOverChildren(watched)
+  await using carrier = await carryOverChildren(serverOf(watched, server))
   const exchange = carrier.exchangeFor(undefined)
   const clients = [createClient(exchange, host), createClient(exchange, host)]
   await Promise.all([...clients, ...clients].map((client) => client.callTool('greet')))

@@ -11,9 +11,11 @@ export interface ProcessFleet extends AsyncDisposable {
   ask(method: string, params: JsonObject): Promise<JsonObject>
   /** Ends a process in the middle of whatever it does, and starts another in its place. */
   replace(place: number): Promise<void>
+  /** Stops a process by SIGTERM, and resolves with its exit code; null when it had to be killed. */
+  stop(place: number): Promise<number | null>
   /** Makes a process stand still, with its connections open, for so many milliseconds. */
   freeze(place: number, ms: number): Promise<void>
-  /** How many processes ended by themselves. */
+  /** The number of processes that exited by themselves. */
   readonly crashes: number
 }
 
@@ -21,9 +23,11 @@ interface Instance {
   readonly child: ChildProcess
   /** Undefined until it listens. */
   port: number | undefined
+  /** True when it was told to stop. */
+  isStopping: boolean
 }
 
-/** How long an instance may take to answer, in milliseconds; then the next one is asked. */
+/** The time limit of an instance's response in milliseconds; after it the next one is tried. */
 const patienceMs = 4000
 const mostTries = 100
 
@@ -37,12 +41,14 @@ export async function startProcessFleet(
     const env = { ...process.env, VITEST: undefined, ...environment }
     const child = spawn(process.execPath, [program], { env, stdio: ['ignore', 'pipe', 'inherit'] })
     const [line] = await once(child.stdout, 'data')
-    return { child, port: Number(String(line)) }
+    return { child, port: Number(String(line)), isStopping: false }
   }
   const instances = await Promise.all(Array.from({ length: size }, start))
   let turn = 0
   let crashes = 0
-  const watch = ({ child }: Instance): void => void child.once('exit', (code) => (crashes += code === null ? 0 : 1))
+  const watch = (instance: Instance): void => {
+    instance.child.once('exit', (code) => (crashes += code === null || (instance.isStopping && code === 0) ? 0 : 1))
+  }
   instances.forEach(watch)
 
   const send = async (method: string, params: JsonObject): Promise<JsonObject | undefined> => {
@@ -73,6 +79,10 @@ export async function startProcessFleet(
       throw new Error(`No instance answers ${method}`)
     },
     replace,
+    stop: async (place) => {
+      const instance = instances[place]
+      return instance === undefined ? null : stop(instance)
+    },
     freeze: async (place, ms) => {
       const child = instances[place]?.child
       child?.kill('SIGSTOP')
@@ -81,6 +91,26 @@ export async function startProcessFleet(
     },
     [Symbol.asyncDispose]: async () => void (await Promise.all(instances.map(end))),
   }
+}
+
+/** The milliseconds that a process has to exit after SIGTERM. */
+const exitTimeoutMs = 30_000
+
+async function stop(instance: Instance): Promise<number | null> {
+  const { child } = instance
+  instance.port = undefined
+  instance.isStopping = true
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  const late = new AbortController()
+  const killing = setTimeout(exitTimeoutMs, undefined, { signal: late.signal }).then(
+    () => child.kill('SIGKILL'),
+    () => {},
+  )
+  const [code] = await exited
+  late.abort()
+  await killing
+  return code
 }
 
 async function end({ child }: Instance): Promise<void> {

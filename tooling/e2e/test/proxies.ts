@@ -5,11 +5,13 @@ import { connect, createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 
-/** What is behind a proxy, and what of its settings is not the default. */
+/** The backends of a proxy, and its non-default settings. */
 export interface ProxySetup {
   /** The ports of this machine that it gives its requests to, in turns. */
   readonly ports: readonly number[]
-  /** How long a connection may be silent, in milliseconds; the proxy's own default when absent. */
+  /** Sends each value of this header to one instance; round robin when absent. */
+  readonly hashHeader?: string | undefined
+  /** The idle timeout of a connection, in milliseconds; the proxy's own default when absent. */
   readonly idleMs?: number | undefined
 }
 
@@ -18,7 +20,7 @@ export interface Proxy extends AsyncDisposable {
   readonly url: string
 }
 
-/** How one kind of proxy is configured and run. */
+/** The configuration and the command of one kind of proxy. */
 export interface ProxyKind {
   /** The program, as `describeNeeding` knows it. */
   readonly name: 'nginx' | 'haproxy'
@@ -33,8 +35,8 @@ interface Place {
 }
 
 /**
- * Nginx as Debian configures it: its `http` block, and a site with nothing but where to listen and where to go. Files go to a
- * folder of the test's own, because the usual ones need rights.
+ * Nginx as Debian configures it: its `http` block, and a site with nothing but where to listen and where to go. Files
+ * go to a folder of the test's own, because the usual ones need rights.
  */
 export const nginx: ProxyKind = {
   name: 'nginx',
@@ -48,7 +50,7 @@ export const nginx: ProxyKind = {
     '-g',
     'daemon off;',
   ],
-  configure: ({ ports, idleMs }, { folder, port }) => `
+  configure: ({ ports, idleMs, hashHeader }, { folder, port }) => `
     user ${userInfo().username};
     worker_processes 1;
     pid ${folder}/nginx.pid;
@@ -59,7 +61,7 @@ export const nginx: ProxyKind = {
       gzip on;
       access_log off;
       ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${folder}/${kind};`).join('\n')}
-      upstream mcp { ${ports.map((each) => `server 127.0.0.1:${each};`).join(' ')} }
+      upstream mcp { ${hashHeader === undefined ? '' : `hash $http_${hashHeader.toLowerCase().replaceAll('-', '_')} consistent;`} ${ports.map((each) => `server 127.0.0.1:${each};`).join(' ')} }
       server {
         listen 127.0.0.1:${port};
         location / {
@@ -75,7 +77,7 @@ export const nginx: ProxyKind = {
 export const haproxy: ProxyKind = {
   name: 'haproxy',
   parameters: ({ config }) => ['-db', '-f', config],
-  configure: ({ ports, idleMs = 50_000 }, { port }) => `
+  configure: ({ ports, idleMs = 50_000, hashHeader }, { port }) => `
 defaults
   mode http
   option dontlognull
@@ -86,7 +88,7 @@ frontend clients
   bind 127.0.0.1:${port}
   default_backend mcp
 backend mcp
-${ports.map((each, place) => `  server instance${place} 127.0.0.1:${each}`).join('\n')}
+${hashHeader === undefined ? '' : `  balance hdr(${hashHeader})\n`}${ports.map((each, place) => `  server instance${place} 127.0.0.1:${each}`).join('\n')}
 `,
 }
 

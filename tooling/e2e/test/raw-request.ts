@@ -1,5 +1,6 @@
 import {
-  type Call,
+  type CallInit,
+  createCall,
   type Exchange,
   type JsonObject,
   metaKeys,
@@ -16,7 +17,7 @@ function metaWith(changes: JsonObject = {}): JsonObject {
   return Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== undefined))
 }
 
-/** What a raw request is made of. */
+/** The parts of a raw request. */
 export interface RawRequest {
   readonly method: string
   readonly params?: JsonObject
@@ -33,11 +34,11 @@ function rawRequest({ method, params = {}, meta = {}, id = 1 }: RawRequest): Rpc
 export async function send(
   exchange: Exchange,
   raw: RawRequest,
-  call: Partial<Call> = {},
+  call: CallInit = {},
 ): Promise<{ readonly response: RpcResponse; readonly notifications: readonly RpcNotification[] }> {
   const notifications: RpcNotification[] = []
   const notify = (message: RpcNotification): void => void notifications.push(message)
-  const response = await exchange(rawRequest(raw), { signal: new AbortController().signal, notify, ...call })
+  const response = await exchange(rawRequest(raw), createCall({ notify, ...call }))
   return { response, notifications }
 }
 

@@ -1,7 +1,8 @@
-import type { CallToolResult, Exchange } from '@x/schema'
+import { type Client, createClient } from '@x/client'
+import type { CallToolResult } from '@x/schema'
 import { type Context, createServer, tool } from '@x/server'
-import { createSessionsClient, isSessionNotFound, type SessionsClient } from '@x/sessions/client'
-import { defineSessions, type Sessions, withSessions } from '@x/sessions/server'
+import { type ClientSessions, isSessionNotFound, sessions as clientSessions } from '@x/sessions/client'
+import { sessions as serverSessions, type Sessions } from '@x/sessions/server'
 import { randomKey, sealed } from '@x/state-codec'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
@@ -14,13 +15,13 @@ type Basket = { readonly items: readonly string[] }
 const host = { name: 'e2e-client', version: '1.0.0' }
 const textOf = ({ content }: CallToolResult): unknown =>
   content.map((block) => ('text' in block ? block.text : undefined)).join()
-const sessionsOf = (peer: Peer, options: Partial<Parameters<typeof createSessionsClient>[1]> = {}): SessionsClient =>
-  createSessionsClient(peer.exchange, { ...host, ...options })
+type SessionsClient = Client & { readonly sessions: ClientSessions }
+const sessionsOf = (peer: Peer, owner: { target?: string; user?: string | null } = {}): SessionsClient =>
+  createClient(peer.exchange, { ...host, extensions: [clientSessions(owner)] })
 
 interface Basketry {
   readonly sessions: Sessions<Basket>
   readonly definition: Definition
-  readonly around: (server: Exchange) => Exchange
   readonly deleted: unknown[]
 }
 
@@ -28,7 +29,7 @@ interface Basketry {
 function basketry(): Basketry {
   const deleted: unknown[] = []
   const keys = [randomKey()]
-  const sessions = defineSessions({
+  const sessions = serverSessions({
     codec: sealed({ keys }),
     state: { schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } as Basket },
     onDelete: ({ state, principal }) => void deleted.push([state, principal?.subject]),
@@ -56,15 +57,14 @@ function basketry(): Basketry {
   return {
     sessions,
     deleted,
-    definition: { tools: [add, pay, secret], state: sealed({ keys }) },
-    around: (server) => withSessions(server, sessions),
+    definition: { tools: [add, pay, secret], state: sealed({ keys }), extensions: [sessions] },
   }
 }
 
 overEveryTransport('sessions', (serve) => {
   test('are declared, created, used, and deleted at the end of their scope [SES-001 SES-002 SES-006 SES-007 SES-011]', async () => {
-    const { definition, around, deleted } = basketry()
-    await using served = await serve(definition, { around })
+    const { definition, deleted } = basketry()
+    await using served = await serve(definition)
     const client = sessionsOf(served.connect())
     expect((await client.discover()).capabilities).toMatchObject({ sessions: {} })
     {
@@ -77,8 +77,8 @@ overEveryTransport('sessions', (serve) => {
   })
 
   test('stand side by side, of one client and of several, and never mix', async () => {
-    const { definition, around } = basketry()
-    await using served = await serve(definition, { around })
+    const { definition } = basketry()
+    await using served = await serve(definition)
     const one = sessionsOf(served.connect({ subject: 'ada' }))
     const other = sessionsOf(served.connect({ subject: 'bob' }))
     const all = await Promise.all([one, one, other, other].map(({ sessions }) => sessions.create()))
@@ -90,32 +90,32 @@ overEveryTransport('sessions', (serve) => {
   })
 
   test("of one user are not found by another, and go on as their own user's [SES-012 SES-013]", async () => {
-    const { definition, around } = basketry()
-    await using served = await serve(definition, { around })
+    const { definition } = basketry()
+    await using served = await serve(definition)
     const owner = { target: 'shop', user: 'ada' }
     const mine = await sessionsOf(served.connect({ subject: 'ada' }), owner).sessions.create()
     await mine.callTool('add', { item: 'mine' })
     // A thief has the session, says that it is Ada's, and is Eve to the server all the same.
-    const stolen = sessionsOf(served.connect({ subject: 'eve' }), owner).sessions.resume(mine.keep())
+    const stolen = sessionsOf(served.connect({ subject: 'eve' }), owner).sessions.resume(mine.serialize())
     const failure: unknown = await stolen.callTool('add', { item: 'x' }).catch((error: unknown) => error)
-    expect([isSessionNotFound(failure), stolen.isOver]).toEqual([true, true])
+    expect([isSessionNotFound(failure), stolen.ended]).toEqual([true, true])
     expect(textOf(await mine.callTool('add', { item: 'still' }))).toBe('mine still')
   })
 
   test('go on in another process, over another connection [SES-004 SES-005]', async () => {
-    const { definition, around } = basketry()
-    await using served = await serve(definition, { around })
+    const { definition } = basketry()
+    await using served = await serve(definition)
     const owner = { target: 'shop', user: null }
     const session = await sessionsOf(served.connect(), owner).sessions.create()
     await session.callTool('add', { item: 'a' })
-    const kept: unknown = JSON.parse(JSON.stringify(session.keep()))
+    const kept: unknown = JSON.parse(JSON.stringify(session.serialize()))
     const resumed = sessionsOf(served.connect(), owner).sessions.resume(kept)
     expect(textOf(await resumed.callTool('add', { item: 'b' }))).toBe('a b')
   })
 
   test('keep their state while a call asks its user, and have what the call made of it afterwards [SES-007]', async () => {
-    const { definition, around } = basketry()
-    await using served = await serve(definition, { around })
+    const { definition } = basketry()
+    await using served = await serve(definition)
     const session = await sessionsOf(served.connect()).sessions.create()
     await session.callTool('add', { item: 'a' })
     const elicit = async () => {
@@ -128,8 +128,8 @@ overEveryTransport('sessions', (serve) => {
   })
 
   test('open tools that do not exist outside of them, and the client caches no list across [SES-018]', async () => {
-    const { definition, around } = basketry()
-    await using served = await serve(definition, { around })
+    const { definition } = basketry()
+    await using served = await serve(definition)
     const client = sessionsOf(served.connect())
     const session = await client.sessions.create()
     const namesOf = async (caller: Pick<SessionsClient, 'listTools'>) =>
@@ -143,11 +143,11 @@ overEveryTransport('sessions', (serve) => {
   })
 
   test('that were deleted are not found, by whoever still has them [SES-012]', async () => {
-    const { definition, around } = basketry()
-    await using served = await serve(definition, { around })
+    const { definition } = basketry()
+    await using served = await serve(definition)
     const client = sessionsOf(served.connect(), { target: 'shop', user: null })
     const session = await client.sessions.create()
-    const other = client.sessions.resume(session.keep())
+    const other = client.sessions.resume(session.serialize())
     await session.delete()
     const failure: unknown = await other.listTools().catch((error: unknown) => error)
     expect(failure).toMatchObject({
@@ -164,8 +164,8 @@ describe('over HTTP', () => {
   }
 
   test('requests and answers of a session repeat its id in Mcp-Session-Id, and no others do [SES-017]', async () => {
-    const { definition, around } = basketry()
-    const server = around(createServer({ name: 'shop', version: '1', ...definition }))
+    const { definition } = basketry()
+    const server = createServer({ name: 'shop', version: '1', ...definition })
     await using http = await serveHttp(server)
     const seen: Seen[] = []
     const watched: typeof fetch = async (input, init) => {
@@ -176,7 +176,7 @@ describe('over HTTP', () => {
       return response
     }
     await using connection = connectHttp(http.url, { fetch: watched })
-    const client = createSessionsClient(connection, host)
+    const client = createClient(connection, { ...host, extensions: [clientSessions()] })
     await client.listTools()
     const session = await client.sessions.create()
     await session.callTool('add', { item: 'a' })
@@ -191,8 +191,8 @@ describe('over HTTP', () => {
   })
 
   test('a header that names another session than the body is refused with status 400 [SES-017]', async () => {
-    const { definition, around } = basketry()
-    await using http = await serveHttp(around(createServer({ name: 'shop', version: '1', ...definition })))
+    const { definition } = basketry()
+    await using http = await serveHttp(createServer({ name: 'shop', version: '1', ...definition }))
     const statuses: number[] = []
     const forging: typeof fetch = async (input, init) => {
       const headers = new Headers(init?.headers)
@@ -202,7 +202,8 @@ describe('over HTTP', () => {
       return response
     }
     await using connection = connectHttp(http.url, { fetch: forging })
-    const session = await createSessionsClient(connection, host).sessions.create()
+    const client = createClient(connection, { ...host, extensions: [clientSessions()] })
+    const session = await client.sessions.create()
     await expect(session.listTools()).rejects.toMatchObject({ rpc: { code: -32020 } })
     expect(statuses.at(-1)).toBe(400)
   })

@@ -20,8 +20,8 @@ const whisper = tool('whisper', {
   },
 })
 
-// CVE-2026-25536 and CVE-2026-111770: a server that many clients shared gave one the answers of another, because ids begin
-// anew with each client.
+// CVE-2026-25536 and CVE-2026-111770: a server that many clients shared gave one the answers of another, because ids
+// begin anew with each client.
 overEveryTransport('one server that two clients share', (serve) => {
   test('gives each its own answers and progress, with the same ids and tokens, a thousand times', async () => {
     await using served = await serve({ tools: [whisper] })
@@ -35,7 +35,7 @@ overEveryTransport('one server that two clients share', (serve) => {
 
 async function tellSecret({ subject, exchange }: Peer & { readonly subject: string }, id: number): Promise<void> {
   const secret = `${subject}-${id}`
-  // Who came first ends last, and differently for each of the two.
+  // The first to arrive ends last, and differently for each of the two.
   const turns = (id * (subject === 'ada' ? 7 : 11)) % 5
   const params = { name: 'whisper', arguments: { secret, turns } }
   const meta = { [metaKeys.progressToken]: id }

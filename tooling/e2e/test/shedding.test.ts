@@ -3,7 +3,7 @@ import { connect, createServer as createNetServer } from 'node:net'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createClient, isClientError } from '@x/client'
 import { errorCodes } from '@x/schema'
-import { createServer, type Server, type SheddingOptions, tool } from '@x/server'
+import { createServer, type McpServer, type SheddingOptions, tool } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { describe, expect, test } from 'vitest'
@@ -35,7 +35,12 @@ function shedding(times: number): SheddingOptions {
 
 function definitionOf(ran: string[], times: number) {
   const began = Date.now()
-  return { tools: [longTool(ran)], state: stateWith(keys.first), wallClock: () => began, shedding: shedding(times) }
+  return {
+    tools: [longTool(ran)],
+    state: stateWith(keys.first),
+    runtime: { now: () => began },
+    shedding: shedding(times),
+  }
 }
 
 overEveryTransport('a call that is shed', (serve) => {
@@ -54,7 +59,7 @@ overEveryTransport('a call that is shed', (serve) => {
 })
 
 describe('over HTTP', () => {
-  function serverOf(ran: string[], options: SheddingOptions): Server {
+  function serverOf(ran: string[], options: SheddingOptions): McpServer {
     const { tools, state } = definitionOf(ran, 0)
     return createServer({ name: 'ours', version: '1.0.0', tools, state, shedding: options, strictReplay: false })
   }

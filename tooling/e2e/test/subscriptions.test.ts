@@ -55,10 +55,10 @@ overEveryTransport('a subscription', (serve) => {
     const filter = { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['test://a'] }
     const stream = listenRaw(served.connect().exchange, 'listen-1', filter)
     await stream.heard(1)
-    await served.server.changed('resources')
-    await served.server.updated('test://b')
-    await served.server.updated('test://a')
-    await served.server.changed('tools')
+    await served.server.notifyListChanged('resources')
+    await served.server.notifyResourceUpdated('test://b')
+    await served.server.notifyResourceUpdated('test://a')
+    await served.server.notifyListChanged('tools')
     const heard = await stream.heard(3)
     const _meta = { [subscriptionId]: 'listen-1' }
     const acknowledged = 'notifications/subscriptions/acknowledged'
@@ -82,8 +82,8 @@ overEveryTransport('a subscription', (serve) => {
       listenRaw(exchange, id, place === 1 ? { toolsListChanged: true } : { resourceSubscriptions: ['test://a'] }),
     )
     await Promise.all(open.map((stream) => stream.heard(1)))
-    await served.server.updated('test://a')
-    await served.server.changed('tools')
+    await served.server.notifyResourceUpdated('test://a')
+    await served.server.notifyListChanged('tools')
     for (const [place, stream] of open.entries()) {
       const heard = await stream.heard(2)
       const method = place === 1 ? 'notifications/tools/list_changed' : 'notifications/resources/updated'
@@ -104,7 +104,7 @@ overEveryTransport('a subscription', (serve) => {
     const call = { method: 'tools/call', params: { name: 'counts', arguments: {} }, meta, id: 'call' }
     const { notifications } = await send(exchange, call)
     expect(notifications.map(({ method }) => method)).toEqual(['notifications/progress', 'notifications/message'])
-    await served.server.changed('tools')
+    await served.server.notifyListChanged('tools')
     expect((await stream.heard(2)).map(({ method }) => method)).toEqual([
       'notifications/subscriptions/acknowledged',
       'notifications/tools/list_changed',

@@ -12,7 +12,7 @@ import { type ProcessFleet, startProcessFleet } from './process-fleet.ts'
 const seed = Number(process.env['TASKS_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
 const count = Number(process.env['TASKS_CHAOS_COUNT'] ?? 500)
 
-/** How many tasks are under way at a time. */
+/** The number of concurrent tasks. */
 const clients = 40
 const leaseMs = 1500
 
@@ -45,7 +45,7 @@ function dice(from: number): () => number {
   }
 }
 
-/** What a client saw of its task. */
+/** A client's observations of its task. */
 interface Ended {
   readonly name: string
   readonly taskId: string
@@ -55,7 +55,10 @@ interface Ended {
   readonly task: JsonObject
 }
 
-/** Asks until there is a result: while the database is away, an instance answers with an error that says nothing of the task. */
+/**
+ * Asks until there is a result: while the database is away, an instance answers with an error that says nothing of the
+ * task.
+ */
 async function resultOf(fleet: ProcessFleet, method: string, params: JsonObject): Promise<JsonObject> {
   for (;;) {
     const { result, error } = await fleet.ask(method, params)
@@ -106,7 +109,7 @@ async function driveTask(fleet: ProcessFleet, number: number): Promise<Ended> {
   }
 }
 
-/** Kills and freezes instances and restarts the database, again and again, until it is told to stop. */
+/** Kills, stops and freezes instances and restarts the database, again and again, until it is told to stop. */
 async function makeTrouble(fleet: ProcessFleet, isOver: () => boolean): Promise<readonly string[]> {
   const throwDie = dice(seed)
   const done: string[] = []
@@ -114,8 +117,12 @@ async function makeTrouble(fleet: ProcessFleet, isOver: () => boolean): Promise<
     await setTimeout(300 + throwDie() * 700)
     const place = Math.floor(throwDie() * 3)
     const kind = throwDie()
-    if (kind < 0.45) {
+    if (kind < 0.3) {
       done.push(`kill ${place}`)
+      await fleet.replace(place)
+    } else if (kind < 0.45) {
+      done.push(`stop ${place}`)
+      expect(await fleet.stop(place)).toBe(0)
       await fleet.replace(place)
     } else if (kind < 0.85) {
       done.push(`freeze ${place}`)

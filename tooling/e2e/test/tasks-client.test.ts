@@ -1,47 +1,38 @@
-import type { InputHandlers } from '@x/client'
+import { type Client, createClient, type InputHandlers } from '@x/client'
 import { errorCodes, McpError } from '@x/schema'
 import { type Tool, tool } from '@x/server'
-import { type TaskCalls, type TasksClientOptions, withTasks as followTasks } from '@x/tasks/client'
+import { type TaskCalls, tasks as clientTasks, type TasksClientOptions } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
-import { type TaskServer, withTasks } from '@x/tasks/server'
+import { tasks as serverTasks } from '@x/tasks/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { duplicateOf17, forms, keys, stateWith, textOf, type Work } from './asking.ts'
 import { createGate, type Gate } from '@tooling/vitest/gate'
 import { overEveryTransport, type Peer, type PeerOptions, type Serve } from './over-every-transport.ts'
 
-const quick: TasksClientOptions = { polling: { usualMs: 20, leastMs: 5 }, target: 'the server', user: 'ada' }
+const quick: TasksClientOptions = { polling: { defaultMs: 20, minMs: 5 }, target: 'the server', user: 'ada' }
 const state = stateWith(keys.first)
 const newWork = (): Work => ({ saved: [], runs: [] })
 
 interface Tasks extends AsyncDisposable {
   connect(
     options?: PeerOptions & { readonly tasks?: TasksClientOptions },
-  ): Peer & { readonly tasks: Peer['client'] & TaskCalls }
+  ): Peer & { readonly tasks: TaskCalls; readonly plain: Client }
 }
 
 /** A server whose tools may become tasks, and clients that follow them. */
 async function serveTasks(serve: Serve, tools: readonly Tool[]): Promise<Tasks> {
-  const around: TaskServer[] = []
-  const served = await serve(
-    { tools, state },
-    {
-      around: (server) => {
-        const tasks = withTasks(server, { engine: memoryEngine(), pollIntervalMs: 20, cancelGraceMs: 50 })
-        around.push(tasks)
-        return tasks
-      },
-    },
-  )
+  const extension = serverTasks({ engine: memoryEngine(), pollIntervalMs: 20, cancelGraceMs: 50 })
+  const served = await serve({ tools, state, extensions: [extension] })
   return {
     connect: ({ tasks, ...options } = {}) => {
-      const peer = served.connect(options)
-      return { ...peer, tasks: followTasks(peer.client, { ...quick, ...tasks }) }
+      const { client: plain, exchange } = served.connect(options)
+      const { subject: _, ...given } = options
+      const extensions = [clientTasks({ ...quick, ...tasks })] as const
+      const client = createClient(exchange, { name: 'e2e-client', version: '1.0.0', ...given, extensions })
+      return { client, plain, exchange, tasks: client.tasks }
     },
-    [Symbol.asyncDispose]: async () => {
-      for (const one of around) await one.closeTasks({ graceMs: 0 })
-      await served[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => served[Symbol.asyncDispose](),
   }
 }
 
@@ -97,11 +88,7 @@ overEveryTransport('a call that becomes a task', (serve) => {
       }
       const { tasks } = served.connect({ elicit, tasks: { follow } })
       const begun: string[] = []
-      const result = await tasks.callTool(
-        'resolve',
-        { id: 4522 },
-        { onTask: ({ tool: name }) => void begun.push(name) },
-      )
+      const result = await tasks.call('resolve', { id: 4522 }, { onTask: ({ tool: name }) => void begun.push(name) })
       expect(textOf(result)).toBe('#4522: Duplicate of #17 (save 1)')
       expect([begun, asked, work.saved]).toEqual([['resolve'], ['resolution', 'original'], ['#4522: Duplicate of #17']])
     },
@@ -109,14 +96,14 @@ overEveryTransport('a call that becomes a task', (serve) => {
 
   test('after it asked by round trips gives the same, and the questions of both are answered', async () => {
     await using served = await serveTasks(serve, [asksFirst])
-    const { tasks, client } = served.connect(duplicateOf17)
-    expect(textOf(await tasks.callTool('asks_first'))).toBe('Duplicate of 17, as a task')
+    const { tasks, plain: client } = served.connect(duplicateOf17)
+    expect(textOf(await tasks.call('asks_first'))).toBe('Duplicate of 17, as a task')
     expect(textOf(await client.callTool('asks_first'))).toBe('Duplicate of 17, at once')
   })
 
   test('runs by round trips for a client that does not declare tasks, to the same result', async () => {
     await using served = await serveTasks(serve, [resolveTask(newWork())])
-    const { client } = served.connect(duplicateOf17)
+    const { plain: client } = served.connect(duplicateOf17)
     expect(textOf(await client.callTool('resolve', { id: 1 }))).toBe('#1: Duplicate of #17 (save 1)')
   })
 
@@ -129,8 +116,8 @@ overEveryTransport('a call that becomes a task', (serve) => {
       },
     })
     await using served = await serveTasks(serve, [failing])
-    const { tasks, client } = served.connect()
-    await expect(tasks.callTool('fail')).rejects.toMatchObject({
+    const { tasks, plain: client } = served.connect()
+    await expect(tasks.call('fail')).rejects.toMatchObject({
       name: 'ClientError',
       code: 'rpc',
       target: 'fail',
@@ -157,13 +144,13 @@ overEveryTransport('a call that becomes a task', (serve) => {
     })
     await using served = await serveTasks(serve, [stopping])
     const { tasks } = served.connect()
-    const started = await tasks.startTask('wait')
+    const started = await tasks.start('wait')
     if (started.status !== 'task') throw new Error('it was to become a task')
     const working = started.task[Symbol.asyncIterator]()
     await working.next()
     await started.task.cancel()
     await one.opened
-    await expect(started.task.result()).rejects.toMatchObject({ name: 'TaskFailure', code: 'cancelled', tool: 'wait' })
+    await expect(started.task.result()).rejects.toMatchObject({ name: 'TaskError', code: 'cancelled', tool: 'wait' })
     await working.return?.(undefined)
 
     const controller = new AbortController()
@@ -171,7 +158,7 @@ overEveryTransport('a call that becomes a task', (serve) => {
     const begun = createGate()
     const onTask = (): void => begun.open()
     void begun.opened.then(() => controller.abort(reason))
-    await expect(tasks.callTool('wait', {}, { signal: controller.signal, onTask })).rejects.toBe(reason)
+    await expect(tasks.call('wait', {}, { signal: controller.signal, onTask })).rejects.toBe(reason)
     await two.opened
   })
 
@@ -179,18 +166,18 @@ overEveryTransport('a call that becomes a task', (serve) => {
     const gate = createGate()
     await using served = await serveTasks(serve, [waiting(gate, createGate())])
     const first = served.connect({ subject: 'ada' })
-    const started = await first.tasks.startTask('wait')
+    const started = await first.tasks.start('wait')
     if (started.status !== 'task') throw new Error('it was to become a task')
-    const kept: unknown = JSON.parse(JSON.stringify(started.task.keep()))
+    const kept: unknown = JSON.parse(JSON.stringify(started.task.serialize()))
 
-    const eve = served.connect({ subject: 'eve' }).tasks.resumeTask(kept)
+    const eve = served.connect({ subject: 'eve' }).tasks.resume(kept)
     for (const ask of [eve.status, eve.result, eve.cancel]) {
-      await expect(ask()).rejects.toMatchObject({ name: 'TaskFailure', code: 'expired' })
+      await expect(ask()).rejects.toMatchObject({ name: 'TaskError', code: 'expired' })
     }
     const { tasks } = served.connect({ subject: 'ada', tasks: { user: 'eve' } })
-    expect(() => tasks.resumeTask(kept)).toThrow(expect.objectContaining({ code: 'foreign' }))
+    expect(() => tasks.resume(kept)).toThrow(expect.objectContaining({ code: 'foreign' }))
 
-    const result = served.connect({ subject: 'ada' }).tasks.resumeTask(kept).result()
+    const result = served.connect({ subject: 'ada' }).tasks.resume(kept).result()
     gate.open()
     expect(textOf(await result)).toBe('waited')
   })

@@ -1,20 +1,20 @@
+import { createClient } from '@x/client'
 import { type Tool, tool } from '@x/server'
-import { createSessionsClient, type ClientSession } from '@x/sessions/client'
-import { defineSessions, withSessions } from '@x/sessions/server'
+import { type ClientSession, sessions as clientSessions } from '@x/sessions/client'
+import { sessions as serverSessions } from '@x/sessions/server'
 import { randomKey, sealed } from '@x/state-codec'
-import { type TaskCalls, withTasks as followTasks } from '@x/tasks/client'
+import { type TaskCalls, tasks as clientTasks, tasksOf } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
-import { type TaskServer, withTasks } from '@x/tasks/server'
+import { tasks } from '@x/tasks/server'
 import { createGate, type Gate } from '@tooling/vitest/gate'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { textOf } from './asking.ts'
-import { overEveryTransport, type Serve } from './over-every-transport.ts'
+import { textOf, overEveryTransport, type Serve } from './over-every-transport.ts'
 
 type Basket = { readonly items: readonly string[] }
 
 const basketOf = () =>
-  defineSessions({
+  serverSessions({
     codec: sealed({ keys: [randomKey()] }),
     state: { schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } as Basket },
   })
@@ -56,38 +56,29 @@ interface Shop extends AsyncDisposable {
   readonly gate: Gate
   /** Everything that was kept of tasks. */
   readonly payloads: string[]
-  begin(): Promise<ClientSession & TaskCalls>
+  begin(): Promise<ClientSession & { readonly tasks: TaskCalls }>
 }
 
 /** A shop whose sessions and tasks go around the same server. */
 async function openShop(serve: Serve): Promise<Shop> {
-  const [sessions, gate, payloads, around] = [basketOf(), createGate(), [] as string[], [] as TaskServer[]]
+  const [sessions, gate, payloads] = [basketOf(), createGate(), [] as string[]]
   const kept = memoryEngine()
   const engine: typeof kept = { ...kept, create: (task) => (payloads.push(JSON.stringify(task)), kept.create(task)) }
   const tools = [add(sessions), order(sessions, gate), late(sessions), hidden(sessions)]
-  const served = await serve(
-    { tools, state: sealed({ keys: [randomKey()] }) },
-    {
-      around: (server) => {
-        const tasks = withTasks(server, { engine, pollIntervalMs: 20, maxUnservedMs: 1, lookForWorkMs: 20 })
-        around.push(tasks)
-        return withSessions(tasks, sessions)
-      },
-    },
-  )
+  const tasking = tasks({ engine, pollIntervalMs: 20, maxUnsupportedMs: 1, workPollMs: 20 })
+  const served = await serve({ tools, state: sealed({ keys: [randomKey()] }), extensions: [tasking, sessions] })
   return {
     sessions,
     gate,
     payloads,
     begin: async () => {
-      const client = createSessionsClient(served.connect().exchange, { name: 'host', version: '1' })
+      const following = clientTasks({ polling: { defaultMs: 20, minMs: 5 }, target: 'the shop', user: null })
+      const extensions = [following, clientSessions()] as const
+      const client = createClient(served.connect().exchange, { name: 'host', version: '1', extensions })
       const session = await client.sessions.create()
-      return followTasks(session, { polling: { usualMs: 20, leastMs: 5 }, target: 'the shop', user: null })
+      return Object.assign(session, { tasks: tasksOf(session) })
     },
-    [Symbol.asyncDispose]: async () => {
-      for (const one of around) await one.closeTasks({ graceMs: 0 })
-      await served[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => served[Symbol.asyncDispose](),
   }
 }
 
@@ -96,7 +87,7 @@ overEveryTransport('a task that begins in a session', (serve) => {
     await using shop = await openShop(serve)
     const session = await shop.begin()
     await session.callTool('add', { item: 'bread' })
-    const started = await session.startTask('order')
+    const started = await session.tasks.start('order')
     if (started.status !== 'task') throw new Error('the call was to become a task')
     expect(textOf(await session.callTool('add', { item: 'milk' }))).toBe('bread milk')
     shop.gate.open()
@@ -110,12 +101,12 @@ overEveryTransport('a task that begins in a session', (serve) => {
     await using shop = await openShop(serve)
     const [session, other] = [await shop.begin(), await shop.begin()]
     await session.callTool('add', { item: 'bread' })
-    const started = await session.startTask('order')
+    const started = await session.tasks.start('order')
     if (started.status !== 'task') throw new Error('the call was to become a task')
-    const kept: unknown = JSON.parse(JSON.stringify(started.task.keep()))
+    const kept: unknown = JSON.parse(JSON.stringify(started.task.serialize()))
     await session.delete()
     shop.gate.open()
-    expect(textOf(await other.resumeTask(kept).result())).toBe('bread for no session')
+    expect(textOf(await other.tasks.resume(kept).result())).toBe('bread for no session')
   })
 
   test('fails, and says why, when its handler looks for the session there', async () => {

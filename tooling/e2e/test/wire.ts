@@ -1,6 +1,6 @@
-import { type Exchange, isJsonObject, type JsonObject } from '@x/schema'
+import { type Server, isJsonObject, type JsonObject } from '@x/schema'
 
-/** What the headers say of a message, on a wire that has headers. */
+/** The headers of a message, on a transport that has headers. */
 export interface Labels {
   readonly method: string
   readonly name?: string | undefined
@@ -15,9 +15,9 @@ export interface Wire extends AsyncDisposable {
 }
 
 /** Starts a server at the other end of the wire that the tests run over. */
-export type Open = (server: Exchange) => Promise<Wire>
+export type Open = (server: Server) => Promise<Wire>
 
-/** What an answer says; anything but a JSON object fails the test. */
+/** Parses a response; anything but a JSON object fails the test. */
 export function objectOf(text: string): JsonObject {
   const value: unknown = JSON.parse(text)
   if (isJsonObject(value)) return value

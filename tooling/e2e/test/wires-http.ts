@@ -1,17 +1,17 @@
-import { encodeHeaderValue, type Exchange } from '@x/schema'
+import { encodeHeaderValue, type Server } from '@x/schema'
 import { httpHandler } from '@x/transport-http'
 import { serveHttp } from '@x/transport-http/node'
 import { startOddProxy } from './odd-proxy.ts'
 import { type Labels, objectOf, type Wire } from './wire.ts'
 
 /** POSTs to a socket of this machine. */
-export async function openHttp(server: Exchange): Promise<Wire> {
+export async function openHttp(server: Server): Promise<Wire> {
   const http = await serveHttp(server)
   return postTo(fetch, http.url, () => http.close({ graceMs: 0 }))
 }
 
 /** The same through a proxy that forwards the bytes in pieces of every size. */
-export async function openProxy(server: Exchange): Promise<Wire> {
+export async function openProxy(server: Server): Promise<Wire> {
   const http = await serveHttp(server)
   const proxy = await startOddProxy(http.port)
   const close = async (): Promise<void> => {
@@ -22,7 +22,7 @@ export async function openProxy(server: Exchange): Promise<Wire> {
 }
 
 /** Requests that are handed to the handler of web requests. */
-export function openFetch(server: Exchange): Promise<Wire> {
+export function openFetch(server: Server): Promise<Wire> {
   const handle = httpHandler(server)
   const send: Send = (url, init) => handle(new Request(url, init))
   return Promise.resolve(postTo(send, 'http://127.0.0.1/mcp', () => Promise.resolve()))

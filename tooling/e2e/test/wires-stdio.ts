@@ -5,20 +5,20 @@ import { createServer as createSocketServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
-import type { Exchange } from '@x/schema'
+import type { Server } from '@x/schema'
 import { serveStdio } from '@x/transport-stdio'
 import { bridge } from './carry-stdio.ts'
 import { objectOf, type Wire } from './wire.ts'
 
 /** Lines over a pair of streams. */
-export function openStreams(server: Exchange): Promise<Wire> {
+export function openStreams(server: Server): Promise<Wire> {
   const [there, back] = [new PassThrough(), new PassThrough()]
   const service = serveStdio(server, { input: there, output: back })
   return Promise.resolve(writeLines({ input: back, output: there }, () => service.close()))
 }
 
 /** Lines over the pipes of a child process. */
-export async function openChild(server: Exchange): Promise<Wire> {
+export async function openChild(server: Server): Promise<Wire> {
   const folder = await mkdtemp(join(tmpdir(), 'e2e-wire-'))
   const path = join(folder, 'server.sock')
   const services: AsyncDisposable[] = []

@@ -1,5 +1,5 @@
 import { createClient } from '@redis/client'
-import { type ChangeBus, createServer, resourceTemplate, type Server } from '@x/server'
+import { type ChangeBus, createServer, resourceTemplate, type McpServer } from '@x/server'
 import { postgresBus } from '@x/server/postgres'
 import { redisBus } from '@x/server/redis'
 import { Pool } from 'pg'
@@ -36,7 +36,7 @@ export async function connectPostgresBus(connectionString: string): Promise<Open
 const texts = new Map([['1', 'The printer is on fire']])
 
 /** One of any number of instances: what is changed at one, the clients of all are told. */
-export function createTickets(bus: ChangeBus): { server: Server; write(id: string, text: string): Promise<void> } {
+export function createTickets(bus: ChangeBus): { server: McpServer; write(id: string, text: string): Promise<void> } {
   const ticket = resourceTemplate('ticket://{id}', { name: 'Ticket', read: ({ id }) => texts.get(id) ?? '' })
   const server = createServer({
     name: 'tickets',
@@ -48,7 +48,7 @@ export function createTickets(bus: ChangeBus): { server: Server; write(id: strin
     server,
     async write(id, text) {
       texts.set(id, text)
-      await server.updated(`ticket://${id}`)
+      await server.notifyResourceUpdated(`ticket://${id}`)
     },
   }
 }

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { Exchange } from '@x/schema'
+import type { Middleware } from '@x/schema'
 import { httpHandler } from '@x/transport-http'
 import { type HttpServer, nodeHandler, serveHttp } from '@x/transport-http/node'
 import { server } from './server.ts'
@@ -22,12 +22,12 @@ export function servePublicly(): Promise<HttpServer> {
 }
 // #endregion
 
-// #region principal
+// #region authenticate
 const tokens = new Map([['secret-of-ada', { subject: 'ada', scopes: ['admin'] }]])
 
 export function serveKnownCallers(): Promise<HttpServer> {
   return serveHttp(server, {
-    principal(request) {
+    authenticate(request) {
       const token = request.header('authorization')?.replace(/^Bearer /, '')
       return tokens.get(token ?? '') ?? { status: 401, message: 'Send a bearer token that is known here' }
     },
@@ -43,12 +43,12 @@ export const plain = createServer(nodeHandler(server))
 export const worker = { fetch: httpHandler(server, { allowedHosts: ['mcp.example.com'] }) }
 // #endregion
 
-// #region wrap
-export function timed(exchange: Exchange, report: (method: string, milliseconds: number) => void): Exchange {
-  return async (request, call) => {
+// #region middleware
+export function timing(report: (method: string, milliseconds: number) => void): Middleware {
+  return (next) => async (request, call) => {
     const started = performance.now()
     try {
-      return await exchange(request, call)
+      return await next(request, call)
     } finally {
       report(request.method, performance.now() - started)
     }

@@ -4,7 +4,7 @@ import {
   inputRequired,
   isSuspension,
   resource,
-  type Server,
+  type McpServer,
   type StateCodec,
   sealedState,
   type Tool,
@@ -12,7 +12,7 @@ import {
 } from '@x/server'
 import { z } from 'zod'
 
-/** What the tools below work on; a stand-in for a real tracker. */
+/** The data of the tools below; a stand-in for a real tracker. */
 export interface Tracker {
   readonly read: (id: number) => Promise<{ readonly title: string }>
   readonly resolve: (id: number, how: string, idempotencyKey: string) => Promise<{ readonly revision: number }>
@@ -44,7 +44,7 @@ export const resolveBug = (tracker: Tracker): Tool =>
 // #endregion
 
 // #region serve
-export const serve = (tracker: Tracker, state: StateCodec): Server =>
+export const serve = (tracker: Tracker, state: StateCodec): McpServer =>
   createServer({ name: 'bugs', version: '1.0.0', state, tools: [resolveBug(tracker)] })
 
 export const stateFromEnvironment = (): StateCodec => sealedState({ keys: [process.env['STATE_KEY']] })

@@ -1,4 +1,4 @@
-import { createServer, resourceNotFound, resourceTemplate, type Server, tool } from '@x/server'
+import { createServer, resourceNotFound, resourceTemplate, type McpServer, tool } from '@x/server'
 import { z } from 'zod'
 
 // #region tell
@@ -14,12 +14,12 @@ const write = tool('write_day', {
   input: z.object({ day: z.string(), text: z.string() }),
   async run({ day: name, text }) {
     days.set(name, text)
-    await diary.updated(`diary://${name}`)
+    await diary.notifyResourceUpdated(`diary://${name}`)
     return 'Written'
   },
 })
 
-export const diary: Server = createServer({
+export const diary: McpServer = createServer({
   name: 'diary',
   version: '1.0.0',
   tools: [write],

@@ -1,13 +1,13 @@
 import { createClient } from '@x/client'
-import { createServer, type Server, type Tool, tool } from '@x/server'
+import { createServer, type McpServer, type Tool, tool } from '@x/server'
 import {
   type ClientSession,
-  createSessionsClient,
+  type ClientSessions,
   isSessionNotFound,
-  type KeptSession,
-  type SessionsClient,
+  type SerializedSession,
+  sessions as clientSessions,
 } from '@x/sessions/client'
-import { defineSessions, type Sessions, sessionResources, withSessions } from '@x/sessions/server'
+import { type Sessions, sessionResources, sessions } from '@x/sessions/server'
 import { type KeyInput, sealed, type StateStore, stored } from '@x/state-codec'
 import { connectHttp } from '@x/transport-http/client'
 import { z } from 'zod'
@@ -17,7 +17,7 @@ export const tripState = z.object({ city: z.string().optional(), nights: z.numbe
 export type Trip = z.infer<typeof tripState>
 
 export function defineTrips(keys: readonly KeyInput[]): Sessions<Trip> {
-  return defineSessions({
+  return sessions({
     codec: sealed({ keys, audience: 'travel' }),
     state: { schema: tripState, initial: { nights: 0 } },
   })
@@ -53,13 +53,13 @@ export const addNights = (trips: Sessions<Trip>): Tool =>
 // #endregion handler
 
 // #region around
-export function createTravelServer(trips: Sessions<Trip>): Server {
-  const server = createServer({
+export function createTravelServer(trips: Sessions<Trip>): McpServer {
+  return createServer({
     name: 'travel',
     version: '1.0.0',
     tools: [chooseCity(trips), addNights(trips), bookTrip(trips)],
+    extensions: [trips],
   })
-  return withSessions(server, trips)
 }
 // #endregion around
 
@@ -75,7 +75,7 @@ export const bookTrip = (trips: Sessions<Trip>): Tool =>
 
 // #region revocable
 export function defineRevocableTrips(keys: readonly KeyInput[], store: StateStore): Sessions<Trip> {
-  return defineSessions({
+  return sessions({
     codec: sealed({ keys, audience: 'travel' }),
     // Which sessions live is known to all instances …
     store,
@@ -106,10 +106,10 @@ export interface CityMap {
 }
 
 // #region resources
-export function createMapServer(keys: readonly KeyInput[], openMap: () => Promise<CityMap>): Server {
+export function createMapServer(keys: readonly KeyInput[], openMap: () => Promise<CityMap>): McpServer {
   // One map for each session at this instance, opened by the first call that wants it, closed with the session.
   const maps = sessionResources({ open: openMap, close: (map) => map.close(), maxOpen: 200 })
-  const trips = defineSessions({
+  const trips = sessions({
     codec: sealed({ keys, audience: 'maps' }),
     ttlMs: 3_600_000,
     onDelete: ({ id }) => maps.end(id),
@@ -119,14 +119,17 @@ export function createMapServer(keys: readonly KeyInput[], openMap: () => Promis
     input: z.object({ city: z.string() }),
     run: async ({ city }, ctx) => (await maps.of(trips.of(ctx))).show(city),
   })
-  return withSessions(createServer({ name: 'maps', version: '1.0.0', tools: [show] }), trips)
+  return createServer({ name: 'maps', version: '1.0.0', tools: [show], extensions: [trips] })
 }
 // #endregion resources
 
 // #region client
 export async function planTrips(url: string): Promise<unknown> {
-  await using connection = connectHttp(url)
-  const client = createSessionsClient(connection, { name: 'planner', version: '1.0.0' })
+  await using client = createClient(connectHttp(url), {
+    name: 'planner',
+    version: '1.0.0',
+    extensions: [clientSessions()],
+  })
   // One for each conversation; both are deleted at the end of their scope.
   await using work = await client.sessions.create()
   await using holidays = await client.sessions.create()
@@ -138,28 +141,29 @@ export async function planTrips(url: string): Promise<unknown> {
 // #endregion client
 
 // #region over
-export async function addNight(client: SessionsClient, session: ClientSession): Promise<ClientSession> {
+export async function addNight(sessions: ClientSessions, session: ClientSession): Promise<ClientSession> {
   try {
     await session.callTool('add_nights', { nights: 1 })
     return session
   } catch (error) {
     if (!isSessionNotFound(error)) throw error
     // It has expired or was revoked, for good: a new one begins, and its user should know that it has forgotten everything.
-    return client.sessions.create()
+    return sessions.create()
   }
 }
 // #endregion over
 
-// #region keep
-export function keepForLater(session: ClientSession, save: (kept: KeptSession) => void): void {
-  save(session.keep())
+// #region serialize
+export function saveForLater(session: ClientSession, save: (serialized: SerializedSession) => void): void {
+  save(session.serialize())
 }
 
-export function takeUp(kept: unknown, url: string): ClientSession {
-  const client = createSessionsClient(connectHttp(url), { name: 'planner', version: '1.0.0', user: 'ada@example.com' })
-  return client.sessions.resume(kept)
+export function resumeTrip(serialized: unknown, url: string): ClientSession {
+  const extensions = [clientSessions({ user: 'ada@example.com' })] as const
+  const client = createClient(connectHttp(url), { name: 'planner', version: '1.0.0', extensions })
+  return client.sessions.resume(serialized)
 }
-// #endregion keep
+// #endregion serialize
 
 // #region plain
 export async function withoutSessions(url: string): Promise<unknown> {

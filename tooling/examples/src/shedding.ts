@@ -1,7 +1,7 @@
 import {
   createServer,
   type Load,
-  type Server,
+  type McpServer,
   type SheddingCall,
   sealedState,
   type StateCodec,
@@ -12,7 +12,7 @@ import { measureLoad } from '@x/server/node'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { z } from 'zod'
 
-/** What the tool below works on; a stand-in for a real archive. */
+/** The data of the tool below; a stand-in for a real archive. */
 export interface Archive {
   readonly pages: (book: string) => Promise<number>
   readonly index: (book: string, page: number, idempotencyKey: string) => Promise<number>
@@ -58,15 +58,15 @@ function isPrime(number: number): boolean {
 // #endregion
 
 // #region serve
-export const server = (state: StateCodec, archive: Archive): Server =>
+export const server = (state: StateCodec, archive: Archive): McpServer =>
   createServer({ name: 'archive', version: '1.0.0', state, tools: [indexBook(archive), countPrimes] })
 
-export const serve = (served: Server): Promise<HttpServer> =>
+export const serve = (served: McpServer): Promise<HttpServer> =>
   serveHttp(served, { port: Number(process.env['PORT'] ?? 0), stopOnSignals: { noticeMs: 5000, graceMs: 20_000 } })
 // #endregion
 
 // #region options
-export const tuned = (log: (line: string) => void): Server =>
+export const tuned = (log: (line: string) => void): McpServer =>
   createServer({
     name: 'primes',
     version: '1.0.0',

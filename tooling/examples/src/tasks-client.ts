@@ -1,8 +1,8 @@
 import { createClient, type InputHandlers } from '@x/client'
-import type { CallToolResult, Exchange } from '@x/schema'
-import { isTaskFailure, withTasks } from '@x/tasks/client'
+import type { CallToolResult, ClientTarget } from '@x/schema'
+import { isTaskError, tasks } from '@x/tasks/client'
 
-/** Where a host writes things down. */
+/** The storage of a host. */
 export interface Notebook {
   readonly write: (text: string) => Promise<void>
   readonly read: () => Promise<string>
@@ -10,11 +10,11 @@ export interface Notebook {
 
 // #region call
 export async function shipAll(
-  connection: Exchange,
+  target: ClientTarget,
   elicit: InputHandlers['elicit'],
   show: (line: string) => void,
 ): Promise<CallToolResult> {
-  const client = withTasks(createClient(connection, { name: 'host', version: '1.0.0', elicit }))
+  const client = createClient(target, { name: 'host', version: '1.0.0', elicit, extensions: [tasks()] })
   return client.callTool(
     'ship_orders',
     { day: 'monday' },
@@ -24,28 +24,28 @@ export async function shipAll(
 // #endregion call
 
 // #region start
-export async function startShipping(connection: Exchange & { readonly url: string }, notes: Notebook): Promise<string> {
-  const client = withTasks(createClient(connection, { name: 'host', version: '1.0.0' }), { user: 'ada' })
-  const started = await client.startTask('ship_orders', { day: 'monday' })
+export async function startShipping(target: ClientTarget, notes: Notebook): Promise<string> {
+  const client = createClient(target, { name: 'host', version: '1.0.0', extensions: [tasks({ user: 'ada' })] })
+  const started = await client.tasks.start('ship_orders', { day: 'monday' })
   if (started.status === 'complete') return 'shipped at once'
-  await notes.write(JSON.stringify(started.task.keep()))
+  await notes.write(JSON.stringify(started.task.serialize()))
   return 'the orders are being shipped'
 }
 // #endregion start
 
 // #region resume
 export async function lookAgain(
-  connection: Exchange & { readonly url: string },
+  target: ClientTarget,
   notes: Notebook,
   show: (line: string) => void,
 ): Promise<CallToolResult | 'nothing'> {
-  const client = withTasks(createClient(connection, { name: 'host', version: '1.0.0' }), { user: 'ada' })
-  const task = client.resumeTask(JSON.parse(await notes.read()))
+  const client = createClient(target, { name: 'host', version: '1.0.0', extensions: [tasks({ user: 'ada' })] })
+  const task = client.tasks.resume(JSON.parse(await notes.read()))
   for await (const { status, statusMessage = '' } of task) show(`${status} ${statusMessage}`.trim())
   try {
     return await task.result()
   } catch (error) {
-    if (isTaskFailure(error) && (error.code === 'cancelled' || error.code === 'expired')) return 'nothing'
+    if (isTaskError(error) && (error.code === 'cancelled' || error.code === 'expired')) return 'nothing'
     throw error
   }
 }

@@ -1,11 +1,19 @@
-import { createServer, type Server, type StateCodec, sealedState, type Tool, tool } from '@x/server'
+import {
+  createServer,
+  type McpServer,
+  type ServerDefinition,
+  type StateCodec,
+  sealedState,
+  type Tool,
+  tool,
+} from '@x/server'
 import { type PostgresPool, postgresBus } from '@x/server/postgres'
-import { type TaskServer, withTasks } from '@x/tasks/server'
+import { tasks, type TasksApi } from '@x/tasks/server'
 import { engineContract, type EngineUnderTest } from '@x/tasks/testing'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { z } from 'zod'
 
-/** What the programs of the guide work on. */
+/** The data of the guide's programs. */
 export interface Shop {
   readonly orders: (day: string) => Promise<string[]>
   readonly ship: (order: string, idempotencyKey: string) => Promise<string>
@@ -60,9 +68,12 @@ export const shipWith = (shop: Shop): Tool =>
   })
 // #endregion first
 
+/** A server with tasks. */
+export type TaskServer = McpServer & { readonly tasks: TasksApi }
+
 // #region one
-export const oneProcess = (tools: readonly Tool[]): Server & TaskServer =>
-  withTasks(createServer({ name: 'shop', version: '1.0.0', tools }), { store: 'pglite:./.mcp-tasks' })
+export const oneProcess = (tools: readonly Tool[]): TaskServer =>
+  createServer({ name: 'shop', version: '1.0.0', tools, extensions: [tasks({ store: 'pglite:./.mcp-tasks' })] })
 // #endregion one
 
 // #region fleet
@@ -73,26 +84,34 @@ export async function instance(
 ): Promise<HttpServer> {
   const bus = postgresBus(pool)
   const state = sealedState({ keys: [...keys] })
-  const server = withTasks(createServer({ name: 'shop', version: '1.0.0', tools, state, subscriptions: { bus } }), {
-    store: 'postgres://localhost/shop',
-    bus,
+  const server = createServer({
+    name: 'shop',
+    version: '1.0.0',
+    tools,
+    state,
+    subscriptions: { bus },
+    extensions: [tasks({ store: 'postgres://localhost/shop', bus })],
   })
-  process.once('SIGTERM', () => void server.closeTasks({ graceMs: 20_000 }))
   return serveHttp(server, { port: 8080, stopOnSignals: { noticeMs: 5000, graceMs: 20_000 } })
 }
 // #endregion fleet
 
 // #region roles
-export const accepting = (server: Server): Server =>
-  withTasks(server, { store: 'postgres://localhost/shop', works: false })
+export const accepting = (definition: ServerDefinition): TaskServer =>
+  createServer({ ...definition, extensions: [tasks({ store: 'postgres://localhost/shop', runWorker: false })] })
 
-export const working = (server: Server): Server & TaskServer =>
-  withTasks(server, { store: 'postgres://localhost/shop', accepts: false, concurrency: 64 })
+export async function working(definition: ServerDefinition): Promise<TaskServer> {
+  const store = tasks({ store: 'postgres://localhost/shop', acceptTasks: false, concurrency: 64 })
+  const server = createServer({ ...definition, extensions: [store] })
+  // The worker begins with the first request or here, where no request comes.
+  if (!(await server.ready())) console.warn('The database of the tasks is away; the worker tries again.')
+  return server
+}
 // #endregion roles
 
 // #region credentials
-export const withCredentials = (server: Server, credentials: StateCodec): Server & TaskServer =>
-  withTasks(server, { store: 'memory:', credentials })
+export const withCredentials = (definition: ServerDefinition, credentials: StateCodec): TaskServer =>
+  createServer({ ...definition, extensions: [tasks({ store: 'memory:', credentials })] })
 // #endregion credentials
 
 // #region contract

@@ -35,7 +35,7 @@ test('resources are followed, as far as the server tells of them', async () => {
   const told = new Promise<void>((resolve) => void (done = resolve))
   void follow(client, ['file:///a', 'file:///none'], (line) => {
     lines.push(line)
-    if (lines.length === 1) void server.updated('file:///a')
+    if (lines.length === 1) void server.notifyResourceUpdated('file:///a')
     else done()
   })
   await told

@@ -1,7 +1,8 @@
 import { createClient } from '@x/client'
+import { createServer } from '@x/server'
 import { expect, test } from 'vitest'
 import { careful, callOrExplain, copyFiles, listRemoteTools, local } from '../src/client.ts'
-import { serve, serveKnownCallers, timed, worker } from '../src/http.ts'
+import { serve, serveKnownCallers, timing, worker } from '../src/http.ts'
 import { offerOnlyGreeting, server, strict } from '../src/server.ts'
 
 const me = { name: 'test', version: '1.0.0' }
@@ -40,12 +41,10 @@ test('prompts, resources and completions answer', async () => {
   expect(completion.values).toEqual(['typescript'])
 })
 
-test('a wrapper sees each call', async () => {
+test('a middleware sees each call', async () => {
   const seen: string[] = []
-  await createClient(
-    timed(server, (method) => seen.push(method)),
-    me,
-  ).discover()
+  const timed = createServer({ name: 'timed', version: '1.0.0', use: [timing((method) => seen.push(method))] })
+  await createClient(timed, me).discover()
   expect(seen).toEqual(['server/discover'])
 })
 

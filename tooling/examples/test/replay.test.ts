@@ -37,7 +37,7 @@ async function call(tool: Tool, args: Record<string, unknown>, contents: Content
   const instances = [instance(), instance()]
   let turn = 0
   const client = createClient(
-    (request, call) => instances[turn++ % 2]?.(request, call) ?? Promise.reject(new Error()),
+    (request, call) => instances[turn++ % 2]?.exchange(request, call) ?? Promise.reject(new Error()),
     {
       name: 'host',
       version: '1.0.0',

@@ -1,14 +1,18 @@
-import { createSessionsClient, type SessionsClient } from '@x/sessions/client'
-import { withSessions } from '@x/sessions/server'
-import { createServer, type Server } from '@x/server'
+import { createClient } from '@x/client'
+import { createServer, type McpServer } from '@x/server'
+import { sessions } from '@x/sessions/client'
 import { memoryStore, randomKey } from '@x/state-codec'
 import { serveHttp } from '@x/transport-http/node'
 import { expect, test } from 'vitest'
 import * as programs from '../src/sessions.ts'
 
 const keys = [randomKey()]
-const clientOf = (server: Server): SessionsClient =>
-  createSessionsClient(server, { name: 'test', version: '1.0.0', target: 'travel', user: null })
+const clientOf = (server: McpServer) =>
+  createClient(server, {
+    name: 'test',
+    version: '1.0.0',
+    extensions: [sessions({ target: 'travel', user: null })],
+  })
 const text = (said: string) => [{ type: 'text', text: said }]
 
 test('two conversations have a trip each, over HTTP, and are gone afterwards', async () => {
@@ -30,15 +34,15 @@ test('sessions in a store are revoked, and the host begins anew', async () => {
   const client = clientOf(programs.createTravelServer(trips))
   const session = await client.sessions.create()
   await session.callTool('choose_city', { city: 'Faro' })
-  expect(await programs.addNight(client, session)).toBe(session)
+  expect(await programs.addNight(client.sessions, session)).toBe(session)
   await trips.revoke(session.id)
-  expect((await programs.addNight(client, session)).id).not.toBe(session.id)
+  expect((await programs.addNight(client.sessions, session)).id).not.toBe(session.id)
 })
 
 test('of two calls at once, one adds its night', async () => {
   const trips = programs.defineRevocableTrips(keys, memoryStore())
   const tools = [programs.addNightCarefully(trips)]
-  const server = withSessions(createServer({ name: 'travel', version: '1', tools, strictReplay: false }), trips)
+  const server = createServer({ name: 'travel', version: '1', tools, strictReplay: false, extensions: [trips] })
   const session = await clientOf(server).sessions.create()
   const results = await Promise.all([session.callTool('add_night'), session.callTool('add_night')])
   expect(results.map(({ isError }) => isError === true).toSorted()).toEqual([false, true])
@@ -58,16 +62,17 @@ test('a map is opened once for its session, and closed with it', async () => {
   expect(events).toEqual(['open', 'close'])
 })
 
-test('a session is kept, and taken up for the same user and server', async () => {
+test('a session is serialized, and resumed for the same user and server', async () => {
   await using http = await serveHttp(programs.createTravelServer(programs.defineTrips(keys)))
   const owner = { target: http.url, user: 'ada@example.com' }
   const server = programs.createTravelServer(programs.defineTrips(keys))
-  const session = await createSessionsClient(server, { name: 'test', version: '1', ...owner }).sessions.create()
+  const client = createClient(server, { name: 'test', version: '1', extensions: [sessions(owner)] })
+  const session = await client.sessions.create()
   await session.callTool('choose_city', { city: 'Faro' })
   let saved = ''
-  programs.keepForLater(session, (kept) => {
-    saved = JSON.stringify(kept)
+  programs.saveForLater(session, (serialized) => {
+    saved = JSON.stringify(serialized)
   })
-  const resumed = programs.takeUp(JSON.parse(saved), http.url)
+  const resumed = programs.resumeTrip(JSON.parse(saved), http.url)
   expect((await resumed.callTool('add_nights', { nights: 3 })).content).toEqual(text('3 nights in Faro'))
 })

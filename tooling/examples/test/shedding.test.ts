@@ -1,5 +1,5 @@
 import { createClient } from '@x/client'
-import { createServer, type Server, sealedState, type SheddingOptions, type Tool } from '@x/server'
+import { createServer, type McpServer, sealedState, type SheddingOptions, type Tool } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { expect, test, vi } from 'vitest'
 import * as programs from '../src/shedding.ts'
@@ -20,12 +20,12 @@ function createArchive(): programs.Archive & { readonly done: string[] } {
 /** Calls a tool of two instances that take turns, and counts the rounds. */
 async function call(tool: Tool, args: Record<string, number | string>, shedding: SheddingOptions) {
   const state = sealedState({ keys })
-  const instance = (): Server =>
+  const instance = (): McpServer =>
     createServer({ name: 'guide', version: '1', state, tools: [tool], shedding, strictReplay: false })
   const instances = [instance(), instance()]
   let rounds = 0
   const client = createClient(
-    (request, call) => instances[rounds++ % 2]?.(request, call) ?? Promise.reject(new Error()),
+    (request, call) => instances[rounds++ % 2]?.exchange(request, call) ?? Promise.reject(new Error()),
     me,
   )
   const { content } = await client.callTool(tool.name, args)

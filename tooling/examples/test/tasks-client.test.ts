@@ -1,6 +1,6 @@
 import { createServer, tool } from '@x/server'
 import { memoryEngine } from '@x/tasks/memory'
-import { withTasks } from '@x/tasks/server'
+import { tasks } from '@x/tasks/server'
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { lookAgain, type Notebook, shipAll, startShipping } from '../src/tasks-client.ts'
@@ -20,13 +20,13 @@ const shipOrders = tool('ship_orders', {
   },
 })
 
-const server = withTasks(createServer({ name: 'shop', version: '1.0.0', tools: [shipOrders] }), {
-  engine: memoryEngine(),
-  pollIntervalMs: 50,
+const server = createServer({
+  name: 'shop',
+  version: '1.0.0',
+  tools: [shipOrders],
+  extensions: [tasks({ engine: memoryEngine(), pollIntervalMs: 50 })],
 })
-const connection = Object.assign((...call: Parameters<typeof server>) => server(...call), {
-  url: 'https://example.com/mcp',
-})
+const connection = { exchange: server.exchange, url: 'https://example.com/mcp' }
 
 function notebook(): Notebook {
   let page = ''
@@ -38,7 +38,7 @@ function notebook(): Notebook {
   }
 }
 
-afterAll(() => server.closeTasks())
+afterAll(() => server.close())
 
 test('a call is followed to its result, and the user is asked on the way', async () => {
   const result = await shipAll(

@@ -1,8 +1,8 @@
 import { createClient } from '@x/client'
 import { createServer, sealedState, type Tool } from '@x/server'
 import { memoryEngine } from '@x/tasks/memory'
-import { withTasks as followTasks } from '@x/tasks/client'
-import { withTasks } from '@x/tasks/server'
+import { tasks as clientTasks } from '@x/tasks/client'
+import { tasks as serverTasks } from '@x/tasks/server'
 import { describe, expect, test } from 'vitest'
 import * as programs from '../src/tasks.ts'
 
@@ -17,17 +17,19 @@ function createShop(): programs.Shop & { readonly shipped: string[] } {
 
 /** Calls a tool, and tells whether it became a task. */
 async function call(tool: Tool, args: Record<string, string | string[]>, credentials = false) {
-  const inner = createServer({ name: 'shop', version: '1', tools: [tool], state: sealedState({ keys }) })
-  const server = credentials ? programs.withCredentials(inner, sealedState({ keys })) : withTasks(inner)
+  const definition = { name: 'shop', version: '1', tools: [tool], state: sealedState({ keys }) }
+  await using server = credentials
+    ? programs.withCredentials(definition, sealedState({ keys }))
+    : createServer({ ...definition, extensions: [serverTasks()] })
   const answering = {
     name: 'test',
     version: '1',
     elicit: () => ({ action: 'accept', content: { carrier: 'bike' } }) as const,
   }
   const tasks: string[] = []
-  const client = followTasks(createClient(server, answering), { onTask: ({ taskId }) => void tasks.push(taskId) })
+  const onTask = ({ taskId }: { readonly taskId: string }): void => void tasks.push(taskId)
+  const client = createClient(server, { ...answering, extensions: [clientTasks({ onTask })] })
   const { content } = await client.callTool(tool.name, args)
-  await server.closeTasks()
   return { content, tasks: tasks.length }
 }
 

@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url'
 
-/** Where the program is. */
+/** The path of the program. */
 export const node24 = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url))

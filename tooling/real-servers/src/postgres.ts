@@ -7,7 +7,7 @@ import { Pool, type PoolConfig } from 'pg'
 
 /** A server that a test may end and begin again. */
 export interface RealPostgres {
-  /** Where a client finds it. */
+  /** The address for clients. */
   readonly url: string
   kill(): Promise<void>
   restart(): Promise<void>

@@ -8,7 +8,7 @@ import { createClient, type RedisClientType } from '@redis/client'
 /** A server that a test may end and begin again. */
 export interface RealRedis {
   readonly path: string
-  /** Where a client finds it. */
+  /** The address for clients. */
   readonly url: string
   kill(): Promise<void>
   restart(): Promise<void>
@@ -43,7 +43,7 @@ export async function startRedis(program: string): Promise<RealRedis> {
   }
 }
 
-/** What an application has: a connected client. */
+/** Creates a connected client, as an application has one. */
 export type TestClient = RedisClientType
 
 /** A connected client; its errors are its own affair, as an application's log would be. */

@@ -35,9 +35,9 @@ const kilobyte = 1000
 
 /** The smallest programs that do something. */
 export const bundles: readonly BundleRow[] = [
-  { name: 'server, a tool with zod', source: server(zodTool), ceiling: 90 * kilobyte },
-  { name: 'server, a tool with JSON Schema', source: server(plainTool), ceiling: 65 * kilobyte },
-  { name: 'client, in a browser', source: client, ceiling: 31 * kilobyte },
+  { name: 'server, a tool with zod', source: server(zodTool), ceiling: 102 * kilobyte },
+  { name: 'server, a tool with JSON Schema', source: server(plainTool), ceiling: 77 * kilobyte },
+  { name: 'client, in a browser', source: client, ceiling: 33 * kilobyte },
 ]
 
 /** What a bundle weighs in bytes, and the packages in it with their share before gzip. */

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { createCall } from '@x/schema'
 import { createServer as createMcpServer } from '@x/server'
 import { answerQuestions } from '../http/answer-questions.ts'
 import { manyTools } from '../http/many-tools.ts'
@@ -6,8 +7,7 @@ import { listCall } from './list-call.ts'
 
 // The same bytes as the server's, from memory: a body is read and parsed, and a text that was made before is sent.
 const server = createMcpServer({ name: 'bench', version: '1.0.0', tools: manyTools(500) })
-const { signal } = new AbortController()
-const answer = JSON.stringify(await server(JSON.parse(listCall.body), { signal, notify: () => {} }))
+const answer = JSON.stringify(await server.exchange(JSON.parse(listCall.body), createCall()))
 const length = Buffer.byteLength(answer)
 
 answerQuestions(

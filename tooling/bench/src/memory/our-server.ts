@@ -1,5 +1,5 @@
 import { createServer as createHttpServer } from 'node:http'
-import type { Exchange } from '@x/schema'
+import { type Exchange, serverOf } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { nodeHandler } from '@x/transport-http/node'
 import { z } from 'zod'
@@ -25,8 +25,11 @@ const server = createServer({ name: 'bench', version: '1.0.0', tools: [echo, wor
 /** What calls leave behind in a server that leaks: as little as can be, or what a stream that is forgotten would hold. */
 const kept: object[] = []
 const leaks: ReadonlyMap<string, Exchange> = new Map([
-  ['leak-objects', (request, call) => (kept.push({}), server(request, call))],
-  ['leak-calls', (request, call) => (kept.push(call), server(request, call))],
+  ['leak-objects', (request, call) => (kept.push({}), server.exchange(request, call))],
+  ['leak-calls', (request, call) => (kept.push(call), server.exchange(request, call))],
 ])
 
-answerMemory(createHttpServer(nodeHandler(leaks.get(process.argv[2] ?? '') ?? server)))
+const leaking = leaks.get(process.argv[2] ?? '')
+const served = leaking === undefined ? server : serverOf(leaking, server)
+
+answerMemory(createHttpServer(nodeHandler(served)))

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { createCall } from '@x/schema'
 import { bareToken } from '../codec/bare-aes.ts'
 import { answerQuestions } from '../http/answer-questions.ts'
 import { flowBody, type FlowResult, nextOf, postsOfFlow, type Retry } from './flow.ts'
@@ -41,12 +42,11 @@ function postIn(token: string): number {
 
 async function recordFlow(): Promise<readonly Round[]> {
   const server = flowServer()
-  const { signal } = new AbortController()
   const found: Round[] = []
   let retry: Retry = {}
   for (let post = 1; post <= postsOfFlow; post++) {
-    const call = { signal, principal: { subject: 'ada' }, notify: () => {} }
-    const text = JSON.stringify(await server(JSON.parse(flowBody(retry)), call))
+    const call = createCall({ principal: { subject: 'ada' } })
+    const text = JSON.stringify(await server.exchange(JSON.parse(flowBody(retry)), call))
     const { result }: { result: FlowResult } = JSON.parse(text)
     found.push(roundOf(text, result.requestState, post))
     retry = nextOf(result)

@@ -1,4 +1,4 @@
-import { createServer, form, sealedState, type Server, tool } from '@x/server'
+import { createServer, form, sealedState, type McpServer, tool } from '@x/server'
 import { randomKey } from '@x/state-codec'
 import { z } from 'zod'
 
@@ -16,7 +16,7 @@ const resolveBug = tool('resolve_bug', {
 })
 
 /** A server whose tool asks twice, and whose state is sealed. */
-export function flowServer(): Server {
+export function flowServer(): McpServer {
   return createServer({
     name: 'bench',
     version: '1.0.0',

@@ -5,7 +5,7 @@ import { userHeader } from './flow.ts'
 import { flowServer } from './flow-server.ts'
 
 const handle = nodeHandler(flowServer(), {
-  principal: (request) => {
+  authenticate: (request) => {
     const subject = request.header(userHeader)
     return subject !== undefined ? { subject } : { status: 401, message: 'Log in' }
   },

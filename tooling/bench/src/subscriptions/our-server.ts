@@ -6,4 +6,4 @@ import { answerQuestions } from './answer-questions.ts'
 const echo = tool('echo', { description: 'Says something', run: () => 'something' })
 const server = createServer({ name: 'bench', version: '1.0.0', tools: [echo] })
 
-answerQuestions(createHttpServer(nodeHandler(server)), () => void server.changed('tools'))
+answerQuestions(createHttpServer(nodeHandler(server)), () => void server.notifyListChanged('tools'))

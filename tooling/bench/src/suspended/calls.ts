@@ -1,5 +1,5 @@
-import { type Call, metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
-import { createServer, type Server, sealedState, tool } from '@x/server'
+import { type Call, createCall, metaKeys, protocolVersion, type RpcRequest } from '@x/schema'
+import { createServer, type McpServer, sealedState, tool } from '@x/server'
 import { z } from 'zod'
 
 const sure = z.object({ sure: z.boolean() })
@@ -12,7 +12,7 @@ export type Keep = (kept: object) => void
  * A server whose tool does what holds on to things most easily: it waits for several questions at once with a `finally` around
  * them, listens to its signal, and has recorded a step.
  */
-export function suspendingServer(keep: Keep = () => {}): Server {
+export function suspendingServer(keep: Keep = () => {}): McpServer {
   const ask = tool('ask', {
     description: 'Records a step and asks two things at once',
     input: z.object({ call: z.number() }),
@@ -50,8 +50,8 @@ const capabilities = { elicitation: {} }
  * Makes calls that all end with a question, some at a time, and answers none of them. They share one signal that never
  * aborts, as the calls of one long connection may.
  */
-export async function suspendCalls(server: Server, count: number): Promise<void> {
-  const call: Call = { signal: new AbortController().signal, notify: () => {} }
+export async function suspendCalls(server: McpServer, count: number): Promise<void> {
+  const call = createCall()
   const atOnce = 100
   for (let from = 0; from < count; from += atOnce) {
     const some = Array.from({ length: Math.min(atOnce, count - from) }, (_, index) =>
@@ -61,8 +61,8 @@ export async function suspendCalls(server: Server, count: number): Promise<void>
   }
 }
 
-async function suspendOne(server: Server, id: number, call: Call): Promise<void> {
-  const response = await server(requestOf(id), call)
+async function suspendOne(server: McpServer, id: number, call: Call): Promise<void> {
+  const response = await server.exchange(requestOf(id), call)
   if ('result' in response && response.result['resultType'] === 'input_required') return
   throw new Error(`call ${id} was to ask, and answered ${JSON.stringify(response).slice(0, 200)}`)
 }

@@ -1,5 +1,5 @@
 import { type Client, createClient } from '@x/client'
-import { withTasks } from '@x/tasks/client'
+import { tasks, type TasksClientOptions } from '@x/tasks/client'
 import type { Store } from './stores.ts'
 import { checkResult, checkServer, host } from './task-runner.ts'
 import { openServer } from './task-server.ts'
@@ -28,18 +28,25 @@ const hurriedMs = 10
 export async function measureRoundTrips({ openEngine }: Store, plan: RoundPlan): Promise<readonly RoundTrip[]> {
   const { concurrency, pollIntervalMs } = plan
   const watched = openServer(openEngine, { concurrency, pollIntervalMs })
-  const connect = () => createClient(watched.exchange, host)
-  const tasks = { calls: plan.calls, milliseconds: plan.milliseconds }
+  const follow = (options?: TasksClientOptions) =>
+    createClient(watched.exchange, { ...host, extensions: [tasks(options)] })
+  const bounds = { calls: plan.calls, milliseconds: plan.milliseconds }
   const ways: readonly Way[] = [
-    { ...tasks, name: 'plain call', client: connect(), warmUps: 200, calls: Number.POSITIVE_INFINITY },
-    { ...tasks, name: 'task, listening', client: withTasks(connect(), { follow: 'listen' }), warmUps: 20 },
     {
-      ...tasks,
+      ...bounds,
+      name: 'plain call',
+      client: createClient(watched.exchange, host),
+      warmUps: 200,
+      calls: Number.POSITIVE_INFINITY,
+    },
+    { ...bounds, name: 'task, listening', client: follow({ follow: 'listen' }), warmUps: 20 },
+    {
+      ...bounds,
       name: `task, looking every ${hurriedMs} ms`,
-      client: withTasks(connect(), { polling: { mostMs: hurriedMs } }),
+      client: follow({ polling: { maxMs: hurriedMs } }),
       warmUps: 1,
     },
-    { ...tasks, name: `task, looking every ${pollIntervalMs} ms`, client: withTasks(connect()), warmUps: 0 },
+    { ...bounds, name: `task, looking every ${pollIntervalMs} ms`, client: follow(), warmUps: 0 },
   ]
   try {
     const measured: RoundTrip[] = []
@@ -47,7 +54,7 @@ export async function measureRoundTrips({ openEngine }: Store, plan: RoundPlan):
     checkServer(watched, [])
     return measured
   } finally {
-    await watched.server.closeTasks({ graceMs: 1000 })
+    await watched.server.close({ graceMs: 1000 })
   }
 }
 

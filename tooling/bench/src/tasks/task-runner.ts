@@ -1,7 +1,7 @@
 import { createClient } from '@x/client'
-import type { CallToolResult, Exchange } from '@x/schema'
+import { type CallToolResult, createCall, type Exchange } from '@x/schema'
 import type { TaskEngine } from '@x/tasks'
-import { type TaskCalls, type TaskHandle, withTasks } from '@x/tasks/client'
+import { type TaskCalls, type TaskHandle, tasks } from '@x/tasks/client'
 import { inLanes } from './in-lanes.ts'
 import { checkRuns, type Runner, resultOf } from './runner.ts'
 import { openServer, type WatchedServer } from './task-server.ts'
@@ -41,7 +41,7 @@ export function openTaskRunner(openEngine: OpenEngine, { concurrency, users }: T
   return {
     moments,
     create: async (token) => {
-      const started = await nextClient().startTask('work', { token })
+      const started = await nextClient().start('work', { token })
       if (started.status !== 'task')
         throw new Error(`the call of ${token} became no task: the server has to take it on`)
       handles.set(token, started.task)
@@ -49,7 +49,7 @@ export function openTaskRunner(openEngine: OpenEngine, { concurrency, users }: T
     ended: (token) => ends.of(handleOf(handles, token).taskId),
     // An end is told of when it is kept.
     settle: async () => {},
-    ask: async (token) => checkResult(token, await nextClient().callTool('ask', { token })),
+    ask: async (token) => checkResult(token, await nextClient().call('ask', { token })),
     check: async (tokens) => {
       checkServer(watched, tokens)
       await inLanes(16, tokens, async (token) => {
@@ -59,15 +59,15 @@ export function openTaskRunner(openEngine: OpenEngine, { concurrency, users }: T
         checkText(token, state.result['content'])
       })
     },
-    close: () => server.closeTasks({ graceMs: 1000 }),
+    close: () => server.close({ graceMs: 1000 }),
   }
 }
 
 /** A client of one user, as a transport would have authenticated them, that accepts whatever it is asked. */
 function clientOf(exchange: Exchange, subject: string): TaskCalls {
   const accept = () => ({ action: 'accept', content: { sure: true } }) as const
-  const asUser: Exchange = (request, call) => exchange(request, { ...call, principal: { subject } })
-  return withTasks(createClient(asUser, { ...host, elicit: accept }), { follow: 'listen' })
+  const asUser: Exchange = (request, call) => exchange(request, createCall({ ...call, principal: { subject } }))
+  return createClient(asUser, { ...host, elicit: accept, extensions: [tasks({ follow: 'listen' })] }).tasks
 }
 
 function handleOf(handles: ReadonlyMap<string, TaskHandle>, token: string): TaskHandle {

@@ -1,7 +1,7 @@
 import type { Exchange } from '@x/schema'
-import { createServer, type Server, tool } from '@x/server'
+import { createServer, type McpServer, tool } from '@x/server'
 import type { TaskEngine } from '@x/tasks'
-import { type TaskServer, withTasks } from '@x/tasks/server'
+import { tasks, type TasksApi } from '@x/tasks/server'
 import * as z from 'zod'
 import { type Arrivals, createArrivals } from './arrivals.ts'
 import { createMoments, type Moments } from './moments.ts'
@@ -11,7 +11,7 @@ import { countRun, resultOf } from './runner.ts'
 export interface WatchedServer {
   /** Notes when requests are sent and answered. */
   readonly exchange: Exchange
-  readonly server: Server & TaskServer
+  readonly server: McpServer & { readonly tasks: TasksApi }
   readonly moments: Moments
   /** Ends of tasks that are kept, by the task's id. */
   readonly ends: Arrivals
@@ -41,22 +41,17 @@ export function openServer(
   }
   const engine = openEngine(onError)
   const tools = toolsThat(moments, runs)
-  const server = withTasks(
-    createServer({ name: 'bench', version: '1.0.0', state: false, strictReplay: false, tools }),
-    {
-      ...plan,
-      engine: {
-        ...engine,
-        finish: async (lease, end) => {
-          const written = await engine.finish(lease, end)
-          if (written) ends.arrive(lease.id)
-          return written
-        },
-      },
-      onError,
+  const watched: TaskEngine = {
+    ...engine,
+    finish: async (lease, end) => {
+      const written = await engine.finish(lease, end)
+      if (written) ends.arrive(lease.id)
+      return written
     },
-  )
-  return { exchange: noting(server, moments), server, moments, ends, runs, errors }
+  }
+  const extensions = [tasks({ ...plan, engine: watched, onError })] as const
+  const server = createServer({ name: 'bench', version: '1.0.0', state: false, strictReplay: false, tools, extensions })
+  return { exchange: noting(server.exchange, moments), server, moments, ends, runs, errors }
 }
 
 /** One tool that does something and has done, and one that asks before. A client without tasks calls the first as any other tool. */

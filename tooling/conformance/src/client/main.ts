@@ -1,7 +1,9 @@
 import { createClient } from '@x/client'
+import { connectDualHttp } from '@x/legacy/http-client'
 import { isJsonObject, type JsonObject } from '@x/schema'
 import { connectHttp } from '@x/transport-http/client'
-import { scenarios } from './scenarios.ts'
+import { authorizerFor } from './login.ts'
+import { scenarioOf } from './scenarios.ts'
 
 // The suite ends only the shell that it started, so this program sees to its own end.
 const lifeMilliseconds = 25_000
@@ -13,18 +15,21 @@ setTimeout(() => {
 
 const name = process.env['MCP_CONFORMANCE_SCENARIO'] ?? ''
 const url = process.argv.at(-1) ?? ''
-const scenario = scenarios.get(name)
-if (scenario === undefined) throw new Error(`no program for the scenario "${name}"`)
+const scenario = scenarioOf(name)
+const context = readContext(process.env['MCP_CONFORMANCE_CONTEXT'])
 
-const connection = connectHttp(url)
+const auth = await authorizerFor(name, url, context)
+const isOlder = process.env['MCP_CONFORMANCE_PROTOCOL_VERSION'] !== '2026-07-28'
+const connection = isOlder ? connectDualHttp(url, { auth }) : connectHttp(url, { auth })
 try {
   const client = createClient(connection, {
     name: 'conformance-client',
     version: '1.0.0',
-    capabilities: { roots: {}, sampling: {}, elicitation: {} },
+    capabilities: { roots: {}, sampling: {}, elicitation: {}, ...auth?.capabilities },
+    ...(name.startsWith('elicitation-') && { elicit: () => ({ action: 'accept', content: {} }) as const }),
     onWarning: (warning: unknown) => process.stderr.write(`${String(warning)}\n`),
   })
-  await scenario(client, readContext(process.env['MCP_CONFORMANCE_CONTEXT']))
+  await scenario(client, context)
 } finally {
   await connection.close()
 }

@@ -1,12 +1,15 @@
 import type { CallOptions, Client } from '@x/client'
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 
-/** What the fixture client does in one scenario; `context` is what the suite hands over for it. */
+/** The behaviour of the fixture client in one scenario; `context` is the suite's input for it. */
 export type Scenario = (client: Client, context: JsonObject) => Promise<unknown>
 
 /** The programs by the names of the suite's scenarios. */
-export const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
+const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario>([
+  ['initialize', (client) => client.discover()],
   ['tools_call', addNumbers],
+  ['elicitation-sep1034-client-defaults', callOnlyTool],
+  ['sse-retry', callOnlyTool],
   ['request-metadata', (client) => client.discover()],
   ['http-standard-headers', useEverything],
   ['http-custom-headers', callAsTold],
@@ -15,6 +18,22 @@ export const scenarios: ReadonlyMap<string, Scenario> = new Map<string, Scenario
   ['json-schema-ref-no-deref', (client) => client.listTools()],
   ['json-schema-2020-12-preservation', echoSchema],
 ])
+
+/** The program for a scenario; all that are about authorization share one. */
+export function scenarioOf(name: string): Scenario {
+  const scenario = scenarios.get(name) ?? (name.startsWith('auth/') ? callTestTool : undefined)
+  if (scenario === undefined) throw new Error(`no program for the scenario "${name}"`)
+  return scenario
+}
+
+async function callTestTool(client: Client): Promise<void> {
+  await client.listTools()
+  await client.callTool('test-tool', {})
+}
+
+async function callOnlyTool(client: Client): Promise<void> {
+  for (const { name } of await client.listTools()) await client.callTool(name, {})
+}
 
 async function addNumbers(client: Client): Promise<void> {
   await client.listTools()

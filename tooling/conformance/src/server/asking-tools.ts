@@ -7,6 +7,50 @@ const confirmed = z.object({ ok: z.boolean().meta({ title: 'OK' }) })
 const coloured = z.object({ color: z.string().meta({ title: 'Color' }) })
 const contextual = z.object({ context: z.string().meta({ title: 'Context' }) })
 
+const account = z.object({
+  username: z.string().meta({ description: "User's response" }),
+  email: z.string().meta({ description: "User's email address" }),
+})
+const profile = z.object({
+  name: z.string().default('John Doe'),
+  age: z.int().default(30),
+  score: z.number().default(95.5),
+  status: z.enum(['active', 'inactive', 'pending']).default('active'),
+  verified: z.boolean().default(true),
+})
+
+const values = ['option1', 'option2', 'option3']
+const titled = [
+  { const: 'value1', title: 'First Option' },
+  { const: 'value2', title: 'Second Option' },
+  { const: 'value3', title: 'Third Option' },
+]
+const askChoices = inputRequired({
+  requests: {
+    choices: {
+      method: 'elicitation/create',
+      params: {
+        message: 'Please choose',
+        requestedSchema: {
+          type: 'object',
+          properties: {
+            untitledSingle: { type: 'string', enum: values },
+            titledSingle: { type: 'string', oneOf: titled },
+            legacyEnum: {
+              type: 'string',
+              enum: ['opt1', 'opt2', 'opt3'],
+              enumNames: ['Option One', 'Option Two', 'Option Three'],
+            },
+            untitledMulti: { type: 'array', items: { type: 'string', enum: values } },
+            titledMulti: { type: 'array', items: { anyOf: titled } },
+          },
+        },
+      },
+    },
+  },
+  state: { since: 'the first round' },
+})
+
 const capital = {
   messages: [{ role: 'user', content: { type: 'text', text: 'What is the capital of France?' } }],
   maxTokens: 100,
@@ -15,10 +59,12 @@ const capital = {
 /** Tools that need something of the client before they can answer (basic/patterns/mrtr). */
 export const askingTools = [
   tool('test_input_required_result_elicitation', {
-    description: 'Asks the user for a name',
-    run: async (_, ctx) => {
-      const { name } = await ctx.elicit('user_name', { message: 'What is your name?', schema: named })
-      return `Hello, ${name}!`
+    description: 'Asks the user for a name, in the terms of the protocol and without a state',
+    // One scenario answers with its very first request, before it was asked: only this form reads such an answer.
+    run: (_, ctx) => {
+      const answer = ctx.responses.get('user_name')
+      if (answer === undefined || !('action' in answer) || answer.action !== 'accept') return askName
+      return `Hello, ${String(answer.content?.['name'] ?? 'stranger')}!`
     },
   }),
   tool('test_input_required_result_sampling', {
@@ -80,6 +126,43 @@ export const askingTools = [
   }),
 ]
 
+/** Tools that ask, by the names that the suite has for clients of 2025-11-25; the handlers are the same for both eras. */
+export const sessionTools = [
+  tool('test_sampling', {
+    description: 'Asks the model to answer a prompt',
+    input: z.object({ prompt: z.string() }),
+    run: async ({ prompt: text }, ctx) => {
+      const said = await ctx.sample('answer', {
+        messages: [{ role: 'user', content: { type: 'text', text } }],
+        maxTokens: 100,
+      })
+      return `LLM response: ${textOf(said.content)}`
+    },
+  }),
+  tool('test_elicitation', {
+    description: 'Asks the user for a name and an address',
+    input: z.object({ message: z.string() }),
+    run: async ({ message }, ctx) => {
+      const answer = await ctx.ask('account', { message, schema: account })
+      return `User response: ${JSON.stringify(answer)}`
+    },
+  }),
+  tool('test_elicitation_sep1034_defaults', {
+    description: 'Asks with a default for every kind of field',
+    run: async (_, ctx) => {
+      const answer = await ctx.ask('profile', { message: 'Please check your profile', schema: profile })
+      return `Elicitation completed: ${JSON.stringify(answer)}`
+    },
+  }),
+  tool('test_elicitation_sep1330_enums', {
+    description: 'Asks with every form of choice',
+    run: (_, ctx) => {
+      const answer = ctx.responses.get('choices')
+      return answer === undefined ? askChoices : `Elicitation completed: ${JSON.stringify(answer)}`
+    },
+  }),
+]
+
 /** A prompt that needs something of the client. */
 export const askingPrompts = [
   prompt('test_input_required_result_prompt', {
@@ -93,6 +176,23 @@ export const askingPrompts = [
     },
   }),
 ]
+
+const askName = inputRequired({
+  requests: {
+    user_name: {
+      method: 'elicitation/create',
+      params: {
+        mode: 'form',
+        message: 'What is your name?',
+        requestedSchema: {
+          type: 'object',
+          properties: { name: { type: 'string', title: 'Name' } },
+          required: ['name'],
+        },
+      },
+    },
+  },
+})
 
 const askInFull = inputRequired({
   requests: {
@@ -108,7 +208,7 @@ const askInFull = inputRequired({
   state: { since: 'round 1' },
 })
 
-/** What a model said; whatever else it gave is left out. */
+/** Returns the text of a model's message; other members are left out. */
 function textOf(content: unknown): string {
   return z.looseObject({ type: z.literal('text'), text: z.string() }).safeParse(content).data?.text ?? 'no text'
 }

@@ -1,4 +1,5 @@
-import { type ListKind, type Tool, tool } from '@x/server'
+import type { ListKind } from '@x/schema'
+import { type Tool, tool } from '@x/server'
 
 /** Tools that tell those who listen of a change (basic/patterns/subscriptions). */
 export function changingTools(changed: (kind: ListKind) => Promise<void>): readonly Tool[] {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { createServer, type Server, sealedState } from '@x/server'
-import { type TaskServer, withTasks } from '@x/tasks/server'
+import { createServer, type McpServer, sealedState } from '@x/server'
+import type { ServerExtension } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
-import { askingPrompts, askingTools } from './asking-tools.ts'
+import { askingPrompts, askingTools, sessionTools } from './asking-tools.ts'
 import { contentTools } from './content-tools.ts'
 import { prompts } from './prompts.ts'
 import { changingTools } from './changing-tools.ts'
@@ -12,8 +12,8 @@ import { schemaTools } from './schema-tools.ts'
 import { taskTools } from './task-tools.ts'
 
 /** The server that the official suite expects: its tools, resources and prompts go by the suite's names. */
-export function createFixture(): Server & TaskServer {
-  const server: Server = createServer({
+export function createFixture(extensions: readonly ServerExtension[]): McpServer {
+  const server: McpServer = createServer({
     name: 'conformance-fixture',
     version: '1.0.0',
     // The suite calls the first tool with no arguments and reads the first resource.
@@ -22,7 +22,8 @@ export function createFixture(): Server & TaskServer {
       ...protocolTools,
       ...schemaTools,
       ...askingTools,
-      ...changingTools((kind) => server.changed(kind)),
+      ...sessionTools,
+      ...changingTools((kind) => server.notifyListChanged(kind)),
       ...taskTools,
     ],
     resources,
@@ -30,6 +31,7 @@ export function createFixture(): Server & TaskServer {
     prompts: [...prompts, ...askingPrompts],
     state: sealedState({ keys: [randomBytes(32)] }),
     compileSchema: compileJsonSchema,
+    extensions,
   })
-  return withTasks(server, { pollIntervalMs: 200 })
+  return server
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { tool } from '@x/server'
 
 const pauseMilliseconds = 50
+const reconnectionMilliseconds = 800
 
 /** Tools that exercise errors, notifications and capabilities. */
 export const protocolTools = [
@@ -26,6 +27,23 @@ export const protocolTools = [
     run: (_, ctx) => {
       ctx.log('info', 'The tool runs')
       return 'Logged what was asked for.'
+    },
+  }),
+  tool('test_tool_with_logging', {
+    description: 'Logs three times',
+    run: async (_, ctx) => {
+      for (const step of ['started', 'works', 'ends']) {
+        ctx.log('info', `The tool ${step}`)
+        await delay(pauseMilliseconds, undefined, { signal: ctx.signal })
+      }
+      return 'Logged three times.'
+    },
+  }),
+  tool('test_reconnection', {
+    description: 'Takes longer than the connections of older clients last',
+    run: async (_, ctx) => {
+      await delay(reconnectionMilliseconds, undefined, { signal: ctx.signal })
+      return 'The result came after a reconnection.'
     },
   }),
   tool('test_missing_capability', {

@@ -1,7 +1,11 @@
+import { legacy } from '@x/legacy/server'
+import { tasks } from '@x/tasks/server'
 import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { createFixture } from './fixture.ts'
 
 /** Serves the fixture at `/mcp` on 127.0.0.1; 0 takes any port. */
 export function serveFixture(port: number): Promise<HttpServer> {
-  return serveHttp(createFixture(), { port })
+  // The suite waits for a call's stream that is closed before its end, and resumes it.
+  const extensions = [tasks({ pollIntervalMs: 200 }), legacy({ closeAfterMs: 400 })]
+  return serveHttp(createFixture(extensions), { port })
 }

@@ -4,9 +4,8 @@ import type { PackedPackage } from './packed-packages.ts'
 import { runCommand } from './run-command.ts'
 
 /**
- * Installs packages with npm into an empty folder, as a user would. Siblings come from their tarballs, everything else from the
- * registry.
- *
+ * Installs packages with npm into an empty folder, as a user would. Siblings come from their tarballs, everything else
+ * from the registry.
  * @param names Packages of this workspace, and others that the first of them is tested with.
  */
 export async function install(
@@ -25,7 +24,7 @@ export async function install(
   await runCommand('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'], folder)
 }
 
-/** How much an install holds. */
+/** The size of an install. */
 export interface InstalledSize {
   readonly packages: readonly string[]
   readonly bytes: number

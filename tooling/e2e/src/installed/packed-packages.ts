@@ -18,7 +18,7 @@ export interface PackedPackage {
   readonly name: string
   readonly folder: string
   readonly tarball: string
-  /** What a program can import: the name, and the name with each subpath. */
+  /** The specifiers that a program can import: the name, and the name with each subpath. */
   readonly entries: readonly string[]
   /** Subpaths that need a peer which is not installed by itself. */
   readonly optionalEntries: readonly string[]

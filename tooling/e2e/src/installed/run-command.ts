@@ -25,7 +25,7 @@ export function runCommand(command: string, args: readonly string[], folder: str
   })
 }
 
-// What pnpm and vitest set for their children would change how npm and the program behave.
+// Variables that pnpm and vitest set for their children would change the behaviour of npm and the program.
 function cleanEnvironment(): NodeJS.ProcessEnv {
   const entries = Object.entries(process.env).filter(
     ([name]) => !/^(npm_|pnpm_|vitest|node_options|node_env$)/i.test(name),

@@ -1,7 +1,7 @@
 import { createClient } from '@x/client'
 import { connectHttp } from '@x/transport-http/client'
 
-/** What the page saw of the server. */
+/** The page's observations of the server. */
 export interface PageReport {
   readonly tools: readonly string[]
   readonly progress: readonly number[]

@@ -1,9 +1,11 @@
+import { legacy } from '@x/legacy/server'
+import type { ServerExtension } from '@x/schema'
 import {
   createServer,
   prompt,
   resource,
   resourceTemplate,
-  type Server,
+  type McpServer,
   type ServerDefinition,
   type Tool,
   tool,
@@ -16,17 +18,26 @@ import { waitingTool } from '../waiting-tool.ts'
 const languages = ['go', 'ruby', 'rust']
 
 /** A server of ours that has one of everything that the official client can use, and changes when it is told to. */
-export function ourServer(): Server {
+export function ourServer(): McpServer {
+  return createOurServer([])
+}
+
+/** The same server, for older clients too. */
+export function ourServerOfBothEras(): McpServer {
+  return createOurServer([legacy({ codec: stateWith(keys.first), onWarning: () => {} })])
+}
+
+function createOurServer(extensions: readonly ServerExtension[]): McpServer {
   const change = tool('change', {
     description: 'Tells that the tools and a resource have changed',
     run: async () => {
-      await server.changed('tools')
-      await server.updated('test://one')
+      await server.notifyListChanged('tools')
+      await server.notifyResourceUpdated('test://one')
       return 'changed'
     },
   })
   const definition = ourDefinition()
-  const server: Server = createServer({ ...definition, tools: [...(definition.tools ?? []), change] })
+  const server: McpServer = createServer({ ...definition, tools: [...(definition.tools ?? []), change], extensions })
   return server
 }
 

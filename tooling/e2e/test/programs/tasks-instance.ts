@@ -1,14 +1,20 @@
 import { setTimeout } from 'node:timers/promises'
 import { createServer, tool } from '@x/server'
 import { postgresEngine } from '@x/tasks/postgres'
-import { withTasks } from '@x/tasks/server'
+import { tasks } from '@x/tasks/server'
 import { serveHttp } from '@x/transport-http/node'
 import { Pool } from 'pg'
 import { z } from 'zod'
 
 const { DATABASE_URL = '', LEASE_MS = '' } = process.env
 
-const effects = new Pool({ connectionString: DATABASE_URL, max: 4, connectionTimeoutMillis: 2000, query_timeout: 2000 })
+const effects = new Pool({
+  connectionString: DATABASE_URL,
+  max: 4,
+  allowExitOnIdle: true,
+  connectionTimeoutMillis: 2000,
+  query_timeout: 2000,
+})
 effects.on('error', () => {})
 
 /** An effect on the world that stands once for each key, as a payment does: whoever has it done again is told what it was. */
@@ -46,13 +52,21 @@ const paint = tool('paint', {
   },
 })
 
-const server = withTasks(createServer({ name: 'instance', version: '1.0.0', tools: [paint] }), {
-  engine: postgresEngine(DATABASE_URL, { leaseMs: Number(LEASE_MS), timeoutMs: 3000 }),
-  concurrency: 8,
-  lookForWorkMs: 250,
-  maxFailures: 1000,
-  // One principal alone makes them all.
-  maxTasksPerPrincipal: 10_000,
+const server = createServer({
+  name: 'instance',
+  version: '1.0.0',
+  tools: [paint],
+  extensions: [
+    tasks({
+      engine: postgresEngine(DATABASE_URL, { leaseMs: Number(LEASE_MS), timeoutMs: 3000 }),
+      concurrency: 8,
+      workPollMs: 250,
+      maxFailures: 1000,
+      // One principal alone makes them all.
+      maxTasksPerPrincipal: 10_000,
+    }),
+  ],
 })
 
-void serveHttp(server).then(({ port }) => process.stdout.write(`${port}\n`))
+// The pool of the effects is this program's own; it does not keep the process alive while nobody uses it.
+void serveHttp(server, { stopOnSignals: true }).then(({ port }) => process.stdout.write(`${port}\n`))

@@ -1,0 +1,15 @@
+/** The endpoints of the server that is attacked: one for each way to compose it. */
+export interface Endpoints {
+  readonly shop: string
+  /** Another service with the keys of `shop`. */
+  readonly neighbor: string
+  /** Its request state opens once. */
+  readonly once: string
+  /** Its sessions begin in the state that `onCreate` returned. */
+  readonly sessions: string
+  /** Its session states are in a store. */
+  readonly stored: string
+}
+
+/** The values that each store of the server takes. */
+export const storeSize = 50

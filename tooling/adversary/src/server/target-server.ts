@@ -1,0 +1,132 @@
+import { createServer, resourceTemplate, sealedState, type ServerDefinition, tool } from '@x/server'
+import { sessions as sessionsExtension } from '@x/sessions/server'
+import { memoryStore, randomKey, sealed, singleUse, stored } from '@x/state-codec'
+import { serveHttp } from '@x/transport-http/node'
+import { serveStdio } from '@x/transport-stdio'
+import { z } from 'zod'
+import { answerParent } from '../answer-parent.ts'
+import { type Endpoints, storeSize } from './endpoints.ts'
+import { bombs } from './bomb-schemas.ts'
+
+/** Seconds that the attack has skipped: codecs and stores go by this clock. */
+let skippedMs = 0
+const clock = { now: () => Date.now() + skippedMs }
+const keys = [randomKey()]
+const deleted: string[] = []
+
+const sure = z.object({ sure: z.boolean() })
+const echo = tool('echo', {
+  description: 'Repeats a text',
+  input: z.object({ text: z.string() }),
+  run: ({ text }) => text,
+})
+const rows = Object.entries(bombs).map(([name, shape]) =>
+  tool(name, { description: 'Takes rows', input: z.object({ rows: shape }), run: () => 'taken' }),
+)
+const remove = tool('remove', {
+  description: 'Deletes everything, once the user is sure',
+  input: z.looseObject({ folder: z.string().optional() }),
+  run: async (_args, ctx) => {
+    const answer = await ctx.elicit('sure', { message: 'Delete everything?', schema: sure })
+    if (!answer.sure) return 'kept everything'
+    deleted.push('everything')
+    return 'deleted everything'
+  },
+})
+const ask = tool('ask', {
+  description: 'Asks for a form of every kind of field',
+  run: async (_args, ctx) => {
+    await ctx.elicit('form', {
+      message: 'Who?',
+      schema: z.object({ name: z.string(), age: z.int(), kind: z.enum(['a', 'b']) }),
+    })
+    return 'answered'
+  },
+})
+const big = tool('big', {
+  description: 'Answers with a text of some length',
+  input: z.object({ length: z.int().max(1_000_000) }),
+  run: ({ length }) => 'x'.repeat(length),
+})
+const wait = tool('wait', {
+  description: 'Waits until nobody waits for it',
+  run: (_args, ctx) =>
+    new Promise<string>((resolve) => {
+      ctx.signal.addEventListener('abort', () => resolve('nobody waits'))
+      ctx.progress(1, 2)
+    }),
+})
+const flood = tool('flood', {
+  description: 'Reports progress without end',
+  run: async (_args, ctx) => {
+    for (let step = 0; step < 20_000 && !ctx.signal.aborted; step += 1) {
+      ctx.progress(step, 20_000, 'x'.repeat(1000))
+      if (step % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    return 'done'
+  },
+})
+const files = resourceTemplate('file:///{+path}', { name: 'files', read: ({ path }) => path.slice(0, 10) })
+
+const silent = { onError: () => {}, onWarning: () => {} }
+const offers = { tools: [echo, remove, ask, big, wait, flood, ...rows], resourceTemplates: [files] }
+const shop = serverOf('shop', { ...offers, state: sealedState({ keys, clock }) })
+const neighbor = serverOf('neighbor', { ...offers, state: sealedState({ keys, clock }) })
+
+/** Answers are good for once, and the store of uses holds few of them. */
+const usesStore = memoryStore({ maxEntries: storeSize, clock })
+const once = serverOf('once', {
+  ...offers,
+  state: singleUse(sealed({ keys, ttlMs: 60_000, clock }), usesStore),
+})
+
+const account = z.object({ plan: z.string(), credit: z.number(), locked: z.boolean() })
+const trial = { plan: 'trial', credit: 1, locked: true }
+const sessionOptions = { codec: sealed({ keys, clock }), runtime: { now: clock.now }, onError: () => {} }
+const accounts = sessionsExtension({
+  ...sessionOptions,
+  state: { schema: account, initial: { plan: 'full', credit: 100, locked: false } },
+  onCreate: () => trial,
+})
+const showAccount = tool('account', {
+  description: 'Shows the account',
+  run: (_args, ctx) => JSON.stringify(accounts.of(ctx).state),
+})
+const inSessions = serverOf('sessions', {
+  tools: [echo, showAccount],
+  state: sealedState({ keys }),
+  extensions: [accounts],
+})
+
+const counts = sessionsExtension({
+  ...sessionOptions,
+  stateCodec: stored({ store: memoryStore({ maxEntries: storeSize, clock }), clock }),
+  state: { schema: z.object({ count: z.number() }), initial: { count: 0 } },
+})
+const count = tool('count', {
+  description: 'Counts its calls in the session',
+  run: (_args, ctx) => {
+    const session = counts.of(ctx)
+    session.setState({ count: session.state.count + 1 })
+    return String(session.state.count)
+  },
+})
+const inStore = serverOf('stored', { tools: [echo, count], state: sealedState({ keys }), extensions: [counts] })
+
+const served = { shop, neighbor, once, sessions: inSessions, stored: inStore }
+const urls = Object.fromEntries(
+  await Promise.all(Object.entries(served).map(async ([name, server]) => [name, (await serveHttp(server)).url])),
+)
+
+serveStdio(shop, { exit: false, onError: () => {} })
+answerParent({
+  // `served` has one row for each endpoint.
+  endpoints: (): Endpoints => urls as unknown as Endpoints,
+  skip: ({ ms }: { readonly ms: number }) => (skippedMs += ms),
+  running: () => shop.load.running,
+  deleted: () => deleted.length,
+})
+
+function serverOf(name: string, rest: Partial<ServerDefinition>): ReturnType<typeof createServer> {
+  return createServer({ name, version: '1.0.0', ...silent, ...rest })
+}

@@ -1,0 +1,148 @@
+import { once } from 'node:events'
+import type { Attack } from '../attack.ts'
+import { callOf, type Message, request } from '../requests.ts'
+import { type Attacker, httpText, until } from './attacker.ts'
+
+const withProgress = { _meta: { progressToken: 1 } }
+const echo = httpText(callOf('echo', { text: 'x' }))
+const flood = httpText(callOf('flood', {}, withProgress))
+const big = httpText(callOf('big', { length: 1_000_000 }))
+const head = (length: number, more = ''): string =>
+  httpText({ ...callOf('echo', {}), body: '' }).replace('content-length: 0', `content-length: ${length}${more}`)
+const listeners = 60
+const listen = (filter: object): Message => request('subscriptions/listen', { notifications: filter })
+const uris = (count: number, stream: number): string[] =>
+  Array.from({ length: count }, (_, index) => `file:///some/file/${stream}/${index}`)
+
+/** Writes the same to many connections, and leaves once the server has had its turn with all of it. */
+function flooded(name: string, parts: readonly (string | Buffer)[], connections: number): Attack<Attacker> {
+  return {
+    name,
+    run: async (peer, scale) => {
+      const sockets = Array.from({ length: connections * scale }, () => peer.open(parts).pause())
+      await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+      // Two answers later, the server has read what it is going to read of them.
+      for (let call = 0; call < 2; call += 1) await peer.send(callOf('echo', { text: 'x' }))
+    },
+  }
+}
+
+/** Attacks by connections: slow, many, unfinished, or without anybody who reads. */
+export const wireAttacks: readonly Attack<Attacker>[] = [
+  flooded('half-open-heads', ['POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nx-slow: '], 300),
+  flooded('half-open-bodies', [head(4_000_000), Buffer.alloc(500_000, ' ')], 60),
+  flooded(
+    'half-open-chunks',
+    [head(0, '\r\ntransfer-encoding: chunked').replace('content-length: 0\r\n', ''), '5\r\n{"js'],
+    200,
+  ),
+  flooded('idle-connections', [], 400),
+  flooded('never-read-answers', [big], 60),
+  flooded('never-read-pipelined-answers', [big.repeat(150)], 4),
+  flooded('never-read-progress', [flood], 20),
+  flooded('pipelined-floods', [flood.repeat(50)], 2),
+  {
+    name: 'pipelined-calls',
+    run: async (peer) => {
+      // One more than a connection may have at once closes it.
+      const calls = 16
+      const socket = peer.open([echo.repeat(calls)])
+      let answers = 0
+      socket.setEncoding('latin1').on('data', (text: string) => {
+        answers += text.split('HTTP/1.1 200').length - 1
+      })
+      await until(`${calls} answers to pipelined calls`, () => answers >= calls * 0.99)
+    },
+  },
+  {
+    name: 'cancelled-calls',
+    run: async (peer, scale) => {
+      for (let round = 0; round < 3 * scale; round += 1) {
+        const responses = await Promise.all(
+          Array.from({ length: 100 }, () => peer.stream(callOf('wait', {}, withProgress))),
+        )
+        for (const response of responses) response.destroy()
+      }
+      await until('the handlers of cancelled calls to end', async () => (await peer.target.ask<number>('running')) < 5)
+    },
+  },
+  {
+    name: 'aborted-heads',
+    run: async (peer, scale) => {
+      for (let count = 0; count < 200 * scale; count += 1) peer.open([echo.slice(0, 200)]).resetAndDestroy()
+      await peer.send(callOf('echo', { text: 'x' }))
+    },
+  },
+  {
+    name: 'subscription-streams',
+    run: async (peer, scale) => {
+      const responses = await Promise.all(
+        Array.from({ length: 300 * scale }, () => peer.stream(listen({ toolsListChanged: true }))),
+      )
+      for (const response of responses) response.destroy()
+    },
+  },
+  {
+    name: 'subscription-uris',
+    retained: {
+      // Twice of it is the most that a server takes by default, of so many streams.
+      size: 50 * listeners,
+      bytesPerUnit: 160,
+      hold: async (peer, size) => {
+        for (let stream = 0; stream < listeners; stream += 1) {
+          const response = await peer.stream(
+            listen(size === 0 ? {} : { resourceSubscriptions: uris(size / listeners, stream) }),
+          )
+          if (response.statusCode !== 200)
+            throw new Error(`a stream of ${size} URIs is rejected with ${response.statusCode}`)
+          // The acknowledgement says that the stream is there.
+          await once(response, 'data')
+        }
+      },
+    },
+  },
+  {
+    name: 'too-many-subscription-uris',
+    run: async (peer) => {
+      const { statusCode } = await peer.stream(listen({ resourceSubscriptions: uris(101, 0) }))
+      if (statusCode !== 400) throw new Error(`101 URIs are answered with status ${statusCode}, 400 is wanted`)
+    },
+  },
+  ...['__proto__', 'constructor', 'toString'].map(
+    (key): Attack<Attacker> => ({
+      name: `keys-of-objects-${key}`,
+      run: async (peer) => {
+        const hostile: object = JSON.parse(`{"${key}":{"polluted":true},"text":"x"}`)
+        for (const message of [
+          callOf('echo', hostile),
+          callOf(key, hostile),
+          callOf('echo', { text: 'x' }, { _meta: hostile }),
+          callOf('remove', {}, { inputResponses: hostile }),
+          request(key, { ...hostile }),
+          request('resources/read', { uri: key }),
+        ]) {
+          const { status } = await peer.send(message)
+          if (status >= 500) throw new Error(`${String(message.body).slice(0, 120)} is answered with status ${status}`)
+        }
+      },
+    }),
+  ),
+]
+
+/** Attacks on the same server over stdio, beside the honest client over HTTP. */
+export const stdioAttacks: readonly Attack<Attacker>[] = (
+  [
+    ['line-without-end', Buffer.alloc(32 * 1024 * 1024, 'x')],
+    ['many-empty-lines', Buffer.alloc(1024 * 1024, '\n')],
+    ['many-wrong-lines', Buffer.from('{"jsonrpc":"2.0","id":1}\n'.repeat(20_000))],
+    ['many-calls', Buffer.from(`${String(callOf('echo', { text: 'x' }).body)}\n`.repeat(5000))],
+    ['never-read-floods', Buffer.from(`${String(callOf('flood', {}, withProgress).body)}\n`.repeat(50))],
+  ] as const
+).map(([name, bytes]) => ({
+  name,
+  run: async (peer) => {
+    // Not a promise of the write: a server that has heard enough leaves it unread.
+    peer.target.child.stdin?.write(bytes)
+    for (let call = 0; call < 5; call += 1) await peer.send(callOf('echo', { text: 'x' }))
+  },
+}))

@@ -1,0 +1,177 @@
+import {
+  admitSchema,
+  checkCreateMessageResult,
+  checkInputRequest,
+  checkInputRequests,
+  checkListRootsResult,
+  checkMirrored,
+  checkResult,
+  decodeHeaderValue,
+  isJsonObject,
+  isMcpError,
+  isMetaKey,
+  type JsonValue,
+  type Method,
+  methods,
+  mirrorArguments,
+  mirroredParams,
+  parseMessage,
+  parseRequestOrNotification,
+  requestMeta,
+  traceContext,
+} from '@x/schema'
+import { compileJsonSchema } from '@x/schema/json-schema'
+import { form } from '@x/server'
+import { isStateError, randomKey, sealed, signed, type StateCodec } from '@x/state-codec'
+import fc from 'fast-check'
+import { afterEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { hostileObject, hostileText, hostileValue } from './hostile-values.ts'
+
+/** The longest that an error may say of what a peer sent, in characters. */
+const longestError = 2000
+
+afterEach(() => expect(Object.keys(Object.prototype)).toEqual([]))
+
+describe('A text from a peer is parsed, or rejected by an error of the protocol that is short', () => {
+  test.each([
+    ['any message', parseMessage],
+    ['a request or a notification', parseRequestOrNotification],
+  ])('as %s', (_title, parse) => {
+    fc.assert(fc.property(hostileText, (text) => expectJudged(() => parse(text), isMcpError)))
+  })
+
+  test('as a header value', () => {
+    const value = fc.oneof(
+      hostileText,
+      hostileText.map((text) => `=?base64?${Buffer.from(text).toString('base64')}?=`),
+    )
+    fc.assert(fc.property(value, (text) => expectJudged(() => decodeHeaderValue(text), isMcpError)))
+  })
+
+  test.each([
+    ['sealed', sealed({ keys: [randomKey()] })],
+    ['signed', signed({ keys: [randomKey()] })],
+  ])('as a %s state, which nobody can make without the key', async (_title, codec) => {
+    const real = await codec.seal({ a: 1 }, { purpose: 'test' })
+    const nearly = fc
+      .tuple(fc.nat(real.length - 1), fc.string({ unit: 'binary', maxLength: 5 }))
+      .map(([at, text]) => real.slice(0, at) + text + real.slice(at + 1))
+    await fc.assert(fc.asyncProperty(fc.oneof(hostileText, nearly), (text) => expectUnopened(codec, text, real)))
+  })
+})
+
+describe('A value from a peer is checked, or rejected by an error of the protocol that is short', () => {
+  const names = Object.keys(methods) as Method[]
+
+  test.each(names)('as the params of %s', (method) => {
+    const params = hostileObject(
+      'name',
+      'uri',
+      'arguments',
+      'cursor',
+      'ref',
+      'argument',
+      'notifications',
+      'inputResponses',
+      'requestState',
+    )
+    fc.assert(fc.property(params, (value) => expectJudged(() => methods[method].params(value), isMcpError)))
+  })
+
+  test.each(names)('as a result of %s', (method) => {
+    const result = hostileObject(
+      'resultType',
+      'content',
+      'tools',
+      'prompts',
+      'resources',
+      'contents',
+      'messages',
+      'inputRequests',
+    )
+    fc.assert(fc.property(result, (value) => expectShort(checkResult(method, value))))
+  })
+
+  const checks: readonly (readonly [string, (value: JsonValue) => unknown])[] = [
+    ['a question', checkInputRequest],
+    ['questions', checkInputRequests],
+    ['a sampled message', checkCreateMessageResult],
+    ['roots', checkListRootsResult],
+    ['metadata of a request', (value) => requestMeta(isJsonObject(value) ? value : undefined)],
+    ['a trace context', (value) => isJsonObject(value) && void traceContext(value)],
+    ['a key of metadata', (value) => isMetaKey(typeof value === 'string' ? value : JSON.stringify(value))],
+  ]
+  test.each(checks)('as %s', (_title, check) => {
+    const value = fc.oneof(
+      hostileValue,
+      hostileObject('method', 'params', 'role', 'content', 'roots', 'traceparent', 'tracestate', 'baggage'),
+    )
+    fc.assert(fc.property(value, (given) => expectJudged(() => check(given), isMcpError)))
+  })
+
+  test('as a schema, and as what is checked against it', () => {
+    const schema = hostileObject(
+      'type',
+      'properties',
+      'items',
+      'anyOf',
+      'enum',
+      'required',
+      '$ref',
+      '$defs',
+      'const',
+      'x-mcp-header',
+    )
+    const property = fc.property(schema, hostileValue, (of, value) => {
+      if (admitSchema(of) !== undefined) return
+      const problems = mirroredParams(of)
+      if ('params' in problems && isJsonObject(value)) {
+        mirrorArguments(problems.params, value)
+        expectJudged(() => checkMirrored(problems.params, value, new Map()), isMcpError)
+      }
+      let validate: ReturnType<typeof compileJsonSchema>
+      try {
+        validate = compileJsonSchema(of)
+      } catch (error) {
+        // A schema that makes no sense is rejected as a whole.
+        expect(error).toBeInstanceOf(Error)
+        return
+      }
+      // A problem may repeat what the schema would accept.
+      const longest = longestError + 2 * JSON.stringify(of).length
+      for (const { message } of validate(value).slice(0, 100)) expect(message.length).toBeLessThan(longest)
+    })
+    fc.assert(property)
+  })
+
+  test('as the content of a form', async () => {
+    const asked = form(z.object({ name: z.string(), age: z.int(), kind: z.enum(['a', 'b']) }))
+    const content = fc.oneof(hostileValue, hostileObject('name', 'age', 'kind'))
+    const property = fc.asyncProperty(content, async (value) => {
+      const checked = await asked.check(value)
+      const issues = 'value' in checked ? [] : (checked.issues ?? [])
+      expect(issues.length).toBeLessThanOrEqual(20)
+    })
+    await fc.assert(property)
+  })
+})
+
+function expectJudged(parse: () => unknown, isExpected: (error: unknown) => boolean): void {
+  try {
+    parse()
+  } catch (error) {
+    if (!isExpected(error)) throw error
+    expectShort(error instanceof Error ? error.message : error)
+  }
+}
+
+function expectShort(problem: unknown): void {
+  expect((JSON.stringify(problem) ?? '').length).toBeLessThan(longestError)
+}
+
+async function expectUnopened(codec: StateCodec, text: string, real: string): Promise<void> {
+  const error: unknown = await codec.open(text, { purpose: 'test' }).catch((thrown: unknown) => thrown)
+  if (text === real) expect(error).toEqual({ a: 1 })
+  else expect(isStateError(error)).toBe(true)
+}

@@ -1,0 +1,144 @@
+import { PassThrough } from 'node:stream'
+import { createCall, type Exchange, type JsonObject, metaKeys, methods, protocolVersion, type Server } from '@x/schema'
+import { createServer, resourceTemplate, sealedState, tool } from '@x/server'
+import { sessions } from '@x/sessions/server'
+import { randomKey, sealed } from '@x/state-codec'
+import { httpHandler } from '@x/transport-http'
+import { serveStdio } from '@x/transport-stdio'
+import fc from 'fast-check'
+import { afterEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { hostileObject, hostileText, hostileValue } from './hostile-values.ts'
+
+const sessionKey = 'io.modelcontextprotocol/session'
+const longestAnswer = 10_000
+const keys = [randomKey()]
+const runs = { numRuns: 60 }
+
+afterEach(() => expect(Object.keys(Object.prototype)).toEqual([]))
+
+describe('A server answers whatever its client sends, shortly and without an internal error', () => {
+  test.each(
+    [...Object.keys(methods), 'sessions/create', 'sessions/delete'].filter(
+      (method) => method !== 'subscriptions/listen',
+    ),
+  )('%s', async (method) => {
+    const server = hostedServer()
+    const params = hostileObject('arguments', 'cursor', 'uri', 'requestState', 'inputResponses', 'ref', 'argument')
+    const name = fc.constantFrom('rows', 'ask', 'file:///a', '__proto__')
+    const property = fc.asyncProperty(params, name, hostileValue, async (given, named, session) => {
+      const request = {
+        name: named,
+        uri: named,
+        ...given,
+        _meta: { ...meta, ...(typeof session === 'object' && { [sessionKey]: session }) },
+      }
+      const response = await ask(server, method, request)
+      expectSound(response, request)
+      expectSound(await ask(server, method, { ...request, _meta: meta }), request)
+    })
+    await fc.assert(property, runs)
+  })
+
+  test('as HTTP headers', async () => {
+    const handler = httpHandler(hostedServer(), { allowedHosts: '*' })
+    const value = fc
+      .oneof(
+        fc.string({ maxLength: 200 }),
+        hostileText.map((text) => text.slice(0, 3000)),
+      )
+      .map(headerValue)
+    const header = fc.constantFrom(
+      'mcp-method',
+      'mcp-name',
+      'mcp-protocol-version',
+      'accept',
+      'content-type',
+      'origin',
+      'mcp-session-id',
+      'mcp-param-a',
+    )
+    const property = fc.asyncProperty(header, value, async (name, given) => {
+      const headers = new Headers({
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-method': 'tools/list',
+        'mcp-protocol-version': protocolVersion,
+      })
+      headers.set(name, given)
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } })
+      const response = await handler(new Request('http://127.0.0.1/mcp', { method: 'POST', headers, body }))
+      expect(response.status).toBeLessThan(500)
+      expect((await response.text()).length).toBeLessThan(longestAnswer)
+    })
+    await fc.assert(property)
+  })
+
+  test('as lines of stdio, and serves what follows', async () => {
+    const property = fc.asyncProperty(fc.array(hostileText, { maxLength: 5 }), async (lines) => {
+      const [input, output] = [new PassThrough(), new PassThrough()]
+      await using _server = serveStdio(hostedServer(), { input, output, exit: false, onError: () => {} })
+      const wanted = { jsonrpc: '2.0', id: 'wanted', method: 'tools/list', params: { _meta: meta } }
+      input.write(`${lines.map((line) => line.replaceAll('\n', '')).join('\n')}\n${JSON.stringify(wanted)}\n`)
+      let text = ''
+      for await (const part of output.setEncoding('utf8')) {
+        text += part
+        if (text.includes('"id":"wanted"')) break
+      }
+      input.end()
+    })
+    await fc.assert(property, runs)
+  })
+})
+
+/** The server of these tests, with everything that reads what a client sends. */
+function hostedServer(): Server {
+  const codec = sealed({ keys })
+  const counts = sessions({
+    codec,
+    state: { schema: z.object({ count: z.number() }), initial: { count: 0 } },
+    onError: () => {},
+  })
+  const rows = tool('rows', {
+    description: 'Takes rows',
+    input: z.object({ rows: z.array(z.object({ a: z.string(), b: z.number() })) }),
+    run: () => 'taken',
+  })
+  const ask = tool('ask', {
+    description: 'Asks',
+    run: async (_args, ctx) =>
+      (await ctx.elicit('sure', { message: 'Sure?', schema: z.object({ sure: z.boolean() }) })).sure ? 'yes' : 'no',
+  })
+  const files = resourceTemplate('file:///{+path}', { name: 'files', read: ({ path }) => path.slice(0, 10) })
+  const server = createServer({
+    name: 'hosted',
+    version: '1.0.0',
+    tools: [rows, ask],
+    resourceTemplates: [files],
+    state: sealedState({ keys }),
+    onError: () => {},
+    extensions: [counts],
+  })
+  return server
+}
+
+const meta = {
+  [metaKeys.protocolVersion]: protocolVersion,
+  [metaKeys.clientInfo]: { name: 'peer', version: '1.0.0' },
+  [metaKeys.clientCapabilities]: { elicitation: {} },
+}
+
+function ask(server: Server, method: string, params: JsonObject): ReturnType<Exchange> {
+  return server.exchange({ jsonrpc: '2.0', id: 1, method, params }, createCall())
+}
+
+function expectSound(response: Awaited<ReturnType<Exchange>>, request: object): void {
+  expect(response).not.toMatchObject({ error: { code: -32603 } })
+  // An error may name what it is about, such as the URI that was not found.
+  expect(JSON.stringify(response).length).toBeLessThan(longestAnswer + 2 * JSON.stringify(request).length)
+}
+
+/** The text as a header can carry it. */
+function headerValue(text: string): string {
+  return text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '?').trim()
+}

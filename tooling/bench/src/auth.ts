@@ -1,0 +1,102 @@
+import { createServer as createHttpServer } from 'node:http'
+import { protect } from '@x/auth/server'
+import { createServer } from '@x/server'
+import { type HttpServer, serveHttp } from '@x/transport-http/node'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { type Call, echoCall } from './http/call.ts'
+import { echoTool } from './http/echo-tool.ts'
+import type { LoadAnswer, LoadQuestion } from './http/load.ts'
+import { startPinned } from './pinned-process.ts'
+import { medianOf, type Round, shareOf, sharesOf, spreadText, takeTurns } from './turns.ts'
+
+/**
+ * Cost of a remembered token to a call, in CPU of the server.
+ *
+ * Method: the same server with the same tool twice in one process, once as it is and once protected, over HTTP on loopback addresses. A process of its own sends the load over eight connections,
+ * with one token of 700 bytes (RS256, verified in the warm-up). They take turns in slices of half a second; the number is the CPU time of this process for a call,
+ * its median over the slices of a round, and the ratio is formed within each of five rounds. The plain server is
+ * asked with and without the header, since to receive it costs something too. Not measured: the first verification of a token, introspection, proofs of possession.
+ */
+export async function run({ quick }: { readonly quick: boolean }): Promise<void> {
+  const resource = 'https://mcp.example.com/mcp'
+  await using issuer = await startIssuer(resource)
+  const server = createServer({ name: 'bench', version: '1.0.0', tools: [echoTool] })
+  await using plain = await serveHttp(server)
+  await using guarded = await serveHttp(server, protect({ resource, issuers: [issuer.url], scopes: ['items:read'] }))
+  const load = await startPinned<LoadQuestion, LoadAnswer>('http/load.js', 1)
+  const headers = { ...echoCall.headers, authorization: `Bearer ${issuer.token}` }
+  const targets: readonly Target[] = [
+    { name: 'plain', server: plain, call: echoCall },
+    { name: 'plain, with the header', server: plain, call: { ...echoCall, headers } },
+    { name: 'protected', server: guarded, call: { ...echoCall, headers } },
+  ]
+  const slices = quick ? 2 : 12
+  const measure = ({ server: { url }, call }: Target) =>
+    cpuOf(() => load.ask({ url, call, connections: 8, seconds: sliceSeconds }))
+  try {
+    await takeTurns(targets, 2, measure)
+    const rounds: Round<number>[] = []
+    for (let round = 0; round < 5; round += 1) rounds.push(summed(await takeTurns(targets, slices, measure)))
+    for (const { name } of targets) {
+      const share = { name, base: 'plain', of: (micros: number) => micros }
+      const percent = (shareOf(rounds, share) * 100).toFixed(1)
+      process.stdout.write(`  ${name.padEnd(24)}${percent.padStart(7)} % ${spreadText(sharesOf(rounds, share))}\n`)
+    }
+  } finally {
+    await load.stop()
+  }
+}
+
+const sliceSeconds = 0.5
+
+/** One round of many short ones: their medians, since whatever else the machine does comes in bursts. */
+function summed(slices: readonly Round<number>[]): Round<number> {
+  const names = [...(slices[0]?.keys() ?? [])]
+  return new Map(names.map((name) => [name, medianOf(slices, name, (micros) => micros)]))
+}
+
+interface Target {
+  readonly name: string
+  readonly server: HttpServer
+  readonly call: Call
+}
+
+/** Microseconds of CPU of this process for a call. */
+async function cpuOf(load: () => Promise<LoadAnswer>): Promise<number> {
+  const before = process.cpuUsage()
+  const { requests, failures } = await load()
+  const { user, system } = process.cpuUsage(before)
+  if (failures > 0 || requests === 0) throw new Error(`${failures} of ${requests} calls failed`)
+  return (user + system) / requests
+}
+
+interface Issuer extends AsyncDisposable {
+  readonly url: string
+  readonly token: string
+}
+
+async function startIssuer(audience: string): Promise<Issuer> {
+  const { privateKey, publicKey } = await generateKeyPair('RS256')
+  const jwk = { ...(await exportJWK(publicKey)), kid: 'key', alg: 'RS256', use: 'sig' }
+  const server = createHttpServer(({ url }, response) => {
+    const answer = url === '/jwks' ? { keys: [jwk] } : { issuer, jwks_uri: `${issuer}/jwks` }
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const issuer = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  const claims = { scope: 'items:read', client_id: 'bench-client', jti: 'j'.repeat(40) }
+  const token = await new SignJWT(claims)
+    .setProtectedHeader({ alg: 'RS256', kid: 'key', typ: 'at+jwt' })
+    .setIssuer(issuer)
+    .setSubject('ada')
+    .setAudience(audience)
+    .setIssuedAt()
+    .setExpirationTime('2h')
+    .sign(privateKey)
+  const close = async (): Promise<void> => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return { url: issuer, token, [Symbol.asyncDispose]: close }
+}

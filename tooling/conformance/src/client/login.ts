@@ -1,0 +1,94 @@
+import {
+  type AuthCapabilities,
+  clientCredentials,
+  type ClientRegistration,
+  enterprise,
+  type MachineAuth,
+  type MachineClient,
+  oauth,
+  type OpenRedirect,
+  type Redirect,
+  workload,
+} from '@x/auth/client'
+import { isJsonObject, type JsonObject } from '@x/schema'
+import type { HttpAuthorizer } from '@x/transport-http/client'
+
+const redirectUri = 'http://localhost:3000/callback'
+const metadataUrl = 'https://conformance-test.local/client-metadata.json'
+
+/** An authorizer, and the extensions that it declares where it does. */
+export type ScenarioAuth = HttpAuthorizer & { readonly capabilities?: AuthCapabilities }
+
+/** The authorizers of the extensions, by the names of the suite's scenarios. */
+const machines: ReadonlyMap<string, (issuer: string, context: JsonObject) => MachineAuth> = new Map([
+  ['auth/client-credentials-basic', withCredentials],
+  ['auth/client-credentials-jwt', withCredentials],
+  ['auth/wif-jwt-bearer', asWorkload],
+  ['auth/enterprise-managed-authorization', inEnterprise],
+])
+
+/** The authorizer of the scenarios that are about authorization. */
+export async function authorizerFor(
+  scenario: string,
+  url: string,
+  context: JsonObject,
+): Promise<ScenarioAuth | undefined> {
+  if (!scenario.startsWith('auth/')) return undefined
+  const machine = machines.get(scenario)
+  if (machine !== undefined) return machine(await issuerOf(url), context)
+  const registrations = registrationsIn(context)
+  const client = { name: 'conformance-client', metadataUrl, registrations }
+  return oauth({ client, redirect: withoutBrowser, dpop: scenario.startsWith('auth/dpop') && { required: true } })
+}
+
+/** The suite gives credentials without the issuer that they are for; elsewhere the user says it. */
+async function issuerOf(url: string): Promise<string> {
+  const { origin, pathname } = new URL(url)
+  const response = await fetch(`${origin}/.well-known/oauth-protected-resource${pathname}`)
+  const metadata: unknown = await response.json()
+  const issuers = isJsonObject(metadata) ? metadata['authorization_servers'] : undefined
+  const issuer = Array.isArray(issuers) ? issuers[0] : undefined
+  if (typeof issuer !== 'string') throw new Error('the suite names no authorization server')
+  return issuer
+}
+
+function withCredentials(issuer: string, context: JsonObject): MachineAuth {
+  return clientCredentials({ issuer, client: clientIn(context) })
+}
+
+function asWorkload(issuer: string, context: JsonObject): MachineAuth {
+  const { client_id: id } = context
+  return workload({ issuer, client: { id: String(id) }, assertion: () => String(context['valid_jwt']) })
+}
+
+function inEnterprise(issuer: string, context: JsonObject): MachineAuth {
+  const { idp_issuer: provider, idp_token_endpoint: tokenEndpoint, idp_client_id: id } = context
+  const idp = { issuer: String(provider), tokenEndpoint: String(tokenEndpoint), client: { id: String(id) } }
+  return enterprise({ issuer, client: clientIn(context), idp, identity: () => String(context['idp_id_token']) })
+}
+
+function clientIn({ client_id: id, client_secret: secret, ...context }: JsonObject): MachineClient {
+  const { private_key_pem: privateKey, signing_algorithm: algorithm } = context
+  if (typeof secret === 'string') return { id: String(id), secret }
+  return { id: String(id), key: { privateKey: String(privateKey), algorithm: String(algorithm) } }
+}
+
+/** Asks the authorization server as a browser would, and reads where it redirects to; nothing listens there. */
+const withoutBrowser: Redirect = {
+  applicationType: 'native',
+  open: async (signal): Promise<OpenRedirect> => ({
+    uri: redirectUri,
+    visit: async (url) => {
+      const response = await fetch(url, { redirect: 'manual', signal })
+      await response.body?.cancel()
+      return new URL(response.headers.get('location') ?? '', redirectUri)
+    },
+    close: async () => {},
+  }),
+}
+
+function registrationsIn(context: JsonObject): readonly ClientRegistration[] {
+  const { issuer, client_id: id, client_secret: secret } = context
+  if (typeof issuer !== 'string' || typeof id !== 'string') return []
+  return [{ issuer, id, secret: typeof secret === 'string' ? secret : undefined }]
+}

@@ -1,0 +1,146 @@
+import { createClient } from '@x/client'
+import { type Call, type Middleware, type ServerExtension, serverOf } from '@x/schema'
+import { createServer, sealedState, tool } from '@x/server'
+import { type ClientSession, sessions as clientSessions } from '@x/sessions/client'
+import { sessions } from '@x/sessions/server'
+import { randomKey, sealed } from '@x/state-codec'
+import { tasks as clientTasks, tasksOf } from '@x/tasks/client'
+import { tasks } from '@x/tasks/server'
+import { connectHttp } from '@x/transport-http/client'
+import { serveHttp } from '@x/transport-http/node'
+import { expect, test } from 'vitest'
+import { memoryEngine, overEveryTransport, textOf } from './over-every-transport.ts'
+
+/** Counts the calls of tools, of clients and of tasks alike, and tells how many there were. */
+function counting() {
+  const seen: string[] = []
+  const read = (_: unknown, _call: Call) => ({ count: seen.length })
+  const middleware: Middleware = (next) => (request, call) => {
+    if (request.method === 'tools/call') seen.push(String(request.params?.['name']))
+    return next(request, call)
+  }
+  const extension = {
+    side: 'server',
+    name: 'counting',
+    identifier: 'com.example/counting',
+    capabilities: {},
+    middleware,
+    start: () => ({ api: { count: () => seen.length }, methods: { 'com.example/count': read } }),
+  } as const satisfies ServerExtension<'counting', { count(): number }>
+  return { seen, extension }
+}
+
+/** Every order of a list. */
+function permutations<T>(list: readonly T[]): readonly (readonly T[])[] {
+  if (list.length < 2) return [list]
+  return list.flatMap((first, at) => permutations(list.toSpliced(at, 1)).map((rest) => [first, ...rest]))
+}
+
+function openParts() {
+  const basket = sessions({ codec: sealed({ keys: [randomKey()] }) })
+  const work = tool('work', {
+    description: 'Works, as a task where the client takes that',
+    task: 'allowed',
+    run: (_, ctx) => `worked ${basket.find(ctx) === undefined ? 'alone' : 'in a session'}`,
+  })
+  const who = tool('who', {
+    description: 'Says what the call is within',
+    run: (_, ctx) => (basket.find(ctx) === undefined ? 'alone' : 'in a session'),
+  })
+  const { seen, extension } = counting()
+  const tasking = tasks({ engine: memoryEngine(), pollIntervalMs: 20, workPollMs: 20 })
+  return {
+    seen,
+    definition: { tools: [work, who], state: sealed({ keys: [randomKey()] }) },
+    list: [tasking, basket, extension],
+  }
+}
+
+const orders = permutations([0, 1, 2])
+
+overEveryTransport('tasks, sessions and a third extension', (serve) => {
+  test.each(orders.map((order) => [order.join(' '), order] as const))(
+    'behave alike in the order %s',
+    async (_, order) => {
+      const { seen, definition, list } = openParts()
+      const extensions = order.flatMap((at) => list[at] ?? [])
+      await using served = await serve({ ...definition, extensions })
+      const { exchange } = served.connect()
+      const clients = [clientTasks({ polling: { defaultMs: 20, minMs: 5 } }), clientSessions()]
+      const client = createClient(exchange, { name: 'host', version: '1.0.0', extensions: [...clients] })
+      const { capabilities } = await client.discover()
+      expect(Object.keys(capabilities.extensions ?? {}).toSorted()).toEqual([
+        'com.example/counting',
+        'io.modelcontextprotocol/tasks',
+      ])
+      expect(capabilities).toHaveProperty('sessions')
+
+      expect(textOf(await client.callTool('who'))).toBe('alone')
+      const session = await sessionOf(client)
+      expect(textOf(await session.callTool('who'))).toBe('in a session')
+      const started = await tasksOf(session).start('work')
+      if (started.status !== 'task') throw new Error('the call was to become a task')
+      expect(textOf(await started.task.result())).toBe('worked alone')
+      expect(textOf(await client.callTool('work'))).toBe('worked alone')
+      await session.delete()
+
+      expect((await client.request('com.example/count', {}))['count']).toBe(seen.length)
+      // Each task once when it is made and once when it is worked on.
+      expect(seen.toSorted()).toEqual(['who', 'who', 'work', 'work', 'work', 'work'])
+    },
+  )
+})
+
+async function sessionOf(client: object): Promise<ClientSession> {
+  const { sessions: calls } = client as { readonly sessions: { create(): Promise<ClientSession> } }
+  return calls.create()
+}
+
+const info = { name: 'e2e-server', version: '1.0.0' }
+const publicly = { host: '0.0.0.0', allowedHosts: ['mcp.example.com'] }
+
+test('middleware does not lose that a server is for this machine alone', async () => {
+  const timing: Middleware = (next) => (request, call) => next(request, call)
+  await expect(serveHttp(createServer({ ...info, use: [timing] }), publicly)).rejects.toThrow(TypeError)
+})
+
+test('a server of an exchange says whether it is for this machine alone', async () => {
+  const { exchange, localOnly } = createServer(info)
+  await expect(serveHttp(serverOf(exchange, { info, localOnly }), publicly)).rejects.toThrow(TypeError)
+  // @ts-expect-error Both members are required.
+  serverOf(exchange, { info })
+})
+
+test('what is no server is not served, and what is no extension of a side is not composed', () => {
+  const server = createServer({ ...info, state: false })
+  // @ts-expect-error A transport takes servers alone.
+  const wrapped: Parameters<typeof serveHttp>[0] = server.exchange
+  expect(wrapped).toBe(server.exchange)
+  // @ts-expect-error The client's half in the server's list.
+  expect(() => createServer({ ...info, extensions: [clientTasks()] })).toThrow('not a server extension')
+  // @ts-expect-error The server's half in the client's list.
+  expect(() => createClient(server, { ...info, extensions: [tasks()] })).toThrow('not a client extension')
+  // @ts-expect-error The factory in place of its result.
+  expect(() => createServer({ ...info, extensions: [tasks] })).toThrow('not a server extension')
+  expect(() => createServer({ ...info, extensions: [tasks(), tasks()] })).toThrow('two extensions of this name')
+})
+
+test('a stop closes the server, with nothing but the host', async () => {
+  const ended: string[] = []
+  const engine = { ...memoryEngine(), close: async () => void ended.push('engine') }
+  const last: ServerExtension = {
+    side: 'server',
+    name: 'last',
+    identifier: 'com.example/last',
+    start: () => ({ close: async () => void ended.push('last') }),
+  }
+  const state = sealedState({ keys: [randomKey()] })
+  const hello = tool('hello', { description: 'x', run: () => 'Hello' })
+  const server = createServer({ ...info, state, tools: [hello], extensions: [tasks({ engine }), last] })
+  const [one, two] = [await serveHttp(server), await serveHttp(server)]
+  await createClient(connectHttp(one.url), info).callTool('hello')
+  await one.close()
+  expect(ended).toEqual([])
+  await two.close()
+  expect(ended.toSorted()).toEqual(['engine', 'last'])
+})

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import { createServer as createHttpServer } from 'node:http'
+import { McpServer as OfficialServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { connectDualHttp } from '@x/legacy/http-client'
+import { z } from 'zod'
+import { type Peer, peerOf, portOf } from './older-server-peers.ts'
+
+/** The official v1 server, with a transport for each session or for each request. */
+export async function official(hasSessions: boolean): Promise<Peer> {
+  const sessions = new Map<string, StreamableHTTPServerTransport>()
+  const http = createHttpServer(async (request, response) => {
+    const known = sessions.get(String(request.headers['mcp-session-id']))
+    if (known !== undefined) return known.handleRequest(request, response)
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: hasSessions ? randomUUID : undefined,
+      onsessioninitialized: (id) => void sessions.set(id, transport),
+    } as ConstructorParameters<typeof StreamableHTTPServerTransport>[0])
+    const server = officialServer()
+    // The types of the official SDK were not written for exactOptionalPropertyTypes.
+    await server.connect(transport as Transport)
+    await transport.handleRequest(request, response)
+  })
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  return peerOf(connectDualHttp(`http://127.0.0.1:${portOf(http)}/mcp`), async () => {
+    http.closeAllConnections()
+    http.close()
+  })
+}
+
+function officialServer(): OfficialServer {
+  const server = new OfficialServer({ name: 'official', version: '1.0.0' })
+  server.registerTool('ask', { description: 'Asks' }, async () => {
+    const requestedSchema = { type: 'object' as const, properties: { name: { type: 'string' as const } } }
+    // Without the call's id, as most servers ask: the SDK sends it on the GET stream.
+    const answer = await server.server.elicitInput({ message: 'Name?', requestedSchema })
+    return { content: [{ type: 'text', text: JSON.stringify(answer.content) }] }
+  })
+  server.registerTool('add', { description: 'Adds', inputSchema: { a: z.number() } }, ({ a }) => ({
+    content: [{ type: 'text', text: `${a + 1}` }],
+  }))
+  return server
+}

@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { createServer as createNetServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { serveHttp } from '@x/transport-http/node'
+import { childProgram } from './child-program.ts'
+import { ourServerOfBothEras } from './interop/our-definition.ts'
+
+const require = createRequire(import.meta.url)
+
+/** A client of the v1 SDK that is connected, and the questions that its user was asked. */
+export interface OlderPeer extends AsyncDisposable {
+  readonly client: Client
+  readonly asked: readonly string[]
+}
+/** A client of the v1 SDK whose user resolves every item as a duplicate of #17. */
+function olderClient(): { readonly client: Client; readonly asked: readonly string[] } {
+  const asked: string[] = []
+  const client = new Client({ name: 'v1', version: '1.0.0' }, { capabilities: { elicitation: { form: {} } } })
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+    asked.push(params.message)
+    return {
+      action: 'accept',
+      content: params.message.startsWith('How') ? { resolution: 'Duplicate' } : { original: 17 },
+    }
+  })
+  return { client, asked }
+}
+
+/** Straight to the HTTP endpoint of a server of ours. */
+export async function overHttp(): Promise<OlderPeer> {
+  const http = await serveHttp(ourServerOfBothEras())
+  const { client, asked } = olderClient()
+  await connectOverHttp(client, http.url)
+  const dispose = async (): Promise<void> => {
+    await client.close()
+    await http.close({ graceMs: 0 })
+  }
+  return { client, asked, [Symbol.asyncDispose]: dispose }
+}
+
+/** Connects a client of the v1 SDK to an endpoint. */
+async function connectOverHttp(client: Client, url: string): Promise<void> {
+  const transport = new StreamableHTTPClientTransport(new URL(url))
+  // The types of the SDK do not allow what its own transport gives under exactOptionalPropertyTypes.
+  await client.connect(transport as Parameters<Client['connect']>[0])
+}
+
+/** Over stdio, to a program. */
+export async function overStdio(program: string): Promise<OlderPeer> {
+  const { client, asked } = olderClient()
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [program] }))
+  return { client, asked, [Symbol.asyncDispose]: () => client.close() }
+}
+
+/** `mcp-remote`, a stdio server in front of an HTTP endpoint. */
+export async function overRemote(): Promise<OlderPeer> {
+  const http = await serveHttp(ourServerOfBothEras())
+  const { client, asked } = olderClient()
+  const path = join(dirname(require.resolve('mcp-remote/package.json')), 'dist/proxy.js')
+  const args = [path, http.url, '--transport', 'http-only']
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }))
+  const dispose = async (): Promise<void> => {
+    await client.close()
+    await http.close({ graceMs: 0 })
+  }
+  return { client, asked, [Symbol.asyncDispose]: dispose }
+}
+
+/** `mcp-proxy`, an HTTP endpoint in front of a stdio server. */
+export async function overProxy(): Promise<OlderPeer> {
+  const path = join(dirname(require.resolve('mcp-proxy')), 'bin/mcp-proxy.mjs')
+  const program = await childProgram(new URL('./programs/both-eras.ts', import.meta.url))
+  const port = await freePort()
+  const args = [
+    path,
+    '--port',
+    String(port),
+    '--host',
+    '127.0.0.1',
+    '--server',
+    'stream',
+    '--',
+    process.execPath,
+    program.path,
+  ]
+  const child = spawn(process.execPath, args, { stdio: 'ignore' })
+  const { client, asked } = olderClient()
+  const dispose = async (): Promise<void> => {
+    await client.close()
+    child.kill()
+    await program[Symbol.asyncDispose]()
+  }
+  await retried(() => connectOverHttp(client, `http://127.0.0.1:${port}/mcp`))
+  return { client, asked, [Symbol.asyncDispose]: dispose }
+}
+
+async function retried(attempt: () => Promise<void>): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (tries === 100) throw error
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createNetServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (typeof address === 'object' && address !== null) return address.port
+  throw new Error('the system gave no port')
+}

@@ -1,0 +1,92 @@
+import { describeNeeding } from '@tooling/vitest/needs'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { legacy } from '@x/legacy/server'
+import { createServer, tool } from '@x/server'
+import { type HttpServer, serveHttp } from '@x/transport-http/node'
+import { expect, test } from 'vitest'
+import { keys, resolveTool, stateWith } from './asking.ts'
+import { haproxy, nginx, type ProxyKind, startProxy } from './proxies.ts'
+
+const allowedHosts = ['mcp', '127.0.0.1']
+
+interface Setup {
+  readonly hashHeader?: string
+}
+
+/** Three instances that share nothing but their keys, behind a proxy. */
+async function openFleet(program: string, kind: ProxyKind, { hashHeader }: Setup = {}) {
+  const served: HttpServer[] = []
+  const servedBy: string[] = []
+  const warnings: string[] = []
+  for (const name of ['a', 'b', 'c']) {
+    const where = tool('where', {
+      description: 'Says which instance serves it',
+      run: (_, ctx) => {
+        ctx.progress(1)
+        servedBy.push(name)
+        return name
+      },
+    })
+    const server = createServer({
+      name: 'fleet',
+      version: '1.0.0',
+      tools: [resolveTool({ saved: [], runs: [] }), where],
+      state: stateWith(keys.first),
+      strictReplay: false,
+      extensions: [legacy({ codec: stateWith(keys.first), onWarning: ({ code }) => warnings.push(code) })],
+    })
+    served.push(await serveHttp(server, { allowedHosts }))
+  }
+  const proxy = await startProxy(program, kind, { ports: served.map(({ port }) => port), hashHeader })
+  const clients: Client[] = []
+  return {
+    servedBy,
+    warnings,
+    async connect(): Promise<Client> {
+      const client = new Client({ name: 'v1', version: '1.0.0' }, { capabilities: { elicitation: { form: {} } } })
+      client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+        const isFirst = params.message.startsWith('How')
+        return { action: 'accept', content: isFirst ? { resolution: 'Duplicate' } : { original: 17 } }
+      })
+      const transport = new StreamableHTTPClientTransport(new URL(proxy.url))
+      await client.connect(transport as Parameters<Client['connect']>[0])
+      clients.push(client)
+      return client
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const client of clients) await client.close()
+      await proxy[Symbol.asyncDispose]()
+      for (const http of served) await http.close({ graceMs: 0 })
+    },
+  }
+}
+
+for (const kind of [nginx, haproxy]) {
+  describeNeeding(kind.name, `older clients of three instances behind ${kind.name}`, (program) => {
+    test('one session is served by all of them in turns, with its progress [LEG-087]', async () => {
+      await using fleet = await openFleet(program, kind)
+      const client = await fleet.connect()
+      let progress = 0
+      for (let call = 0; call < 9; call += 1) {
+        const options = { onprogress: () => (progress += 1) }
+        await client.callTool({ name: 'where', arguments: {} }, undefined, options)
+      }
+      expect(new Set(fleet.servedBy)).toEqual(new Set(['a', 'b', 'c']))
+      expect(progress).toBe(9)
+    })
+
+    test('with the session header hashed, each session meets on one instance and can be asked', async () => {
+      await using fleet = await openFleet(program, kind, { hashHeader: 'Mcp-Session-Id' })
+      const clients = await Promise.all(Array.from({ length: 6 }, () => fleet.connect()))
+      const results = await Promise.all(
+        clients.map((client, id) => client.callTool({ name: 'resolve', arguments: { id } })),
+      )
+      expect(results.map(({ content }) => content)).toEqual(
+        clients.map((_, id) => [{ type: 'text', text: expect.stringContaining(`#${id} duplicates #17`) }]),
+      )
+      expect(fleet.warnings).toEqual([])
+    })
+  })
+}

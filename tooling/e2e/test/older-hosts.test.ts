@@ -1,0 +1,66 @@
+import { createMCPClient, ElicitationRequestSchema } from '@ai-sdk/mcp'
+import { MultiServerMCPClient } from '@langchain/mcp-adapters'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { serveHttp } from '@x/transport-http/node'
+import { expect, describe, test } from 'vitest'
+import { ourServerOfBothEras } from './interop/our-definition.ts'
+import { overProxy } from './older-client.ts'
+
+test('mcp-proxy passes calls on; it declares no elicitation, and its users are told so [LEG-014]', async () => {
+  await using peer = await overProxy()
+  expect(await peer.client.callTool({ name: 'greet', arguments: { name: 'Ada' } })).toMatchObject({
+    content: [{ text: 'Hello, Ada!' }],
+  })
+  expect(await peer.client.callTool({ name: 'resolve', arguments: { id: 1 } })).toMatchObject({
+    isError: true,
+    content: [{ text: 'This needs the client capability elicitation.form' }],
+  })
+})
+
+describe.each(['legacy', 'auto'] as const)('the official v2 client in its mode %s', (mode) => {
+  test('is asked twice in the middle of a call', async () => {
+    await using http = await serveHttp(ourServerOfBothEras())
+    const options = { versionNegotiation: { mode }, capabilities: { elicitation: { form: {} } } }
+    const client = new Client({ name: 'v2', version: '1.0.0' }, options)
+    const asked: string[] = []
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      asked.push(params.message)
+      return { action: 'accept', content: asked.length === 1 ? { resolution: 'Duplicate' } : { original: 17 } }
+    })
+    await client.connect(new StreamableHTTPClientTransport(new URL(http.url)))
+    expect(client.getProtocolEra()).toBe(mode === 'legacy' ? 'legacy' : 'modern')
+    const { content } = await client.callTool({ name: 'resolve', arguments: { id: 1 } })
+    expect(content).toEqual([{ type: 'text', text: '#1 duplicates #17 (save 1)' }])
+    await client.close()
+  })
+})
+
+test.each([
+  ['2026-07-28, which it asks for first', true],
+  ['2025-11-25', false],
+])('the AI SDK calls a tool that asks, at %s', async (_, protocolVersionDiscovery) => {
+  await using http = await serveHttp(ourServerOfBothEras())
+  const client = await createMCPClient({
+    transport: { type: 'http', url: http.url },
+    capabilities: { elicitation: {} },
+    protocolVersionDiscovery,
+  })
+  const asked: string[] = []
+  client.onElicitationRequest(ElicitationRequestSchema, ({ params }) => {
+    asked.push(params.message)
+    return { action: 'accept', content: asked.length === 1 ? { resolution: 'Duplicate' } : { original: 17 } }
+  })
+  const result = await client.callTool({ name: 'resolve', arguments: { id: 1 } })
+  expect(result).toMatchObject({ content: [{ text: '#1 duplicates #17 (save 1)' }] })
+  await client.close()
+  await http.close({ graceMs: 0 })
+})
+
+test('the adapters of LangChain load the tools and call one', async () => {
+  await using http = await serveHttp(ourServerOfBothEras())
+  const client = new MultiServerMCPClient({ mcpServers: { ours: { transport: 'http', url: http.url } } })
+  const tools = await client.getTools()
+  const greet = tools.find(({ name }) => name.endsWith('greet'))
+  expect(await greet?.invoke({ name: 'Ada' })).toBe('Hello, Ada!')
+  await client.close()
+})

@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer as createHttpServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Client, createClient } from '@x/client'
+import { connectDualHttp } from '@x/legacy/http-client'
+import { connectDualStdio, type DualConnection } from '@x/legacy/stdio-client'
+
+const packages = new URL('../node_modules/@modelcontextprotocol/', import.meta.url)
+/** The official reference servers. */
+export const everything = fileURLToPath(new URL('server-everything/dist/index.js', packages))
+export const filesystem = fileURLToPath(new URL('server-filesystem/dist/index.js', packages))
+export const memory = fileURLToPath(new URL('server-memory/dist/index.js', packages))
+
+/** A client of an older server, over a connection that finds its revision out. */
+export interface Peer extends AsyncDisposable {
+  readonly client: Client
+  readonly connection: DualConnection
+  /** The questions that this side was asked. */
+  readonly asked: string[]
+}
+
+/** Makes a client that answers whatever it is asked. */
+export function peerOf(connection: DualConnection, dispose: () => Promise<void> = async () => {}): Peer {
+  const asked: string[] = []
+  const client = createClient(connection.exchange, {
+    name: 'host',
+    version: '1.0.0',
+    elicit: ({ message }) => {
+      asked.push(message)
+      return { action: 'accept', content: { name: 'Ada' } }
+    },
+    sample: () => {
+      asked.push('sample')
+      return { role: 'assistant', model: 'none', content: { type: 'text', text: 'sampled' } }
+    },
+    roots: () => [{ uri: 'file:///work', name: 'work' }],
+  })
+  const close = async (): Promise<void> => {
+    await connection.close()
+    await dispose()
+  }
+  return { client, connection, asked, [Symbol.asyncDispose]: close }
+}
+
+/** Runs a program of Node. */
+export function overStdio(...args: readonly string[]): Peer {
+  return peerOf(connectDualStdio({ command: process.execPath, args, handshakeTimeoutMs: 60_000 }))
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const http = createHttpServer()
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  const port = portOf(http)
+  await new Promise((resolve) => http.close(resolve))
+  return port
+}
+
+/** The port of a server that listens. */
+export function portOf(http: Server): number {
+  const address = http.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** Runs server-everything over HTTP. */
+export async function everythingOverHttp(): Promise<Peer> {
+  const port = await freePort()
+  const env = { ...process.env, PORT: String(port) }
+  const child: ChildProcess = spawn(process.execPath, [everything, 'streamableHttp'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  await new Promise<void>((resolve) => {
+    const onText = (text: string): void => (text.includes('listening') ? resolve() : undefined)
+    child.stderr?.setEncoding('utf8').on('data', onText)
+    child.stdout?.setEncoding('utf8').on('data', onText)
+  })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  return peerOf(connectDualHttp(`http://127.0.0.1:${port}/mcp`), () => {
+    child.kill('SIGKILL')
+    return ended
+  })
+}
+
+/** A folder that is gone afterwards. */
+export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'older-'))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) }
+}

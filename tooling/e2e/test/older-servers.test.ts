@@ -1,0 +1,135 @@
+import { writeFile } from 'node:fs/promises'
+import { connectDualHttp } from '@x/legacy/http-client'
+import { connectDualStdio } from '@x/legacy/stdio-client'
+import { createServer, tool } from '@x/server'
+import { httpHandler } from '@x/transport-http'
+import { FastMCP } from 'fastmcp'
+import { McpServer as LiteServer, StreamableHttpTransport as LiteTransport } from 'mcp-lite'
+import { describe, expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { textOf } from './asking.ts'
+import { official } from './official-v1-server.ts'
+import {
+  everything,
+  everythingOverHttp,
+  filesystem,
+  freePort,
+  memory,
+  overStdio,
+  peerOf,
+  temporaryFolder,
+} from './older-server-peers.ts'
+
+const quiet = { debug: () => {}, error: () => {}, info: () => {}, log: () => {}, warn: () => {} }
+
+describe.each([
+  ['stdio', async () => overStdio(everything)],
+  ['HTTP', everythingOverHttp],
+] as const)('server-everything over %s', (_, connect) => {
+  test('is used in all its parts [LEG-001 LEG-003 LEG-025]', async () => {
+    await using peer = await connect()
+    const { client, connection, asked } = peer
+    expect((await client.discover()).capabilities).toMatchObject({ tools: {}, resources: {}, prompts: {} })
+    expect(connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25' })
+    expect(textOf(await client.callTool('echo', { message: 'hello' }))).toContain('hello')
+    expect((await client.listTools()).map(({ name }) => name)).toContain('get-sum')
+    expect((await client.listPrompts()).length).toBeGreaterThan(0)
+    const resources = await client.listResources()
+    const [first] = resources
+    expect((await client.readResource(first?.uri ?? '')).contents.length).toBeGreaterThan(0)
+    const steps: number[] = []
+    await client.callTool(
+      'trigger-long-running-operation',
+      { duration: 0.4, steps: 4 },
+      { onProgress: ({ progress }) => steps.push(progress) },
+    )
+    expect(steps).toEqual([1, 2, 3, 4])
+    expect(JSON.stringify(await client.callTool('trigger-elicitation-request'))).toContain('Ada')
+    expect(textOf(await client.callTool('trigger-sampling-request', { prompt: 'say', maxTokens: 10 }))).toContain(
+      'sampled',
+    )
+    expect(asked).toEqual([expect.any(String), 'sample'])
+  })
+})
+
+test('server-filesystem, which asks for roots outside calls, is refused that and works [SCO-003 LEG-078]', async () => {
+  await using folder = await temporaryFolder()
+  await writeFile(`${folder.path}/note.txt`, 'hello')
+  {
+    await using peer = overStdio(filesystem, folder.path)
+    const text = textOf(await peer.client.callTool('read_text_file', { path: `${folder.path}/note.txt` }))
+    expect(text).toBe('hello')
+    expect(peer.connection.peer).toMatchObject({ era: 'legacy' })
+  }
+})
+
+test('server-memory keeps a graph', async () => {
+  await using folder = await temporaryFolder()
+  {
+    const env = { MEMORY_FILE_PATH: `${folder.path}/memory.json` }
+    await using peer = peerOf(connectDualStdio({ command: process.execPath, args: [memory], env }))
+    const entities = [{ name: 'Ada', entityType: 'person', observations: ['writes programs'] }]
+    await peer.client.callTool('create_entities', { entities })
+    expect(textOf(await peer.client.callTool('read_graph'))).toContain('writes programs')
+  }
+})
+
+test.each([false, true])('FastMCP is used, stateless: %s', async (stateless) => {
+  // Its proxy prints what it does.
+  using _printed = vi.spyOn(console, 'log').mockImplementation(() => {})
+  const server = new FastMCP({ name: 'fast', version: '1.0.0', logger: quiet })
+  server.addTool({
+    name: 'add',
+    description: 'Adds',
+    parameters: z.object({ a: z.number() }),
+    execute: async ({ a }) => `${a + 1}`,
+  })
+  const port = await freePort()
+  await server.start({ transportType: 'httpStream', httpStream: { port, host: '127.0.0.1', stateless } })
+  await using peer = peerOf(connectDualHttp(`http://127.0.0.1:${port}/mcp`), () => server.stop())
+  expect(textOf(await peer.client.callTool('add', { a: 1 }))).toBe('2')
+  expect(peer.connection.peer).toMatchObject({ era: 'legacy' })
+})
+
+test('mcp-lite is used', async () => {
+  const server = new LiteServer({
+    name: 'lite',
+    version: '1.0.0',
+    schemaAdapter: (schema) => z.toJSONSchema(schema as z.ZodType),
+  })
+  server.tool('add', {
+    inputSchema: z.object({ a: z.number() }),
+    handler: ({ a }: { a: number }) => ({ content: [{ type: 'text', text: `${a + 1}` }] }),
+  })
+  const handle = new LiteTransport().bind(server)
+  const fetch = async (url: string, init: RequestInit): Promise<Response> => handle(new Request(url, init))
+  await using peer = peerOf(connectDualHttp('http://localhost/mcp', { fetch }))
+  expect(textOf(await peer.client.callTool('add', { a: 1 }))).toBe('2')
+  expect(peer.connection.peer).toMatchObject({ era: 'legacy' })
+})
+
+test('the official v1 server with sessions asks in the middle of a call', async () => {
+  await using peer = await official(true)
+  expect(textOf(await peer.client.callTool('ask'))).toBe('{"name":"Ada"}')
+  expect(peer.asked).toEqual(['Name?'])
+})
+
+test('the official v1 server without sessions is used', async () => {
+  await using peer = await official(false)
+  expect(textOf(await peer.client.callTool('add', { a: 1 }))).toBe('2')
+  expect((await peer.client.listTools()).map(({ name }) => name)).toEqual(['ask', 'add'])
+})
+
+test('a server of 2026-07-28 is used as it is [VER-007]', async () => {
+  const methods: string[] = []
+  const add = tool('add', { description: 'Adds', input: z.object({ a: z.number() }), run: ({ a }) => `${a + 1}` })
+  const handle = httpHandler(createServer({ name: 'modern', version: '1.0.0', tools: [add] }))
+  const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+    methods.push(new Headers(init.headers).get('mcp-method') ?? 'none')
+    return handle(new Request(url, init))
+  }
+  await using peer = peerOf(connectDualHttp('http://localhost/mcp', { fetch }))
+  for (const a of [1, 2]) expect(textOf(await peer.client.callTool('add', { a }))).toBe(`${a + 1}`)
+  expect(peer.connection.peer).toEqual({ era: 'modern' })
+  expect(methods).toEqual(['server/discover', 'tools/call', 'tools/call'])
+})

@@ -1,0 +1,32 @@
+import { appendFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { createServer, tool } from '@x/server'
+import { type TaskStore, tasks } from '@x/tasks/server'
+import { serveHttp } from '@x/transport-http/node'
+
+const { STORE = 'memory:', EFFECTS = '' } = process.env
+
+const count = tool('count', {
+  description: 'Counts slowly, and leaves a line in a file for each number',
+  task: 'required',
+  run: async (_, ctx) => {
+    for (let number = 0; number < 30; number += 1) {
+      await ctx.step(`${number}`, async () => {
+        await setTimeout(100)
+        appendFileSync(EFFECTS, `${number}\n`)
+      })
+    }
+    return 'counted'
+  },
+})
+
+const server = createServer({
+  name: 'stopping',
+  version: '1.0.0',
+  tools: [count],
+  // The environment is this test's own.
+  extensions: [tasks({ store: STORE as TaskStore })],
+})
+
+// Nothing else ends the process.
+void serveHttp(server, { stopOnSignals: true }).then(({ port }) => process.stdout.write(`${port}\n`))

@@ -1,0 +1,84 @@
+import type { ClientExtension } from '@x/client'
+import { type Call, errorCodes, errorResponse, McpError, type Middleware, type ServerExtension } from '@x/schema'
+
+// #region server
+/** The member `quota` of a server. */
+export interface QuotaApi {
+  /** Returns the calls of tools that a subject may still make in this hour. */
+  left(subject: string): number
+}
+
+/** Limits the calls of tools that one subject may make in an hour, at each instance. */
+export function quota({ callsPerHour }: { readonly callsPerHour: number }): ServerExtension<'quota', QuotaApi> {
+  return {
+    side: 'server',
+    name: 'quota',
+    identifier: 'com.example/quota',
+    capabilities: { callsPerHour },
+    // Decides by the principal: outside all other extensions, and never reachable from other machines without `authenticate`.
+    needsPrincipal: true,
+    start({ runtime }) {
+      const used = new Map<string, number>()
+      let hour = 0
+      const left = (subject: string): number => {
+        const now = Math.floor(runtime.now() / 3_600_000)
+        if (now !== hour) used.clear()
+        hour = now
+        return callsPerHour - (used.get(subject) ?? 0)
+      }
+      const middleware: Middleware = (next) => (request, call) => {
+        if (request.method !== 'tools/call') return next(request, call)
+        const subject = subjectOf(call)
+        if (left(subject) === 0) return Promise.resolve(errorResponse(request.id, usedUp()))
+        used.set(subject, (used.get(subject) ?? 0) + 1)
+        return next(request, call)
+      }
+      const methods = { 'com.example/quota/read': (_: unknown, call: Call) => ({ left: left(subjectOf(call)) }) }
+      return { api: { left }, middleware, methods }
+    },
+  }
+}
+
+function usedUp(): McpError {
+  return new McpError(errorCodes.internal, 'The quota of this hour is used up: call again in the next')
+}
+
+function subjectOf({ principal }: Call): string {
+  return principal?.subject ?? ''
+}
+// #endregion server
+
+// #region client
+/** The member `quota` of a client. */
+export interface QuotaCalls {
+  /** Reads how many calls are left in this hour. */
+  left(): Promise<number>
+}
+
+/** Reads the quota of the server `quota` extension. */
+export function quotaOfServer(): ClientExtension<'quota', QuotaCalls> {
+  return {
+    side: 'client',
+    name: 'quota',
+    identifier: 'com.example/quota',
+    capabilities: { extensions: { 'com.example/quota': {} } },
+    start: ({ request }) => ({
+      api: { left: async () => Number((await request('com.example/quota/read', {}))['left']) },
+    }),
+  }
+}
+// #endregion client
+
+// #region middleware
+/** Reports the duration of every request, also of one that fails. */
+export function timing(report: (method: string, milliseconds: number) => void): Middleware {
+  return (next) => async (request, call) => {
+    const begun = performance.now()
+    try {
+      return await next(request, call)
+    } finally {
+      report(request.method, performance.now() - begun)
+    }
+  }
+}
+// #endregion middleware

@@ -1,0 +1,32 @@
+import { createServer, type McpServer, sealedState, type Tool, tool } from '@x/server'
+import type { StateStore } from '@x/state-codec'
+import { z } from 'zod'
+
+/** A stand-in for a real bank, with which the tool below pays. */
+export interface Bank {
+  readonly pay: (amount: number, to: string, idempotencyKey: string) => Promise<string>
+}
+
+// #region tool
+export const pay = (bank: Bank): Tool =>
+  tool('pay', {
+    description: 'Pays somebody',
+    input: z.object({ amount: z.number().positive() }),
+    keyedEffects: true,
+    async run({ amount }, ctx) {
+      const { to } = await ctx.elicit('to', { message: 'Whom?', schema: z.object({ to: z.string() }) })
+      return ctx.step('pay', ({ idempotencyKey }) => bank.pay(amount, to, idempotencyKey))
+    },
+  })
+// #endregion
+
+// #region store
+export const payments = (bank: Bank, store: StateStore): McpServer =>
+  createServer({
+    name: 'payments',
+    version: '1.0.0',
+    state: sealedState({ keys: [process.env['STATE_KEY']] }),
+    tools: [pay(bank)],
+    idempotency: { store, ttlMs: 600_000 },
+  })
+// #endregion

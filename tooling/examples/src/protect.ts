@@ -1,0 +1,123 @@
+import { isTokenError, needScopes, protect, type Protection, requireScopes } from '@x/auth/server'
+import { createServer, type McpServer, tool } from '@x/server'
+import { type KeyInput, sealed, type StateStore } from '@x/state-codec'
+import { documentHandler, httpHandler } from '@x/transport-http'
+import { type HttpServer, serveHttp } from '@x/transport-http/node'
+import { z } from 'zod'
+
+const items = new Map([
+  ['1', { owner: 'ada', title: 'Milk' }],
+  ['2', { owner: 'eve', title: 'Bread' }],
+])
+
+const listItems = tool('list_items', {
+  description: 'Lists your items',
+  run: (_, { principal }) =>
+    Array.from(items.values(), ({ owner, title }) => (owner === principal?.subject ? title : '')).join(''),
+})
+
+const updateItem = tool('update_item', {
+  description: 'Changes the title of an item',
+  input: z.object({ id: z.string(), title: z.string() }),
+  run: ({ id, title }) => `${id} is now ${title}`,
+})
+
+// #region handler
+export const eraseItem = tool('erase_item', {
+  description: 'Erases an item; that of somebody else needs a scope',
+  input: z.object({ id: z.string() }),
+  run({ id }, ctx) {
+    if (items.get(id)?.owner !== ctx.principal?.subject) needScopes(ctx, 'items:admin')
+    return `${id} is erased`
+  },
+})
+// #endregion
+
+// #region protect
+export function protectItems(issuer: string): Protection {
+  return protect({
+    resource: 'https://mcp.example.com/mcp',
+    issuers: [issuer],
+    scopes: ['items:read'],
+    supported: ['items:read', 'items:write'],
+    onError: (error) => console.warn(isTokenError(error) ? `${error.code}: ${error.message}` : error),
+  })
+}
+// #endregion
+
+// #region scopes
+export const createItemsServer = (): McpServer =>
+  createServer({
+    name: 'items',
+    version: '1.0.0',
+    // No handler asks its client for anything, so that no keys are needed.
+    state: false,
+    tools: [listItems, updateItem, eraseItem],
+    extensions: [
+      requireScopes({
+        'tools/call': { update_item: ['items:write'] },
+        'resources/read': ['items:read'],
+      }),
+    ],
+  })
+// #endregion
+
+// #region serve
+export function serveItems(auth: Protection): Promise<HttpServer> {
+  return serveHttp(createItemsServer(), { port: 0, ...auth })
+}
+// #endregion
+
+// #region implied
+export function protectByRole(issuer: string): Protection {
+  return protect({
+    resource: 'https://mcp.example.com/mcp',
+    issuers: [issuer],
+    scopes: ['items:read'],
+    implies: { 'items:admin': ['items:write'], 'items:write': ['items:read'] },
+  })
+}
+// #endregion
+
+// #region introspection
+export function protectByIntrospection(issuer: string, secret: string): Protection {
+  return protect({
+    resource: 'https://mcp.example.com/mcp',
+    issuers: [{ issuer, introspection: { client: { id: 'items-server', secret } } }],
+  })
+}
+// #endregion
+
+// #region bound
+export function protectBound(issuer: string, keys: readonly KeyInput[], used: StateStore): Protection {
+  return protect({
+    resource: 'https://mcp.example.com/mcp',
+    issuers: [issuer],
+    dpop: { required: true, used, nonce: sealed({ keys, audience: 'items' }) },
+  })
+}
+// #endregion
+
+// #region principal
+export function protectWithPermissions(issuer: string): Protection {
+  return protect({
+    resource: 'https://mcp.example.com/mcp',
+    issuers: [issuer],
+    toPrincipal: ({ sub, azp, exp, permissions }) => ({
+      subject: z.string().parse(sub),
+      issuer,
+      client: z.string().optional().parse(azp),
+      scopes: z.array(z.string()).parse(permissions ?? []),
+      expiresAt: z.number().parse(exp) * 1000,
+    }),
+  })
+}
+// #endregion
+
+// #region fetch
+export function route(auth: Protection): (request: Request) => Promise<Response> {
+  const documents = documentHandler(auth.documents)
+  const endpoint = httpHandler(createItemsServer(), { allowedHosts: ['mcp.example.com'], ...auth })
+  return async (request) => documents(request) ?? endpoint(request)
+}
+// #endregion

@@ -1,0 +1,71 @@
+import type { Instance } from './instance.ts'
+import type { SimulatedCall } from './workload.ts'
+import type { Balancer } from './options.ts'
+
+/** Chooses the instance of a request; undefined while there is none. */
+export type Choose = (call: SimulatedCall) => Instance | undefined
+
+/** Makes a balancer over instances, some of which it may have been told to leave out. */
+export function createBalancer(kind: Balancer, instances: readonly Instance[], chance: () => number): Choose {
+  const choose = kinds[kind](instances, chance)
+  const any = kinds['round-robin'](instances, chance)
+  return (call) => choose(call) ?? any(call) ?? instances.find(({ isUp }) => isUp)
+}
+
+function isOpen(instance: Instance | undefined): instance is Instance {
+  return instance !== undefined && instance.isUp && instance.isOffered
+}
+
+const kinds: Readonly<Record<Balancer, (instances: readonly Instance[], chance: () => number) => Choose>> = {
+  'round-robin': (instances) => {
+    let last = 0
+    return () => {
+      for (let count = 0; count < instances.length; count++) {
+        last = (last + 1) % instances.length
+        const instance = instances[last]
+        if (isOpen(instance)) return instance
+      }
+      return undefined
+    }
+  },
+  random: (instances, chance) => () => {
+    for (let count = 0; count < 50; count++) {
+      const instance = instances[Math.floor(chance() * instances.length)]
+      if (isOpen(instance)) return instance
+    }
+    return undefined
+  },
+  'least-connections': (instances, chance) => () => {
+    const from = Math.floor(chance() * instances.length)
+    let best: Instance | undefined
+    for (let count = 0; count < instances.length; count++) {
+      const instance = instances[(from + count) % instances.length]
+      if (isOpen(instance) && (best === undefined || instance.connections < best.connections)) best = instance
+    }
+    return best
+  },
+  // Each client has an instance, and another one while that is away.
+  hash:
+    (instances) =>
+    ({ salt }) => {
+      for (let count = 0; count < instances.length; count++) {
+        const instance = instances[(salt + count * 7) % instances.length]
+        if (isOpen(instance)) return instance
+      }
+      return undefined
+    },
+}
+
+/** The instance where one more call would be quickest, as an oracle knows. */
+export function leastLoaded(instances: readonly Instance[]): Instance | undefined {
+  let best: Instance | undefined
+  for (const instance of instances) {
+    if (isOpen(instance) && (best === undefined || waitAt(instance, 1) < waitAt(best, 1))) best = instance
+  }
+  return best
+}
+
+/** Returns the load of an instance, with so many more calls. */
+export function waitAt({ running, connections, slowness }: Instance, more: number): number {
+  return (Math.max(running, connections) + more) * slowness
+}

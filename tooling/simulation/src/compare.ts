@@ -1,0 +1,41 @@
+import { geometricMean, meanOf, meanResult, type SimulationResult } from './measures.ts'
+import { type Balancer, type Mode, optionsOf, type ScenarioName, type SimulationOptions } from './options.ts'
+import { simulate } from './simulate.ts'
+
+/** One scenario, as it went without shedding, with it, and with an oracle. */
+export interface Comparison {
+  readonly scenario: ScenarioName
+  readonly instances: number
+  readonly balancer: Balancer
+  readonly results: Readonly<Record<Mode, SimulationResult>>
+}
+
+/** Runs a scenario in the three modes, each so many times with other seeds. */
+export function compareModes(scenario: ScenarioName, given: Partial<SimulationOptions>, seeds: number): Comparison {
+  const run = (mode: Mode): SimulationResult =>
+    meanResult(
+      Array.from({ length: seeds }, (_, index) => simulate(optionsOf({ ...given, mode, seed: index + 1 }, scenario))),
+    )
+  const { instances, balancer } = optionsOf(given, scenario)
+  return {
+    scenario,
+    instances,
+    balancer,
+    results: { none: run('none'), shedding: run('shedding'), oracle: run('oracle') },
+  }
+}
+
+/** Summarizes several scenarios for a mode: latency as a multiple of the oracle's (geometric means), and moves by completed call. */
+export function scoreOf(
+  comparisons: readonly Comparison[],
+  mode: Mode,
+): Readonly<Record<'mean' | 'p99' | 'moves' | 'lost', number>> {
+  const ratio = (of: (result: SimulationResult) => number): number =>
+    geometricMean(comparisons.map(({ results }) => of(results[mode]) / of(results.oracle)))
+  return {
+    mean: ratio(({ meanMs }) => meanMs),
+    p99: ratio(({ p99Ms }) => p99Ms),
+    moves: meanOf(comparisons.map(({ results }) => results[mode].movesPerCall + results[mode].stopMovesPerCall)),
+    lost: comparisons.reduce((sum, { results }) => sum + results[mode].lost, 0),
+  }
+}

@@ -1,0 +1,80 @@
+/** Runs functions in the order of their times, on a clock that jumps from one to the next. */
+export interface EventQueue {
+  readonly size: number
+  at(time: number, run: (time: number) => void): void
+  /** Runs the next function; returns its time. */
+  step(): number
+}
+
+interface Entry {
+  readonly time: number
+  readonly order: number
+  readonly run: (time: number) => void
+}
+
+/** A binary heap; events of the same time run in the order in which they were added, so that a seed gives one result. */
+export function createEventQueue(): EventQueue {
+  const entries: Entry[] = []
+  let order = 0
+  return {
+    get size() {
+      return entries.length
+    },
+    at(time, run) {
+      entries.push({ time, order: order++, run })
+      siftUp(entries)
+    },
+    step() {
+      const first = takeFirst(entries)
+      first.run(first.time)
+      return first.time
+    },
+  }
+}
+
+function isBefore(a: Entry | undefined, b: Entry | undefined): boolean {
+  if (a === undefined || b === undefined) return false
+  return a.time < b.time || (a.time === b.time && a.order < b.order)
+}
+
+function swap(entries: Entry[], a: number, b: number): void {
+  const [first, second] = [entries[a], entries[b]]
+  if (first === undefined || second === undefined) return
+  entries[a] = second
+  entries[b] = first
+}
+
+function siftUp(entries: Entry[]): void {
+  for (let index = entries.length - 1; index > 0; ) {
+    const parent = (index - 1) >> 1
+    if (!isBefore(entries[index], entries[parent])) return
+    swap(entries, index, parent)
+    index = parent
+  }
+}
+
+function takeFirst(entries: Entry[]): Entry {
+  const [first] = entries
+  const last = entries.pop()
+  if (first === undefined || last === undefined) throw new RangeError('no event is left')
+  if (entries.length === 0) return first
+  entries[0] = last
+  for (let index = 0; ; ) {
+    const left = 2 * index + 1
+    const child = isBefore(entries[left + 1], entries[left]) ? left + 1 : left
+    if (!isBefore(entries[child], entries[index])) return first
+    swap(entries, child, index)
+    index = child
+  }
+}
+
+/** Makes a source of chance that gives the same numbers for the same seed (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

@@ -1,0 +1,254 @@
+import type { EventQueue } from './events.ts'
+import type { SimulationOptions } from './options.ts'
+import {
+  createLoadMonitor,
+  enterCall,
+  handOffReason,
+  hearOfHandOff,
+  leaveCall,
+  type LoadMonitor,
+  rulesOf,
+  serverLoad,
+  type ShedReason,
+  tagHandOff,
+} from './policy.ts'
+import type { SimulatedCall, Workload } from './workload.ts'
+
+/** Events of an instance for the simulation. */
+export interface InstanceEvents {
+  onDone(call: SimulatedCall, instance: Instance, time: number): void
+  /** A call leaves, with its state sealed. */
+  onHandOff(
+    call: SimulatedCall,
+    leaving: { readonly instance: Instance; readonly reason: ShedReason },
+    time: number,
+  ): void
+}
+
+/** Dependencies of an instance on the simulation. */
+export interface InstanceContext {
+  readonly options: SimulationOptions
+  readonly queue: EventQueue
+  readonly workload: Workload
+  readonly chance: () => number
+  readonly events: InstanceEvents
+}
+
+/** Handlers of one server share this many milliseconds of a turn, as those of the real one. */
+const sliceMs = 10
+/** Sealing and opening a state, and beginning a call without one. */
+const costs = { sealMs: 0.6, openMs: 0.6, startMs: 0.3 }
+const waitMs = 60
+
+/**
+ * One process with one event loop: an event is a turn, in which timers run, then what arrived, then each call that is ready. Its load
+ * monitor is the server's own, on the time of this instance.
+ */
+export class Instance {
+  readonly index: number
+  monitor: LoadMonitor
+  readonly calls = new Set<SimulatedCall>()
+  ready: SimulatedCall[] = []
+  isUp = true
+  /** True when the balancer sends calls here. */
+  isOffered = true
+  connections = 0
+  /** By how much slower than usual it computes. */
+  slowness = 1
+  #context: InstanceContext
+  #inbox: SimulatedCall[] = []
+  #timers: (() => void)[] = []
+  #isBusy = false
+  #generation = 0
+  #time = 0
+
+  constructor(index: number, context: InstanceContext) {
+    this.index = index
+    this.#context = context
+    this.monitor = this.#createMonitor()
+  }
+
+  get running(): number {
+    return this.calls.size
+  }
+
+  /** Takes a call from the network. */
+  arrive(call: SimulatedCall, time: number): void {
+    this.connections++
+    call.at = this
+    this.#inbox.push(call)
+    this.#wake(time)
+  }
+
+  /** Takes a call that was moved at no cost, as only an oracle can. */
+  adopt(call: SimulatedCall, time: number): void {
+    this.connections++
+    this.#enter(call, time)
+    this.#wake(time)
+  }
+
+  /** Lets a call go that is ready. */
+  release(call: SimulatedCall): void {
+    this.ready.splice(this.ready.indexOf(call), 1)
+    this.#leave(call)
+  }
+
+  /** Answers a health check. */
+  isReady(time: number): boolean {
+    if (!this.#isBusy) this.#time = time
+    return serverLoad(this.monitor).ready
+  }
+
+  /** Is told to stop. */
+  drain(): void {
+    this.monitor.drains++
+    this.monitor.draining++
+  }
+
+  /** Ends the process, and gives the calls that are lost with it. */
+  kill(): SimulatedCall[] {
+    const lost = [...this.calls, ...this.#inbox]
+    this.isUp = false
+    this.#generation++
+    this.calls.clear()
+    this.#inbox = []
+    this.ready = []
+    this.#timers = []
+    this.connections = 0
+    this.#isBusy = false
+    for (const call of lost) call.at = undefined
+    return lost
+  }
+
+  /** Starts the process again: under another name, and with nothing that it knew. */
+  start(): void {
+    this.isUp = true
+    this.isOffered = true
+    this.monitor = this.#createMonitor()
+  }
+
+  #createMonitor(): LoadMonitor {
+    const { queue, options, chance } = this.#context
+    const generation = this.#generation
+    const later = (run: () => void, ms: number): void =>
+      queue.at(this.#time + ms, (time) => {
+        if (generation === this.#generation) this.#fire(run, time)
+      })
+    const source = {
+      now: () => this.#time,
+      wallClock: () => this.#time,
+      later,
+      measure: undefined,
+      onFailure: () => {},
+      randomId: () => chance().toString(36).slice(2, 10),
+    }
+    return createLoadMonitor({ ...rulesOf(options.shedding, undefined), calls: 'all' }, source)
+  }
+
+  /** A timer of an idle process is in time; that of a busy one waits for the next turn. */
+  #fire(run: () => void, time: number): void {
+    if (this.#isBusy) this.#timers.push(run)
+    else {
+      this.#time = time
+      run()
+    }
+  }
+
+  #wake(time: number): void {
+    if (this.#isBusy || !this.isUp) return
+    this.#isBusy = true
+    this.#planTurn(time)
+  }
+
+  #planTurn(time: number): void {
+    const generation = this.#generation
+    this.#context.queue.at(time, (at) => {
+      if (generation === this.#generation) this.#turn(at)
+    })
+  }
+
+  #turn(time: number): void {
+    this.#time = time
+    for (const run of this.#timers.splice(0)) run()
+    for (const call of this.#inbox.splice(0)) {
+      this.#compute(call.done > 0 || call.handOff !== undefined ? costs.openMs : costs.startMs)
+      this.#enter(call, this.#time)
+    }
+    const { ready } = this
+    this.ready = []
+    const slice = sliceMs / Math.max(1, ready.length)
+    for (const call of ready) this.#run(call, slice)
+    if (this.ready.length > 0 || this.#inbox.length > 0) this.#planTurn(this.#time)
+    else this.#isBusy = false
+  }
+
+  #enter(call: SimulatedCall, time: number): void {
+    this.#time = time
+    hearOfHandOff(this.monitor, { callId: String(call.id), sheds: call.sheds, handOff: call.handOff })
+    enterCall(this.monitor)
+    this.calls.add(call)
+    call.at = this
+    call.drains = this.monitor.drains
+    call.workedFrom = time
+    this.ready.push(call)
+  }
+
+  #leave(call: SimulatedCall): void {
+    leaveCall(this.monitor)
+    this.calls.delete(call)
+    this.connections--
+    call.at = undefined
+  }
+
+  #run(call: SimulatedCall, slice: number): void {
+    const { workload, events } = this.#context
+    for (const from = this.#time; this.#time - from < slice; ) {
+      this.#compute(workload.costOf(call, call.done))
+      call.done++
+      if (call.done >= call.length) {
+        this.#leave(call)
+        return events.onDone(call, this, this.#time)
+      }
+      const reason = this.#reasonToLeave(call)
+      if (reason !== undefined) return this.#handOff(call, reason)
+      if (workload.waitsAfter(call, call.done)) return this.#wait(call)
+    }
+    this.ready.push(call)
+  }
+
+  #reasonToLeave(call: SimulatedCall): ShedReason | undefined {
+    const { mode } = this.#context.options
+    if (mode === 'none' || (mode === 'oracle' && this.monitor.draining === 0)) return undefined
+    const { sheds, stops, drains, handOff } = call
+    const about = { method: 'tools/call', name: 'work', rounds: 0 }
+    const workedMs = this.#time - call.workedFrom
+    const reason = handOffReason(this.monitor, { ...about, sheds, stops, drains, handOff, workedMs })
+    return typeof reason === 'string' ? reason : undefined
+  }
+
+  #handOff(call: SimulatedCall, reason: ShedReason): void {
+    this.#leave(call)
+    if (reason === 'stopping') {
+      call.stops++
+      call.handOff = undefined
+    } else {
+      call.sheds++
+      call.handOff = tagHandOff(this.monitor)
+    }
+    this.#compute(costs.sealMs)
+    this.#context.events.onHandOff(call, { instance: this, reason }, this.#time)
+  }
+
+  #wait(call: SimulatedCall): void {
+    const { queue, chance } = this.#context
+    queue.at(this.#time - Math.log(1 - chance()) * waitMs, (time) => {
+      if (call.at !== this || !this.calls.has(call)) return
+      this.ready.push(call)
+      this.#wake(time)
+    })
+  }
+
+  #compute(cpuMs: number): void {
+    this.#time += (cpuMs * this.slowness) / this.#context.options.speed
+  }
+}

@@ -1,0 +1,223 @@
+import { type Choose, createBalancer, leastLoaded, waitAt } from './balancer.ts'
+import { createEventQueue, type EventQueue, randomFrom } from './events.ts'
+import { Instance } from './instance.ts'
+import { createMeasures, type Measures, resultOf, sample, type SimulationResult } from './measures.ts'
+import type { FleetEvent, SimulationOptions } from './options.ts'
+import { handOffPause, type ShedReason } from './policy.ts'
+import { createWorkload, type SimulatedCall, type Workload } from './workload.ts'
+
+/** One way through the network, and how long a client waits when there is no instance or its call is lost. */
+const netMs = 2
+const againMs = 250
+/** Number of results that are not final that a client takes. */
+const maxRounds = 10
+/** Times that a balancer needs to notice, and that an instance has to end and to start. */
+const stops = { noticedMs: 1000, graceMs: 5000, downMs: 1000 }
+
+/** A fleet and its clients. */
+interface Fleet {
+  readonly options: SimulationOptions
+  readonly queue: EventQueue
+  readonly workload: Workload
+  readonly chance: () => number
+  readonly measures: Measures
+  readonly instances: Instance[]
+  choose: Choose
+  open: number
+}
+
+/** Runs a fleet on a virtual clock. The same options give the same result. */
+export function simulate(options: SimulationOptions): SimulationResult {
+  const fleet = openFleet(options)
+  const end = options.warmMs + options.loadMs
+  bear(fleet, 0)
+  takeSamples(fleet, options.warmMs)
+  if (options.mode === 'oracle') rebalance(fleet, 0)
+  if (options.healthChecks) checkHealth(fleet, 1000)
+  for (const event of options.events) fleet.queue.at(event.at + options.warmMs, (time) => happen(fleet, event, time))
+  for (let now = 0; fleet.queue.size > 0 && now <= end + options.tailMs && (now <= end || fleet.open > 0); ) {
+    now = fleet.queue.step()
+  }
+  return resultOf(fleet.measures, fleet.open)
+}
+
+function openFleet(options: SimulationOptions): Fleet {
+  const chance = randomFrom(options.seed * 104_729 + 3)
+  const fleet: Fleet = {
+    options,
+    queue: createEventQueue(),
+    workload: createWorkload(options),
+    chance,
+    measures: createMeasures(options.instances),
+    instances: [],
+    choose: () => undefined,
+    open: 0,
+  }
+  const events = {
+    onDone: (call: SimulatedCall, _: Instance, time: number) => finish(fleet, call, time),
+    onHandOff: (call: SimulatedCall, leaving: Leaving, time: number) => sendAgain(fleet, { call, ...leaving }, time),
+  }
+  const { queue, workload } = fleet
+  for (let index = 0; index < options.instances; index++) {
+    fleet.instances.push(new Instance(index, { options, queue, workload, chance, events }))
+  }
+  const balanced = createBalancer(options.balancer, fleet.instances, chance)
+  fleet.choose = options.mode === 'oracle' ? () => leastLoaded(fleet.instances) : balanced
+  return fleet
+}
+
+interface Leaving {
+  readonly instance: Instance
+  readonly reason: ShedReason
+}
+
+function bear(fleet: Fleet, time: number): void {
+  const { options, workload, queue } = fleet
+  fleet.open++
+  send(fleet, { call: workload.create(time) }, time)
+  const next = time + workload.gap(options.rate(time - options.warmMs))
+  if (next < options.warmMs + options.loadMs) queue.at(next, (at) => bear(fleet, at))
+}
+
+/** A request, and the hand-off that it follows. */
+interface Sent {
+  readonly call: SimulatedCall
+  readonly from?: Leaving | undefined
+}
+
+/** Brings a request to an instance; one that comes back from another is compared with it, for the share of useless moves. */
+function send(fleet: Fleet, { call, from }: Sent, time: number): void {
+  const instance = fleet.choose(call)
+  if (instance === undefined) {
+    fleet.queue.at(time + againMs, (at) => send(fleet, { call, from }, at))
+    return
+  }
+  if (from !== undefined) compare(fleet, from, instance)
+  instance.arrive(call, time)
+}
+
+function compare({ measures }: Fleet, { instance: from, reason }: Leaving, to: Instance): void {
+  if (from === to) measures.returned++
+  if (reason === 'load' && from.isUp && waitAt(to, 1) >= waitAt(from, 1) * 0.9) measures.useless++
+}
+
+function finish(fleet: Fleet, call: SimulatedCall, time: number): void {
+  const { options, measures } = fleet
+  fleet.open--
+  measures.completed++
+  if (call.born < options.warmMs || call.born >= options.warmMs + options.loadMs) return
+  measures.took.push(time + netMs - call.born)
+  measures.idleMs += call.idleMs
+}
+
+/** The client of a call that was handed off sends it again, after the real client's pause. */
+function sendAgain(fleet: Fleet, { call, instance, reason }: Leaving & { call: SimulatedCall }, time: number): void {
+  const { measures, chance, queue, options } = fleet
+  options.onHandOff({ call: call.id, from: instance.index, time: time - options.warmMs })
+  if (reason === 'stopping') measures.stopMoves++
+  else {
+    measures.moves++
+    measures.movesBy[instance.index] = (measures.movesBy[instance.index] ?? 0) + 1
+  }
+  if (call.rounds + 1 >= maxRounds) {
+    measures.givenUp++
+    return beginAgain(fleet, call, time)
+  }
+  const pause = handOffPause({ earlier: call.rounds, meta: undefined, bounds: {} }, chance)
+  call.rounds++
+  call.idleMs += pause + 2 * netMs
+  queue.at(time + pause + 2 * netMs, (at) => send(fleet, { call, from: { instance, reason } }, at))
+}
+
+/** The client has nothing of what was done. */
+function beginAgain(fleet: Fleet, call: SimulatedCall, time: number): void {
+  for (let chunk = 0; chunk < call.done; chunk++) fleet.measures.redoneMs += fleet.workload.costOf(call, chunk)
+  Object.assign(call, { done: 0, rounds: 0, sheds: 0, stops: 0, handOff: undefined })
+  fleet.queue.at(time + againMs, (at) => send(fleet, { call }, at))
+}
+
+function happen(fleet: Fleet, event: FleetEvent, time: number): void {
+  const instance = fleet.instances[event.instance]
+  if (instance === undefined) return
+  if (event.kind === 'slow') instance.slowness = event.by
+  if (event.kind === 'heavy') land(fleet, { instance, calls: event.calls, chunks: event.chunks }, time)
+  if (event.kind === 'kill') end(fleet, { instance, downMs: event.downMs, noticedMs: stops.noticedMs }, time)
+  if (event.kind === 'drain') replace(fleet, instance, time)
+}
+
+function land(
+  fleet: Fleet,
+  { instance, calls, chunks }: { instance: Instance; calls: number; chunks: number },
+  time: number,
+): void {
+  for (let count = 0; count < calls; count++) {
+    fleet.open++
+    instance.arrive(fleet.workload.create(time, chunks), time)
+  }
+}
+
+function end(
+  fleet: Fleet,
+  { instance, downMs, noticedMs }: { instance: Instance; downMs: number; noticedMs: number },
+  time: number,
+): void {
+  const lost = instance.kill()
+  fleet.measures.lost += lost.length
+  for (const call of lost) beginAgain(fleet, call, time)
+  fleet.queue.at(time + noticedMs, () => {
+    if (!instance.isUp) instance.isOffered = false
+  })
+  fleet.queue.at(time + downMs, () => instance.start())
+}
+
+/** A rolling deploy: the balancer notices after a second, the instance ends after five, and another takes its place. */
+function replace(fleet: Fleet, instance: Instance, time: number): void {
+  instance.drain()
+  fleet.queue.at(time + stops.noticedMs, () => {
+    instance.isOffered = false
+  })
+  fleet.queue.at(time + stops.graceMs, (at) => end(fleet, { instance, downMs: stops.downMs, noticedMs: 0 }, at))
+}
+
+function takeSamples(fleet: Fleet, time: number): void {
+  fleet.queue.at(time, (at) => {
+    sample(fleet.measures, fleet.instances)
+    if (at < fleet.options.warmMs + fleet.options.loadMs) takeSamples(fleet, at + 200)
+  })
+}
+
+function checkHealth(fleet: Fleet, time: number): void {
+  fleet.queue.at(time, (at) => {
+    for (const instance of fleet.instances) if (instance.isUp) instance.isOffered = instance.isReady(at)
+    checkHealth(fleet, at + 1000)
+  })
+}
+
+/** The oracle moves calls from the busiest to the idlest, at no cost, for as long as that helps. */
+function rebalance(fleet: Fleet, time: number): void {
+  fleet.queue.at(time, (at) => {
+    const up = fleet.instances.filter(({ isUp, isOffered, monitor }) => isUp && isOffered && monitor.draining === 0)
+    const stuck = new Set<Instance>()
+    for (let count = 0; up.length > 1 && count < 2 * up.length; count++) if (!moveOne(up, stuck, at)) break
+    rebalance(fleet, at + 20)
+  })
+}
+
+/** Moves one call; false when no move helps. An instance all of whose calls wait has none to give. */
+function moveOne(up: readonly Instance[], stuck: Set<Instance>, time: number): boolean {
+  let from: Instance | undefined
+  for (const one of up) if (!stuck.has(one) && (from === undefined || loadOf(one) > loadOf(from))) from = one
+  const to = up.reduce((best, one) => (waitAt(one, 1) < waitAt(best, 1) ? one : best))
+  if (from === undefined || (to.running + 1) * to.slowness >= loadOf(from)) return false
+  const [call] = from.ready
+  if (call === undefined) stuck.add(from)
+  else {
+    from.release(call)
+    to.adopt(call, time)
+  }
+  return true
+}
+
+function loadOf({ running, slowness }: Instance): number {
+  return running * slowness
+}

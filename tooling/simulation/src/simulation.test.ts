@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest'
+import { meanOf } from './measures.ts'
+import { type Mode, optionsOf, type ScenarioName, type SimulationOptions } from './options.ts'
+import { simulate } from './simulate.ts'
+
+const run = (given: Partial<SimulationOptions>, scenario?: ScenarioName) => simulate(optionsOf(given, scenario))
+const overload: ScenarioName = 'overload 130 %'
+
+/** The hand-offs of a simulation, in their order. */
+function record() {
+  const handOffs: { call: number; from: number; time: number }[] = []
+  return { handOffs, onHandOff: (handOff: (typeof handOffs)[number]) => void handOffs.push(handOff) }
+}
+
+describe.each([
+  [3, 0.5],
+  [10, 0.25],
+])('of %i equal instances at 130 % of their load', (instances, most) => {
+  const result = run({ instances }, overload)
+
+  test(`a call moves ${most} times at most, because the others are no better`, () => {
+    expect(result.completed).toBeGreaterThan(100)
+    expect(result.movesPerCall).toBeGreaterThan(0)
+    expect(result.movesPerCall).toBeLessThanOrEqual(most)
+  })
+
+  test('the number of running calls swings no more than it does without shedding', () => {
+    const { wobble } = run({ instances, mode: 'none' }, overload)
+    expect(result.wobble).toBeLessThanOrEqual(1.3 * wobble)
+  })
+
+  test('no client waits for more than 50 ms for a hand-off, and none gives up', () => {
+    const networkMs = 4
+    expect(result.idleMs).toBeLessThanOrEqual((50 + networkMs) * result.movesPerCall * 1.2)
+    expect(result.givenUp).toBe(0)
+  })
+})
+
+describe('one slow instance of three, with calls as long as in the demo', () => {
+  const demo = { instances: 3, share: 0.4, demo: true, waitingCalls: 0 } as const
+  const slow = { events: [{ at: 0, kind: 'slow', instance: 0, by: 4 }] } as const
+  const { handOffs, onHandOff } = record()
+  const result = run({ ...slow, ...demo, onHandOff })
+
+  test('sheds, and hardly any other does', () => {
+    const fromSlow = handOffs.filter(({ from }) => from === 0).length
+    expect(fromSlow / handOffs.length).toBeGreaterThanOrEqual(0.75)
+  })
+
+  test('has no more than twice the mean of running calls after ten seconds', () => {
+    const later = result.loads.slice(50).map(([load = 0, ...others]) => [load / 4, ...others])
+    const mean = meanOf(later.map(meanOf))
+    expect(meanOf(later.map(([running = 0]) => running))).toBeLessThanOrEqual(2 * mean)
+  })
+
+  test('has many times as many calls without shedding', () => {
+    const without = run({ ...slow, ...demo, mode: 'none' })
+    const atSlow = ({ loads }: typeof result) => meanOf(loads.slice(50).map(([load = 0]) => load))
+    expect(atSlow(result)).toBeLessThanOrEqual(atSlow(without) / 4)
+  })
+})
+
+test('of equally busy instances hardly any call goes back within five seconds to where it came from', () => {
+  const { handOffs, onHandOff } = record()
+  run({ instances: 2, onHandOff }, overload)
+  const last = new Map<number, { from: number; time: number }>()
+  let back = 0
+  for (const { call, from, time } of handOffs) {
+    const before = last.get(call)
+    if (before !== undefined && before.from !== from && time - before.time < 5000) back++
+    last.set(call, { from, time })
+  }
+  expect(handOffs.length).toBeGreaterThan(10)
+  expect(back / handOffs.length).toBeLessThanOrEqual(0.1)
+})
+
+describe('where no other instance can be reached', () => {
+  test.each<[string, Partial<SimulationOptions>]>([
+    ['a lone instance', { instances: 1, share: 1.3 }],
+    ['each of ten behind a hash of the client', { instances: 10, share: 1.3, balancer: 'hash' }],
+  ])('%s hands a few calls off, and then one in ten seconds', (_, given) => {
+    const { handOffs, onHandOff } = record()
+    const { instances = 1 } = given
+    run({ ...given, onHandOff })
+    const settled = handOffs.filter(({ time }) => time >= 20_000 && time < 60_000)
+    expect(settled.length / instances).toBeLessThanOrEqual(5)
+  })
+})
+
+test('when the others have recovered, an overloaded instance hands off again within 15 seconds', () => {
+  const { handOffs, onHandOff } = record()
+  const events = [
+    { at: 0, kind: 'slow', instance: 0, by: 6 },
+    { at: 0, kind: 'slow', instance: 1, by: 6 },
+    { at: 30_000, kind: 'slow', instance: 1, by: 1 },
+  ] as const
+  run({ instances: 2, share: 0.5, events, onHandOff })
+  const after = handOffs.filter(({ from, time }) => from === 0 && time >= 30_000 && time < 45_000)
+  expect(after.length).toBeGreaterThan(0)
+})
+
+test('balancers that obey readiness leave no instance out that only sheds', () => {
+  const busy = { share: 0.8, loadMs: 40_000 }
+  const plain = run(busy)
+  const checked = run({ ...busy, healthChecks: true })
+  expect(plain.movesPerCall).toBeGreaterThan(0)
+  expect(checked.p99Ms).toBeLessThanOrEqual(1.15 * plain.p99Ms)
+})
+
+describe('a rolling deploy', () => {
+  test.each<[number]>([[3], [10]])('of %i instances loses no call, and nothing is done again', (instances) => {
+    const { lost, redoneMs, stopMovesPerCall, left } = run({ instances }, 'rolling deploy')
+    expect([lost, redoneMs, left]).toEqual([0, 0, 0])
+    expect(stopMovesPerCall).toBeGreaterThan(0)
+  })
+
+  test('moves every call at its next boundary, also under overload, whatever is believed of the others', () => {
+    const events = optionsOf({}, 'rolling deploy').events
+    const { lost } = run({ share: 1.1, events, loadMs: 40_000 })
+    const without = run({ share: 1.1, events, loadMs: 40_000, mode: 'none' })
+    expect(lost).toBe(0)
+    expect(without.lost).toBeGreaterThan(0)
+  })
+})
+
+test.each<[Mode]>([['shedding'], ['none'], ['oracle']])('the same seed gives the same result with %s', (mode) => {
+  const given = { mode, instances: 3, loadMs: 10_000 }
+  expect(run(given)).toEqual(run(given))
+})
+
+test('shedding comes nearer to the oracle than no shedding does, in latency', () => {
+  const p99 = (mode: Mode) => run({ mode, loadMs: 40_000 }, 'one slow x4').p99Ms
+  const oracle = p99('oracle')
+  expect(p99('shedding') / oracle).toBeLessThanOrEqual(0.7 * (p99('none') / oracle))
+})
