@@ -87,8 +87,8 @@ describe('an instance that does not know the tool of a task', () => {
     const accepting = fleet.add([young((what) => what), greet], { runWorker: false })
     const taskId = await accepting.start('young')
     await live(fleet, old, { ms: 100, steps: 600 })
-    // In a minute: at 0, and after pauses of 0.25, 0.5, 1, 2, 4, 8 and 15 seconds, three times.
-    expect(claims()).toBeLessThan(12)
+    // In a minute: four times each after pauses of 0.25, 0.5, 1, 2 and 4 seconds, and after 8 seconds for the rest.
+    expect(claims()).toBeLessThan(26)
     await accepting.reach(await accepting.start('greet'), 'completed')
     await accepting.result('tasks/cancel', { taskId })
     expect(await accepting.see(taskId)).toMatchObject({ status: 'cancelled' })
@@ -103,7 +103,7 @@ describe('an instance that does not know the tool of a task', () => {
     expect(await accepting.see(taskId)).toMatchObject({ status: 'working' })
     await live(fleet, old, { ms: 1000, steps: 20 })
     const message =
-      'For 15 seconds no instance that had the task has known the tool "young": it was taken away, or hidden from its caller'
+      'For 11 seconds no instance that had the task has known the tool "young": it was taken away, or hidden from its caller'
     expect(await accepting.see(taskId)).toMatchObject({
       status: 'failed',
       error: { code: errorCodes.invalidParams, message },
@@ -195,13 +195,13 @@ describe('over PostgreSQL', () => {
       },
     )
     const last = (status: string): number => [...heard.values()].filter((states) => states.at(-1) === status).length
-    await expect.poll(() => last('input_required'), { timeout: 20_000 }).toBe(ids.length)
+    await expect.poll(() => last('input_required'), { timeout: 60_000 }).toBe(ids.length)
     for (const id of ids) await answer(old, id, { who: accept({ name: 'Ada' }) })
-    await expect.poll(() => last('completed'), { timeout: 20_000 }).toBe(ids.length)
+    await expect.poll(() => last('completed'), { timeout: 60_000 }).toBe(ids.length)
     controller.abort()
     await stream
     expect(done).toHaveLength(ids.length)
     for (const id of ids) expect(textOf((await old.see(id)).result)).toBe('one Ada')
     await Promise.all([old.server.close(), next.server.close()])
-  }, 60_000)
+  }, 150_000)
 })
