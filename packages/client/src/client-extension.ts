@@ -96,13 +96,13 @@ export function withExtensionCapabilities(
     return {
       ...all,
       ...capabilities,
-      ...join('extensions', all, capabilities),
-      ...join('experimental', all, capabilities),
+      ...joinMember('extensions', all, capabilities),
+      ...joinMember('experimental', all, capabilities),
     }
   }, declared)
 }
 
-function join(
+function joinMember(
   member: 'extensions' | 'experimental',
   one: ClientCapabilities | undefined,
   other: ClientCapabilities,

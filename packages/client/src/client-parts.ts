@@ -6,9 +6,9 @@ import { errorContextOf, type ClientState } from './request/request.ts'
 import { parseResult } from './request/parse-result.ts'
 import { checkRound } from './rounds/check-round.ts'
 import { answerRequests, checkAnswers, type InputAnswers } from './rounds/answer-requests.ts'
-import { type InputRequired, isInputRequired, parseInputRequired } from './rounds/input-required.ts'
+import { type InputRequired, isRequiredInput, parseInputRequired } from './rounds/input-required.ts'
 import { handlersOf } from './rounds/input-handlers.ts'
-import { clockOf, type RoundsContext } from './rounds/asking-call.ts'
+import { clientClock, type RoundsContext } from './rounds/asking-call.ts'
 import type { ToolCalls } from './tools/call-tool.ts'
 
 /** Input requests of a server for a tool's call that did not come in the response to it. */
@@ -66,7 +66,14 @@ export function createParts({ tools, options, seen }: PartsContext): ClientParts
       const { round } = elsewhere
       const timeoutMs = how.rounds?.answerTimeoutMs ?? options.rounds?.answerTimeoutMs
       const handlers = handlersOf(options, how)
-      return answerRequests(asked, { handlers, place, round, clock: clockOf(rounds), signal: how.signal, timeoutMs })
+      return answerRequests(asked, {
+        handlers,
+        place,
+        round,
+        clock: clientClock(rounds),
+        signal: how.signal,
+        timeoutMs,
+      })
     },
     checkAnswers: (elsewhere, answers, how = {}) => {
       const { asked, place } = admit(elsewhere, how)
@@ -78,7 +85,7 @@ export function createParts({ tools, options, seen }: PartsContext): ClientParts
       const call = { method: 'tools/call', params: { name } } as const
       const place = rounds.placeOf(call)
       const settled = parseResult(call.method, { jsonrpc: '2.0', id: 0, result }, () => place)
-      if (isInputRequired(settled)) throw new ClientError('invalid_result', 'a final result asks for input', place)
+      if (isRequiredInput(settled)) throw new ClientError('invalid_result', 'a final result asks for input', place)
       tools.create(call.params, how).check?.(settled)
       return settled
     },

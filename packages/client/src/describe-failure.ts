@@ -1,7 +1,7 @@
 import type { Failure } from '@x/schema'
 
 /** Returns the path and reason of a failed check, for an error; `whole` names the value itself, if it needs a name. */
-export function describeFailure({ path, expected, got }: Failure, whole = ''): string {
+export function describeCheckFailure({ path, expected, got }: Failure, whole = ''): string {
   const where = shownName(path.replace(/^\./, '')) || whole
   const why = `expected ${expected}, got ${got}`
   return where === '' ? why : `${where}: ${why}`

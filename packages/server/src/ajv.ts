@@ -21,7 +21,7 @@ export interface AjvLike {
 export function ajvCompiler(ajv: AjvLike): JsonSchemaCompiler {
   return (schema) => {
     const validate = ajv.compile(schema)
-    return (value) => (validate(value) ? none : (validate.errors ?? []).slice(0, mostIssues).map(issueOf))
+    return (value) => (validate(value) ? none : (validate.errors ?? []).slice(0, mostIssues).map(ajvIssue))
   }
 }
 
@@ -30,7 +30,7 @@ const mostIssues = 20
 
 const none: readonly SchemaIssue[] = Object.freeze([])
 
-function issueOf({ instancePath, message, params, keyword }: ErrorObject): SchemaIssue {
+function ajvIssue({ instancePath, message, params, keyword }: ErrorObject): SchemaIssue {
   const detail = keyword === 'additionalProperties' ? ` (${String(params['additionalProperty'])})` : allowed(params)
   return { path: instancePath, message: `${message ?? 'does not fit the schema'}${detail}` }
 }

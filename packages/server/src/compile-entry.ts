@@ -19,7 +19,7 @@ export function elementBound(bound: number | undefined, subject: string): number
 }
 
 /** The part of a compiled definition that all kinds share. */
-export function entryOf(
+export function compileEntry(
   wire: object,
   { visibleTo, requires, meta }: Described,
   subject: string,
@@ -59,7 +59,7 @@ export function cacheHints(hints: CacheHints | undefined, defaults: ReadHints, s
 }
 
 /** Pairs everything that can be completed with what completes it. */
-export function completersOf(
+export function compileCompleters(
   names: readonly string[],
   complete: { readonly [name: string]: Completer | undefined } | undefined,
   subject: string,
@@ -75,6 +75,6 @@ export function completersOf(
 }
 
 /** The members of a JSON value that should be an object; none, when it is none. */
-export function members(value: JsonObject[string]): readonly (readonly [string, JsonObject[string]])[] {
+export function memberEntries(value: JsonObject[string]): readonly (readonly [string, JsonObject[string]])[] {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
 }

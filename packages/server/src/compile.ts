@@ -26,7 +26,7 @@ const listDefaults = { ttlMs: 300_000, scope: 'public' } as const
  * Definitions → catalog, once: schemas, validators and lists in their final form, so that a request only looks things
  * up. Throws {@link DefinitionError}, which names what cannot be served.
  */
-export function compile(definition: ServerDefinition): Catalog {
+export function compileDefinition(definition: ServerDefinition): Catalog {
   const compiling = {
     compileSchema: definition.compileSchema ?? compileJsonSchema,
     maxElements: elementBound(definition.maxArgumentElements, 'server'),
@@ -37,7 +37,7 @@ export function compile(definition: ServerDefinition): Catalog {
   const prompts = (definition.prompts ?? []).map((prompt) => compilePrompt(prompt, compiling))
   const resources = (definition.resources ?? []).map(compileResource)
   const templates = (definition.resourceTemplates ?? []).map(compileTemplate)
-  const capabilities = capabilitiesOf(definition, [...prompts, ...templates])
+  const capabilities = declaredServerCapabilities(definition, [...prompts, ...templates])
   return {
     capabilities,
     resultMeta,
@@ -73,7 +73,7 @@ const told = { list: { listChanged: true }, resources: { listChanged: true, subs
 const silent = { list: {}, resources: {} }
 
 /** Declares only the kinds that are defined: the methods of all others are not found. */
-function capabilitiesOf(
+function declaredServerCapabilities(
   definition: ServerDefinition,
   completable: readonly (CompiledPrompt | CompiledTemplate)[],
 ): ServerCapabilities {
@@ -86,11 +86,11 @@ function capabilitiesOf(
     ...(prompts && { prompts: changes.list }),
     ...((resources ?? resourceTemplates) && { resources: changes.resources }),
     ...(completes && { completions: {} }),
-    ...declaredBy(definition.extensions ?? [], tools ?? []),
+    ...declaredExtensions(definition.extensions ?? [], tools ?? []),
   }
 }
 
-function declaredBy(extensions: readonly ServerExtension[], tools: readonly Tool[]): JsonObject {
+function declaredExtensions(extensions: readonly ServerExtension[], tools: readonly Tool[]): JsonObject {
   const keyed = tools.some(hasKeyedEffects) ? [[idempotentCalls, {}]] : []
   const own = extensions.flatMap(({ identifier, capabilities }) => (capabilities ? [[identifier, capabilities]] : []))
   const settings = [...keyed, ...own]

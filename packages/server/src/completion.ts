@@ -15,37 +15,37 @@ const nothing: Completion = Object.freeze({ values: Object.freeze([]) })
 /** Suggests values for an argument of a prompt or a variable of a template (server/utilities/completion). */
 export function complete(params: CompleteRequestParams, scope: Scope): Awaitable<CompleteResult> {
   const { argument, context, ref } = params
-  const completers = completersOf(ref, scope)
+  const completers = completersFor(ref, scope)
   if (!completers.has(argument.name)) {
     const names = [...completers.keys()].join(', ') || 'none'
-    throw invalid(`There is no argument ${quote(argument.name)} to complete; there are: ${names}`)
+    throw invalidCompletion(`There is no argument ${quote(argument.name)} to complete; there are: ${names}`)
   }
   const completer = completers.get(argument.name)
-  if (completer === undefined) return resultOf(nothing, scope)
+  if (completer === undefined) return completionResult(nothing, scope)
   const known = { arguments: context?.arguments ?? noArguments, ctx: openRequestContext(scope) }
-  return after(completer(argument.value, known), (suggested) => resultOf(suggested, scope))
+  return after(completer(argument.value, known), (suggested) => completionResult(suggested, scope))
 }
 
 type Completers = ReadonlyMap<string, Completer | undefined>
 
-function completersOf(ref: CompleteRequestParams['ref'], { catalog, call }: Scope): Completers {
+function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: Scope): Completers {
   const found = ref.type === 'ref/prompt' ? promptOf(ref.name) : templateOf(ref.uri)
   return found.completers
 
   function promptOf(name: string): CompiledPrompt {
     const prompt = findVisible(catalog.prompts, name, call)
-    if (prompt === undefined) throw invalid(`Unknown prompt: ${quote(name)}`)
+    if (prompt === undefined) throw invalidCompletion(`Unknown prompt: ${quote(name)}`)
     return prompt
   }
 
   function templateOf(uri: string): CompiledTemplate {
     const template = findVisible(catalog.templates, uri, call)
-    if (template === undefined) throw invalid(`Unknown resource template: ${quote(uri)}`)
+    if (template === undefined) throw invalidCompletion(`Unknown resource template: ${quote(uri)}`)
     return template
   }
 }
 
-function resultOf(suggested: readonly string[] | Completion, { catalog }: Scope): CompleteResult {
+function completionResult(suggested: readonly string[] | Completion, { catalog }: Scope): CompleteResult {
   const { values, total, hasMore } = isList(suggested) ? { values: suggested, total: suggested.length } : suggested
   const more = hasMore ?? (values.length > maxValues || (total ?? 0) > values.length)
   return {
@@ -59,6 +59,6 @@ function isList(suggested: readonly string[] | Completion): suggested is readonl
   return Array.isArray(suggested)
 }
 
-function invalid(message: string): McpError {
+function invalidCompletion(message: string): McpError {
   return new McpError(errorCodes.invalidParams, message)
 }

@@ -38,20 +38,20 @@ export interface ServerState {
 }
 
 /** Makes the exchange behind all middleware: the methods of the protocol and of the extensions. */
-export function exchangeOf(state: ServerState): Exchange {
+export function exchangeOver(state: ServerState): Exchange {
   function exchange(request: RpcRequest, call: Call): Promise<RpcResponse> {
     const method = findMethod(request.method)
     if (method === undefined) return serveOther(request, call)
-    return method.streams === true ? last(method, request, call) : serve(method, request, call)
+    return method.streams === true ? last(method, request, call) : serveMethod(method, request, call)
   }
 
   /** A method of an extension, or of nobody. */
   async function serveOther(request: RpcRequest, call: Call): Promise<RpcResponse> {
     const method = state.methods.get(request.method)
-    if (method === undefined) return serve(undefined, request, call)
+    if (method === undefined) return serveMethod(undefined, request, call)
     try {
       checkVersion(request)
-      const result = completed(await method(request, call), state.catalog)
+      const result = completeResult(await method(request, call), state.catalog)
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
       if (isCancelled(call)) throw cancelReason(call)
@@ -60,11 +60,11 @@ export function exchangeOf(state: ServerState): Exchange {
     }
   }
 
-  async function serve(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
+  async function serveMethod(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
     let scope: Scope | undefined
     try {
       const { handle } = requireServed(method, request.method, state)
-      scope = openScope(request, call, state)
+      scope = openRequest(request, call, state)
       const pending = handle(request.params, scope)
       const result = isPromiseLike(pending) ? await pending : pending
       return { jsonrpc: '2.0', id: request.id, result }
@@ -73,7 +73,7 @@ export function exchangeOf(state: ServerState): Exchange {
       if (call.signal.aborted) throw call.signal.reason
       return answerError(error, request, state.settings)
     } finally {
-      if (scope !== undefined) close(scope)
+      if (scope !== undefined) endRequest(scope)
     }
   }
 
@@ -87,13 +87,13 @@ export function exchangeOf(state: ServerState): Exchange {
       if (isCancelled(call)) throw cancelReason(call)
       return answerError(error, { jsonrpc: '2.0', id, method }, state.settings)
     }
-    return begin(served, request, call).then((result) => ({ jsonrpc: '2.0', id, result }), refuse)
+    return beginMethod(served, request, call).then((result) => ({ jsonrpc: '2.0', id, result }), refuse)
   }
 
-  function begin(method: ServedMethod, request: RpcRequest, call: Call): Promise<JsonObject> {
+  function beginMethod(method: ServedMethod, request: RpcRequest, call: Call): Promise<JsonObject> {
     try {
       const { handle } = requireServed(method, request.method, state)
-      return Promise.resolve(handle(request.params, openScope(request, call, state)))
+      return Promise.resolve(handle(request.params, openRequest(request, call, state)))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -103,12 +103,12 @@ export function exchangeOf(state: ServerState): Exchange {
 }
 
 /** Ends a request: nothing may be sent about it any more, and its listeners leave a signal that lives on. */
-function close(scope: Scope): void {
+function endRequest(scope: Scope): void {
   scope.open = false
   for (const follow of scope.followers ?? []) offAbort(scope.call.signal, follow)
 }
 
-function openScope(request: RpcRequest, call: Call, { catalog, settings }: ServerState): Scope {
+function openRequest(request: RpcRequest, call: Call, { catalog, settings }: ServerState): Scope {
   const { id, method, params = {} } = request
   return {
     id,
@@ -139,7 +139,7 @@ function requireServed(method: ServedMethod | undefined, name: string, state: Se
 }
 
 /** Adds the members that every result has to a result of an extension (basic/index, result responses). */
-function completed(result: JsonObject, { resultMeta }: Catalog): JsonObject {
+function completeResult(result: JsonObject, { resultMeta }: Catalog): JsonObject {
   const typed = result['resultType'] === undefined ? { resultType: 'complete', ...result } : result
   if (resultMeta === undefined) return typed
   return { ...typed, _meta: isJsonObject(typed['_meta']) ? { ...typed['_meta'], ...resultMeta } : resultMeta }

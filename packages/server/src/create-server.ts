@@ -1,11 +1,11 @@
 import { createHostCount, type Implementation, type ListKind, type ServerApis, type ServerExtension } from '@x/schema'
 import { type Composition, compose } from './compose.ts'
-import { compile, infoOf } from './compile.ts'
-import { exchangeOf, type ServerState } from './core-exchange.ts'
+import { compileDefinition, infoOf } from './compile.ts'
+import { exchangeOver, type ServerState } from './core-exchange.ts'
 import { localOnly as withoutKeys } from './random-key.ts'
 import { report, type Settings } from './request/scope.ts'
 import type { McpServer, ServerDefinition, ServerOffers } from './server-definition.ts'
-import { settingsOf } from './settings.ts'
+import { compileServerSettings } from './settings.ts'
 import type { LoadMonitor } from './shedding/load-monitor.ts'
 import { beginDrain, serverLoad } from './shedding/server-load.ts'
 import { lists, resourceTopic } from './subscriptions/topics.ts'
@@ -20,11 +20,11 @@ import { lists, resourceTopic } from './subscriptions/topics.ts'
 export function createServer<const Extensions extends readonly ServerExtension[] = readonly []>(
   definition: ServerDefinition<Extensions>,
 ): McpServer & ServerApis<Extensions> {
-  const settings = settingsOf(definition)
+  const settings = compileServerSettings(definition)
   const info = Object.freeze(infoOf(definition))
-  const state: ServerState = { catalog: compile(definition), settings, methods: new Map() }
+  const state: ServerState = { catalog: compileDefinition(definition), settings, methods: new Map() }
   const composition = compose({
-    core: exchangeOf(state),
+    core: exchangeOver(state),
     use: definition.use ?? [],
     extensions: definition.extensions ?? [],
     host: { info, runtime: settings.runtime, report: (error) => report(error, { method: 'extension' }, settings) },
@@ -42,7 +42,7 @@ function memberOf(definition: ServerDefinition, state: ServerState, composition:
   const { subscriptions, loadMonitor } = settings
   let offered = definition
 
-  function update(offers: ServerOffers): void {
+  function updateOffers(offers: ServerOffers): void {
     const next = {
       ...offered,
       tools: offers.tools ?? offered.tools,
@@ -50,7 +50,7 @@ function memberOf(definition: ServerDefinition, state: ServerState, composition:
       resources: offers.resources ?? offered.resources,
       resourceTemplates: offers.resourceTemplates ?? offered.resourceTemplates,
     }
-    state.catalog = compile(next)
+    state.catalog = compileDefinition(next)
     offered = next
     for (const kind of kindsOf(offers)) void announce(kind)
   }
@@ -71,7 +71,7 @@ function memberOf(definition: ServerDefinition, state: ServerState, composition:
     needsPrincipal,
     receive,
     localOnly: definition.state === undefined ? withoutKeys : localOnly,
-    update,
+    update: updateOffers,
     notifyListChanged: (kind) => subscriptions.publish(kind),
     notifyResourceUpdated: (uri) => subscriptions.publish(resourceTopic(uri)),
     ready: async () => (await Promise.all([composition.ready(), isReady(definition, settings)])).every(Boolean),

@@ -18,16 +18,16 @@ export interface ServedMethod {
 }
 
 const served = new Map<string, ServedMethod>([
-  serve('server/discover', discover),
-  serve('tools/list', listTools),
-  serve('tools/call', callTool),
-  serve('prompts/list', listPrompts),
-  serve('prompts/get', getPrompt),
-  serve('resources/list', listResources),
-  serve('resources/templates/list', listResourceTemplates),
-  serve('resources/read', readResource),
-  serve('completion/complete', complete),
-  serve('subscriptions/listen', listen),
+  methodEntry('server/discover', discover),
+  methodEntry('tools/list', listTools),
+  methodEntry('tools/call', callTool),
+  methodEntry('prompts/list', listPrompts),
+  methodEntry('prompts/get', getPrompt),
+  methodEntry('resources/list', listResources),
+  methodEntry('resources/templates/list', listResourceTemplates),
+  methodEntry('resources/read', readResource),
+  methodEntry('completion/complete', complete),
+  methodEntry('subscriptions/listen', listen),
 ])
 
 /** Returns the row of a method; undefined for one that no server of this package serves. */
@@ -35,7 +35,7 @@ export function findMethod(name: string): ServedMethod | undefined {
   return served.get(name)
 }
 
-function serve<M extends Method>(
+function methodEntry<M extends Method>(
   name: M,
   handler: (params: MethodTypes[M]['params'], scope: Scope) => Awaitable<JsonObject>,
 ): [string, ServedMethod] {

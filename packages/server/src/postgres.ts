@@ -74,7 +74,7 @@ const maxBytes = 7_999
  */
 export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}): ChangeBus {
   const { timeoutMs = defaultTimeoutMs, listenPool = pool } = options
-  const channel = checkedChannel(options.channel ?? 'mcp_changes')
+  const channel = checkedPostgresChannel(options.channel ?? 'mcp_changes')
   hearConnections(pool)
   hearConnections(listenPool)
   const batches = createBatches(
@@ -91,7 +91,7 @@ export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}
     {
       name: 'PostgreSQL',
       maxBytes,
-      connect: connectTo(listenPool, { channel, timeoutMs }),
+      connect: connectPostgres(listenPool, { channel, timeoutMs }),
       send: batches.send,
       advice: 'is it running, and is a connection of the pool free besides the one that listens?',
     },
@@ -99,7 +99,10 @@ export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}
   )
 }
 
-function connectTo(pool: PostgresPool, listening: { readonly channel: string; readonly timeoutMs: number }): Connect {
+function connectPostgres(
+  pool: PostgresPool,
+  listening: { readonly channel: string; readonly timeoutMs: number },
+): Connect {
   const { channel, timeoutMs } = listening
   return async ({ message, lost }, signal) => {
     const connection = await pool.connect()
@@ -124,7 +127,7 @@ function connectTo(pool: PostgresPool, listening: { readonly channel: string; re
   }
 }
 
-function checkedChannel(channel: string): string {
+function checkedPostgresChannel(channel: string): string {
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(channel)) return channel
   const rule = 'use up to 63 small letters, digits and underscores, as in mcp_changes'
   throw new BusError('option', `channel is ${JSON.stringify(channel)}: ${rule}`)

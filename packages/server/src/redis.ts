@@ -44,12 +44,12 @@ const maxBytes = 65_536
  * @throws BusError with `option` for a channel or a time that is none.
  */
 export function redisBus(client: RedisClient, options: RedisBusOptions = {}): ChangeBus {
-  const channel = checkedChannel(options.channel ?? 'mcp:changes')
+  const channel = checkedRedisChannel(options.channel ?? 'mcp:changes')
   return wireBus(
     {
       name: 'Redis',
       maxBytes,
-      connect: connectTo(client, channel),
+      connect: connectRedis(client, channel),
       send: (text, abortSignal) => client.sendCommand(['PUBLISH', channel, text], { abortSignal }),
       advice: 'is it running, and was the client connected?',
     },
@@ -57,7 +57,7 @@ export function redisBus(client: RedisClient, options: RedisBusOptions = {}): Ch
   )
 }
 
-function connectTo(client: RedisClient, channel: string): Connect {
+function connectRedis(client: RedisClient, channel: string): Connect {
   return async ({ message, lost }, signal) => {
     const subscriber = client.duplicate()
     // A client without this listener ends the process with its first error. Each error ends this connection instead:
@@ -70,7 +70,7 @@ function connectTo(client: RedisClient, channel: string): Connect {
   }
 }
 
-function checkedChannel(channel: string): string {
+function checkedRedisChannel(channel: string): string {
   if (/^[\x21-\x7e]{1,256}$/.test(channel)) return channel
   const rule = 'use up to 256 printable ASCII characters without spaces, as in mcp:changes'
   throw new BusError('option', `channel is ${JSON.stringify(channel)}: ${rule}`)

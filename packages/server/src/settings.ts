@@ -10,7 +10,7 @@ import { type ErrorPlace, report, type Settings } from './request/scope.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
 /** The parts of a definition that hold for every request, with what is absent filled in. */
-export function settingsOf(definition: ServerDefinition): Settings {
+export function compileServerSettings(definition: ServerDefinition): Settings {
   const { onError = ignore, describeError = messageOf, messagesPerSecond = 100, onWarning = writeWarning } = definition
   if (!Number.isSafeInteger(messagesPerSecond) || messagesPerSecond < 0) {
     const reason = `messagesPerSecond is ${messagesPerSecond}; write a whole number from 0`
@@ -22,8 +22,8 @@ export function settingsOf(definition: ServerDefinition): Settings {
     onError,
     describeError,
     messagesPerSecond,
-    state: stateOf(definition, warn),
-    stateAudience: audienceOf(definition),
+    state: stateCodecOf(definition, warn),
+    stateAudience: checkedAudience(definition),
     acceptUnaskedResponses: definition.acceptUnaskedResponses === true,
     warn,
     strictReplay: definition.strictReplay ?? isUnderTest(),
@@ -56,12 +56,12 @@ function writeWarning({ message }: ServerWarning): void {
   console.warn(message)
 }
 
-function stateOf({ state }: ServerDefinition, warn: Settings['warn']): StateCodec | undefined {
+function stateCodecOf({ state }: ServerDefinition, warn: Settings['warn']): StateCodec | undefined {
   if (state === false) return undefined
   return state ?? randomlyKeyed(warn)
 }
 
-function audienceOf({ name, stateAudience }: ServerDefinition): string {
+function checkedAudience({ name, stateAudience }: ServerDefinition): string {
   if (stateAudience === undefined) return name
   if (typeof stateAudience === 'string' && stateAudience !== '') return stateAudience
   throw new DefinitionError('value', 'server', { reason: 'stateAudience must be a string that is not empty' })

@@ -8,7 +8,7 @@ import {
   isJsonObject,
   type Root,
 } from '@x/schema'
-import { shown } from './difference.ts'
+import { shownValue } from './difference.ts'
 import { TestingError } from './testing-error.ts'
 
 /** A question as a function of {@link Answers} receives it. */
@@ -66,12 +66,12 @@ export function answerBook(answers: Answers): AnswerBook {
     unused: () => Object.keys(answers).filter((key) => !used.has(key)),
     async answer(wireKey, request, round) {
       const { key, times } = splitKey(wireKey)
-      const message = messageOf(request)
+      const message = questionText(request)
       const answer = Object.hasOwn(answers, key) ? answers[key] : undefined
-      if (answer === undefined) throw unanswered(key, request, message)
+      if (answer === undefined) throw unansweredError(key, request, message)
       used.add(key)
       if (typeof answer !== 'function') {
-        if (times > 1 && isForm(request)) throw askedAgain(key, answer, message)
+        if (times > 1 && isFormRequest(request)) throw askedAgain(key, answer, message)
         return toResponse(key, request, answer)
       }
       return toResponse(key, request, await answer({ key, message, times, round, request }))
@@ -80,7 +80,7 @@ export function answerBook(answers: Answers): AnswerBook {
 }
 
 /** Makes the handlers of a client that answers by the book, for the kinds that it declares. */
-export function handlersOf(book: AnswerBook, { elicitation, sampling, roots }: ClientCapabilities): InputHandlers {
+export function handlersFor(book: AnswerBook, { elicitation, sampling, roots }: ClientCapabilities): InputHandlers {
   // The client checks every answer before it is sent, so each is of the kind that was asked for or fails the call.
   const give = (request: InputRequest, { key, round }: InputContext) => book.answer(key, request, round) as never
   const meansForm = elicitation !== undefined && elicitation.form === undefined && elicitation.url === undefined
@@ -107,11 +107,11 @@ export function splitKey(wireKey: string): { readonly key: string; readonly time
 }
 
 /** Returns the text that a user reads of a request. */
-export function messageOf(request: InputRequest): string {
+export function questionText(request: InputRequest): string {
   return request.method === 'elicitation/create' ? request.params.message : ''
 }
 
-function isForm(request: InputRequest): boolean {
+function isFormRequest(request: InputRequest): boolean {
   return request.method === 'elicitation/create' && request.params.mode !== 'url'
 }
 
@@ -138,12 +138,12 @@ function toElicited(key: string, answer: AnswerValue): ElicitAnswer {
 const sampleAnswer = "{ role: 'assistant', model: 'test', content: { type: 'text', text: '…' } }"
 
 function wrongAnswer(key: string, answer: unknown, expected: string): TestingError {
-  return new TestingError('usage', `answers[${shown(key)}] is ${shown(answer)}; expected ${expected}`)
+  return new TestingError('usage', `answers[${shownValue(key)}] is ${shownValue(answer)}; expected ${expected}`)
 }
 
-function unanswered(key: string, request: InputRequest, message: string): TestingError {
-  const name = /^[A-Za-z_$][\w$]*$/.test(key) ? key : shown(key)
-  const question = message === '' ? request.method : shown(message)
+function unansweredError(key: string, request: InputRequest, message: string): TestingError {
+  const name = /^[A-Za-z_$][\w$]*$/.test(key) ? key : shownValue(key)
+  const question = message === '' ? request.method : shownValue(message)
   const write = `write answers: { ${name}: ${example(request)} }`
   const or = request.method === 'elicitation/create' ? ", or 'decline', or 'cancel'" : ''
   return new TestingError(
@@ -153,10 +153,10 @@ function unanswered(key: string, request: InputRequest, message: string): Testin
 }
 
 function askedAgain(key: string, answer: AnswerValue, message: string): TestingError {
-  const write = `give another answer, or a function: ${shown(key)}: ({ times }) => (times === 1 ? … : …)`
+  const write = `give another answer, or a function: ${shownValue(key)}: ({ times }) => (times === 1 ? … : …)`
   return new TestingError(
     'asked_again',
-    `The server asks "${key}" again after the answer ${shown(answer)}: ${message}\n${write}`,
+    `The server asks "${key}" again after the answer ${shownValue(answer)}: ${message}\n${write}`,
   )
 }
 
@@ -176,8 +176,8 @@ function example(request: InputRequest): string {
 function exampleOf(schema: unknown): string {
   if (!isJsonObject(schema)) return "'…'"
   const { type, enum: values, oneOf } = schema
-  if (Array.isArray(values)) return shown(values[0])
-  if (Array.isArray(oneOf) && isJsonObject(oneOf[0])) return shown(oneOf[0]['const'])
+  if (Array.isArray(values)) return shownValue(values[0])
+  if (Array.isArray(oneOf) && isJsonObject(oneOf[0])) return shownValue(oneOf[0]['const'])
   if (type === 'boolean') return 'true'
   if (type === 'array') return '[]'
   return type === 'string' ? "'…'" : '1'

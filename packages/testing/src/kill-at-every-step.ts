@@ -1,7 +1,7 @@
 import { isClientError } from '@x/client'
 import { isJsonObject, type JsonValue, type Server } from '@x/schema'
 import type { SheddingOptions } from '@x/server'
-import { differenceOf } from './difference.ts'
+import { firstDifference } from './difference.ts'
 import type { ServerFactory } from './server-kit.ts'
 import { openTestClient, type TestClient, type TestClientOptions } from './test-client.ts'
 import { testRuntime } from './test-runtime.ts'
@@ -72,7 +72,7 @@ export async function killAtEveryStep<S extends Server>(
   for (let step = 1; step <= undisturbed.steps; step++) {
     // One after the other: the runs share the world that `prepare` makes.
     const run = await runOnce(factory, options, step)
-    const difference = differenceOf(undisturbed.outcome, run.outcome)
+    const difference = firstDifference(undisturbed.outcome, run.outcome)
     if (difference !== undefined) throw differs(step, run, difference)
     if (run.stopped === undefined) throw differs(step, run, 'the run had fewer steps than the one before')
     stopped.push(run.stopped)
@@ -117,7 +117,7 @@ async function runOnce<S extends Server>(
   })
   try {
     if (!kitUse.isUsed('shedding')) throw withoutKit()
-    const outcome = await outcomeOf(async () => call(client))
+    const outcome = await callOutcome(async () => call(client))
     if (target === undefined || stopAfter === undefined) return { outcome, steps, stopped: undefined }
     // The first value that was sealed from then on is the journal with which the handler was stopped.
     const journal = [...kitUse.sealed.values()][sealedBefore]?.value
@@ -128,20 +128,22 @@ async function runOnce<S extends Server>(
 }
 
 /** Returns the outcome of calls as JSON: their result, or the error that they reject with. */
-async function outcomeOf(call: () => Promise<unknown>): Promise<JsonValue> {
+async function callOutcome(call: () => Promise<unknown>): Promise<JsonValue> {
   try {
-    return jsonOf({ result: await call() })
+    return comparableOutcome({ result: await call() })
   } catch (error) {
     // A test that is written in a wrong way would be so in every run.
     if (isTestingError(error)) throw error
-    if (!(error instanceof Error)) return jsonOf({ error })
+    if (!(error instanceof Error)) return comparableOutcome({ error })
     const { name, message } = error
     // Without its own message, which names the server as soon as the client has learned the name.
-    return jsonOf({ error: isClientError(error) ? { name, code: error.code, ...error.rpc } : { name, message } })
+    return comparableOutcome({
+      error: isClientError(error) ? { name, code: error.code, ...error.rpc } : { name, message },
+    })
   }
 }
 
-function jsonOf(value: unknown): JsonValue {
+function comparableOutcome(value: unknown): JsonValue {
   return JSON.parse(JSON.stringify(value))
 }
 

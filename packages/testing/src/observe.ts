@@ -9,7 +9,7 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import type { ServerWarning } from '@x/server'
-import { messageOf } from './answers.ts'
+import { questionText } from './answers.ts'
 
 /** One request of a call that may ask, and its response. */
 export interface ObservedRound {
@@ -133,9 +133,9 @@ export function createObserver(): Observer {
     },
     notification: (request, { method, params = {} }) => {
       noteTask(taskOf(params))
-      const target = targetOf(request)
-      if (method === 'notifications/progress') observed.progress.push({ target, ...progressOf(params) })
-      else if (method === 'notifications/message') observed.logs.push({ target, ...logOf(params) })
+      const target = observedTarget(request)
+      if (method === 'notifications/progress') observed.progress.push({ target, ...observedProgress(params) })
+      else if (method === 'notifications/message') observed.logs.push({ target, ...observedLog(params) })
       else if (method.endsWith('/list_changed')) noteChange({ change: method.slice(prefix.length) })
       else if (method === 'notifications/resources/updated') {
         noteChange({ change: method.slice(prefix.length), ...(typeof params.uri === 'string' && { uri: params.uri }) })
@@ -149,13 +149,13 @@ export function createObserver(): Observer {
 }
 
 /** Returns the tool, prompt or resource of a request, or its method. */
-function targetOf({ method, params = {} }: RpcRequest): string {
+function observedTarget({ method, params = {} }: RpcRequest): string {
   const target = params[methodRow(method)?.named ?? '']
   return typeof target === 'string' ? target : method
 }
 
 function roundOf(request: RpcRequest, response: RpcResponse, instance: number): ObservedRound {
-  const place = { method: request.method, target: targetOf(request), instance }
+  const place = { method: request.method, target: observedTarget(request), instance }
   if ('error' in response) {
     const { code, message } = response.error
     return { ...place, status: 'error', asked: {}, error: { code, message } }
@@ -163,11 +163,11 @@ function roundOf(request: RpcRequest, response: RpcResponse, instance: number): 
   const { resultType = 'complete', inputRequests } = response.result
   const requests = isJsonObject(inputRequests) ? Object.entries(inputRequests) : []
   // A server of ours made them, and their messages are read for people alone.
-  const asked = requests.map(([key, request]) => [key, messageOf(request as unknown as InputRequest)])
+  const asked = requests.map(([key, request]) => [key, questionText(request as unknown as InputRequest)])
   return { ...place, status: String(resultType), asked: Object.fromEntries(asked) }
 }
 
-function progressOf({ progress, total, message }: JsonObject): Omit<ObservedProgress, 'target'> {
+function observedProgress({ progress, total, message }: JsonObject): Omit<ObservedProgress, 'target'> {
   return {
     progress: Number(progress),
     ...(typeof total === 'number' && { total }),
@@ -175,7 +175,7 @@ function progressOf({ progress, total, message }: JsonObject): Omit<ObservedProg
   }
 }
 
-function logOf({ level, logger, data = null }: JsonObject): Omit<ObservedLog, 'target'> {
+function observedLog({ level, logger, data = null }: JsonObject): Omit<ObservedLog, 'target'> {
   return { level: String(level), ...(typeof logger === 'string' && { logger }), data }
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type AskingMethod, type InputAnswers, isClientError, type PendingCall, type Round } from '@x/client'
 import { isJsonObject, type JsonObject, type JsonValue, type Principal, type Server } from '@x/schema'
 import { answerBook, type AnswerBook, type Answers, splitKey } from './answers.ts'
-import { differenceOf } from './difference.ts'
+import { firstDifference } from './difference.ts'
 import type { SealedValue, ServerFactory } from './server-kit.ts'
 import { type OpenedClient, openTestClient, type TestClient } from './test-client.ts'
 import { testRuntime } from './test-runtime.ts'
@@ -90,7 +90,7 @@ export async function checkRecordedStates(
   const checks: RecordedCheck[] = []
   const problems: string[] = []
   for (const [name, call] of Object.entries(calls)) {
-    const path = pathOf(folder, name)
+    const path = recordingPath(folder, name)
     const recording = await recordingOf(path, record)
     if (recording === undefined) await writeRecording(path, await recordCall(factory, call))
     const outcomes = recording === undefined ? [] : await continueStates(factory, call, recording)
@@ -102,7 +102,7 @@ export async function checkRecordedStates(
   throw new TestingError('states_rejected', `Recorded states are not continued:\n${problems.join('\n')}`)
 }
 
-function pathOf(folder: string | URL, name: string): string {
+function recordingPath(folder: string | URL, name: string): string {
   if (!/^[\w.-]+$/.test(name)) throw new TestingError('usage', `calls[${JSON.stringify(name)}]: expected a file name`)
   return join(typeof folder === 'string' ? folder : fileURLToPath(folder), `${name}.json`)
 }
@@ -156,7 +156,7 @@ async function recordCall(factory: ServerFactory, call: RecordedCall): Promise<R
   try {
     const states: RecordedState[] = []
     const book = answerBook(call.answers)
-    let round: Round<AskingMethod> = await begin(client, call)
+    let round: Round<AskingMethod> = await beginRecorded(client, call)
     while (round.status === 'input_required') {
       const { state, ...pending } = round.pending
       const sealed = state === undefined ? undefined : kitUse.sealed.get(state)
@@ -168,7 +168,7 @@ async function recordCall(factory: ServerFactory, call: RecordedCall): Promise<R
     if (states.length === 0) throw new TestingError('usage', 'The call asks nothing, so that it leaves no state')
     const { name, version } = client.instances[0]?.info ?? { name: '', version: '' }
     const recordedAt = new Date(now).toISOString()
-    return { server: { name, version }, recordedAt, states, result: contentOf(round.result) }
+    return { server: { name, version }, recordedAt, states, result: comparableContent(round.result) }
   } finally {
     await client.close()
   }
@@ -202,7 +202,11 @@ async function continueState(
       asks.push(...others)
       round = await round.resume(await answersOf(round.pending, book))
     }
-    return { round: pending.round, asks, changed: differenceOf(recording.result, contentOf(round.result), 'result') }
+    return {
+      round: pending.round,
+      asks,
+      changed: firstDifference(recording.result, comparableContent(round.result), 'result'),
+    }
   } catch (error) {
     if (isTestingError(error) && error.code === 'usage') throw error
     return { problem: reasonOf(error, client) }
@@ -218,7 +222,7 @@ function openClient(factory: ServerFactory, { principal }: RecordedCall, now: nu
   throw new TestingError('kit_unused', `The factory does not use its kit, which opens recorded states: ${write}`)
 }
 
-function begin(
+function beginRecorded(
   client: TestClient,
   { tool, prompt, resource, arguments: args }: RecordedCall,
 ): Promise<Round<AskingMethod>> {
@@ -240,7 +244,7 @@ async function answersOf(
 }
 
 /** Returns a result as JSON, without what names the version of its server. */
-function contentOf(result: object): JsonValue {
+function comparableContent(result: object): JsonValue {
   const { _meta, ...content } = JSON.parse(JSON.stringify(result))
   return content
 }

@@ -17,7 +17,7 @@ import {
   type Server,
 } from '@x/schema'
 import type { ServerDefinition } from '@x/server'
-import { allCapabilities, answerBook, type Answers, handlersOf } from './answers.ts'
+import { allCapabilities, answerBook, type Answers, handlersFor } from './answers.ts'
 import { createObserver, type Observed, type ObservedChange, type Observer } from './observe.ts'
 import { createKit, type KitUse, type ServerFactory, type ServerKit } from './server-kit.ts'
 import { TestingError } from './testing-error.ts'
@@ -105,8 +105,8 @@ export function openTestClient<S extends Server, const Extensions extends readon
     {
       name: 'test-client',
       version: '1.0.0',
-      ...handlersOf(book, capabilities),
-      ...(runtime !== undefined && { clock: clockOf(runtime) }),
+      ...handlersFor(book, capabilities),
+      ...(runtime !== undefined && { clock: clockFor(runtime) }),
       ...others,
       capabilities,
       rounds: { pauseMs: { first: 0, most: 0 }, ...others.rounds },
@@ -269,7 +269,7 @@ function withoutKey(): TestingError {
 }
 
 /** The clock of a client. It may pause for no time between rounds, for which nobody should have to move the time. */
-function clockOf(runtime: Runtime): Clock {
+function clockFor(runtime: Runtime): Clock {
   return {
     now: () => runtime.monotonicNow(),
     setTimeout: (callback, ms) => {

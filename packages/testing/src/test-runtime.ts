@@ -60,7 +60,7 @@ export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
       }
       const end = elapsed + ms
       for (;;) {
-        await turn()
+        await settleTasks()
         const due = nextDue(end)
         if (due === undefined) break
         timers.delete(due[0])
@@ -79,7 +79,7 @@ export function testRuntime(options: TestRuntimeOptions = {}): TestRuntime {
 const { setTimeout: platformSetTimeout } = globalThis
 
 /** Lets everything run that waits for nothing but its turn. */
-function turn(): Promise<void> {
+function settleTasks(): Promise<void> {
   return new Promise((resolve) => void platformSetTimeout(resolve, 0))
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { enter, leave, type Rostered } from './roster.ts'
+import { addToList, removeFromList, type Rostered } from './roster.ts'
 
 test('whoever enters and leaves in whatever order, those who stay are there once each', () => {
   fc.assert(
@@ -11,10 +11,10 @@ test('whoever enters and leaves in whatever order, those who stay are there once
         const known = present.get(move)
         const entry = known ?? { place: -1 }
         if (known === undefined) {
-          enter(roster, entry)
+          addToList(roster, entry)
           present.set(move, entry)
         } else {
-          leave(roster, entry)
+          removeFromList(roster, entry)
           present.delete(move)
         }
       }
@@ -28,9 +28,9 @@ test('whoever enters and leaves in whatever order, those who stay are there once
 test('whoever leaves twice takes nobody along', () => {
   const roster: Rostered[] = []
   const [first, second] = [{ place: -1 }, { place: -1 }]
-  enter(roster, first)
-  enter(roster, second)
-  leave(roster, first)
-  leave(roster, first)
+  addToList(roster, first)
+  addToList(roster, second)
+  removeFromList(roster, first)
+  removeFromList(roster, first)
   expect(roster).toEqual([second])
 })

@@ -11,12 +11,12 @@ export interface Rostered {
  * everything that the later ones ever held passes the young generation with it: collecting garbage then took a fifth of a
  * server's time.
  */
-export function enter<T extends Rostered>(roster: T[], entry: T): void {
+export function addToList<T extends Rostered>(roster: T[], entry: T): void {
   entry.place = roster.push(entry) - 1
 }
 
 /** Takes somebody out of a roster; the last one takes the place. Who has left already is left alone. */
-export function leave<T extends Rostered>(roster: T[], entry: T): void {
+export function removeFromList<T extends Rostered>(roster: T[], entry: T): void {
   if (roster[entry.place] !== entry) return
   const last = roster.pop()
   if (last === undefined || last === entry) return

@@ -47,7 +47,7 @@ export function clientOf({ id, key, secret, method }: MachineClient): Authentica
 
 async function importKey({ privateKey, algorithm }: ClientKey): Promise<CryptoKey> {
   try {
-    const key = await read(privateKey, algorithm)
+    const key = await readPrivateKey(privateKey, algorithm)
     if (!(key instanceof Uint8Array) && key.type === 'private' && key.usages.includes('sign')) return key
   } catch {
     // The cause may show the key.
@@ -57,7 +57,10 @@ async function importKey({ privateKey, algorithm }: ClientKey): Promise<CryptoKe
   throw new AuthError('key_invalid', `The key of the client cannot be used: it must be a private key${named}, ${form}`)
 }
 
-async function read(key: ClientKey['privateKey'], algorithm: string | undefined): Promise<CryptoKey | Uint8Array> {
+async function readPrivateKey(
+  key: ClientKey['privateKey'],
+  algorithm: string | undefined,
+): Promise<CryptoKey | Uint8Array> {
   if (typeof key === 'string') return importPKCS8(key, algorithm ?? 'ES256')
   return isImported(key) ? key : importJWK(key, algorithm ?? key.alg ?? 'ES256')
 }

@@ -69,7 +69,7 @@ export function clientCredentials(options: ClientCredentialsOptions): MachineAut
     request: async (need) =>
       requestGrant(need.link, await authenticate(need.link.server), {
         type: 'client_credentials',
-        fields: fieldsOf(need),
+        fields: grantFields(need),
       }),
   })
 }
@@ -108,10 +108,10 @@ export async function requestWithAssertion(need: Need, authenticate: Authenticat
   const assertion = text.trim()
   if (assertion === '') throw new AuthError('client_needed', 'The assertion is empty: it must be a JWT')
   const client = await authenticate(need.link.server)
-  return requestGrant(need.link, client, { type: jwtBearer, fields: { ...fieldsOf(need), assertion } })
+  return requestGrant(need.link, client, { type: jwtBearer, fields: { ...grantFields(need), assertion } })
 }
 
-function fieldsOf({ link, resource, scopes }: Need): Record<string, string> {
+function grantFields({ link, resource, scopes }: Need): Record<string, string> {
   return {
     ...(link.sendsResource && { resource }),
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),

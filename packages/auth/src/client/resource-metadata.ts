@@ -40,18 +40,18 @@ export async function discoverResource(query: ResourceQuery): Promise<ResourceMe
   const places = given ? [given.href] : [...new Set([wellKnown + path, wellKnown])].map((at) => endpoint.origin + at)
   let failure: AuthError | undefined
   for (const place of places) {
-    const found = await read(place, query).catch((error: unknown) => {
+    const found = await readMetadata(place, query).catch((error: unknown) => {
       if (!isAuthError(error)) throw error
       failure = error
     })
-    if (found !== undefined) return parse(found, endpoint, place)
+    if (found !== undefined) return parseResourceMetadata(found, endpoint, place)
   }
   if (failure !== undefined) throw failure
   const tried = places.join(' and ')
   throw new AuthError('metadata_invalid', `${endpoint.origin} asks for a token and has no metadata at ${tried}`)
 }
 
-async function read(place: string, { fetch, signal }: ResourceQuery): Promise<UnknownObject | undefined> {
+async function readMetadata(place: string, { fetch, signal }: ResourceQuery): Promise<UnknownObject | undefined> {
   const request = { headers: { accept: 'application/json' }, timeoutMs: metadataMs, signal }
   const response = await boundedFetch(fetch, place, request)
   if (response.status >= 500) {
@@ -60,7 +60,7 @@ async function read(place: string, { fetch, signal }: ResourceQuery): Promise<Un
   return response.status === 200 ? readObject(response) : undefined
 }
 
-function parse(fields: UnknownObject, endpoint: URL, place: string): ResourceMetadata {
+function parseResourceMetadata(fields: UnknownObject, endpoint: URL, place: string): ResourceMetadata {
   const { resource } = fields
   if (typeof resource !== 'string' || !isResourceOf(resource, endpoint)) {
     const named = typeof resource === 'string' ? quoted(resource) : 'no resource'

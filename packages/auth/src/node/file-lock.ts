@@ -20,7 +20,7 @@ interface Owner {
  */
 export async function withFileLock<T>(path: string, run: () => Promise<T>): Promise<T> {
   const owner: Owner = { id: randomUUID(), pid: process.pid, host: hostname() }
-  while (!(await create(path, owner))) {
+  while (!(await createLockFile(path, owner))) {
     await removeStale(path)
     await sleep(pollMs * (0.5 + Math.random()))
   }
@@ -38,7 +38,7 @@ export async function withFileLock<T>(path: string, run: () => Promise<T>): Prom
   }
 }
 
-async function create(path: string, owner: Owner): Promise<boolean> {
+async function createLockFile(path: string, owner: Owner): Promise<boolean> {
   try {
     const file = await open(path, 'wx', 0o600)
     await file.writeFile(JSON.stringify(owner))
@@ -55,7 +55,7 @@ async function removeStale(path: string): Promise<void> {
   if (!(await isStale(path))) return
   const guard = `${path}.stale`
   const remover: Owner = { id: randomUUID(), pid: process.pid, host: hostname() }
-  if (!(await create(guard, remover))) {
+  if (!(await createLockFile(guard, remover))) {
     if (await isStale(guard)) await rm(guard, { force: true })
     return
   }

@@ -48,7 +48,7 @@ async function readText(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (isMissingFile(error)) return undefined
     throw error
   }
 }
@@ -71,6 +71,6 @@ async function replaceFile(path: string, text: string): Promise<void> {
   }
 }
 
-function isMissing(error: unknown): boolean {
+function isMissingFile(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

@@ -27,13 +27,13 @@ export function loopbackRedirect(options: LoopbackRedirectOptions = {}): Redirec
     open: async (signal): Promise<OpenRedirect> => {
       signal.throwIfAborted()
       const server = createServer({ maxHeaderSize: 16_384, requestTimeout: 10_000 })
-      const port = await listen(server, ports)
+      const port = await listenOnFirstFree(server, ports)
       const uris = ports.map((one) => `http://${address}:${one}${path}`)
       return {
         uri: `http://${address}:${port}${path}`,
         registered: uris.length > 0 ? uris : [`http://${address}${path}`],
         visit: async (url, state) => {
-          const answer = answerOf(server, { port, path, state, signal })
+          const answer = redirectAnswer(server, { port, path, state, signal })
           show(url)
           // Without a browser the person has the address.
           await Promise.resolve(open(url)).catch(() => undefined)
@@ -52,7 +52,7 @@ function print(url: URL): void {
   process.stderr.write(`To log in, visit ${url.href}\n`)
 }
 
-async function listen(server: Server, ports: readonly number[]): Promise<number> {
+async function listenOnFirstFree(server: Server, ports: readonly number[]): Promise<number> {
   let failure: unknown
   for (const port of ports.length > 0 ? ports : [0]) {
     try {
@@ -83,7 +83,7 @@ interface Awaited {
 }
 
 /** Waits for the answer with the state of this login. Requests of other pages on this machine end nothing. */
-function answerOf(server: Server, awaited: Awaited): Promise<URL> {
+function redirectAnswer(server: Server, awaited: Awaited): Promise<URL> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(awaited.signal.reason)
     if (awaited.signal.aborted) return stop()

@@ -74,17 +74,17 @@ export function createChallenges(settings: ChallengeSettings, scheme: 'bearer' |
 
 // The scheme that was used says what was wrong; the other one is named where it would do as well.
 function challenge(parameters: Parameters, { dpop }: ChallengeSettings, used: 'bearer' | 'dpop'): string {
-  const bearer = `Bearer ${write(parameters)}`
+  const bearer = `Bearer ${writeParameters(parameters)}`
   if (dpop === undefined) return bearer
   const algs = proofAlgorithms.join(' ')
-  if (dpop === 'accepted' && used === 'bearer') return `${bearer}, DPoP ${write({ algs })}`
-  const bound = `DPoP ${write({ ...parameters, algs })}`
+  if (dpop === 'accepted' && used === 'bearer') return `${bearer}, DPoP ${writeParameters({ algs })}`
+  const bound = `DPoP ${writeParameters({ ...parameters, algs })}`
   return dpop === 'required'
     ? bound
-    : `${bound}, Bearer ${write({ resource_metadata: parameters['resource_metadata'] ?? '' })}`
+    : `${bound}, Bearer ${writeParameters({ resource_metadata: parameters['resource_metadata'] ?? '' })}`
 }
 
-function write(parameters: Parameters): string {
+function writeParameters(parameters: Parameters): string {
   return Object.entries(parameters)
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `${name}="${value}"`)

@@ -48,13 +48,13 @@ export function createIntrospection(source: IntrospectionSource): Introspect {
     return server.known
   }
   return async (token) => {
-    if (running >= maxRunning) throw unavailable(source, `${running} questions are under way`)
+    if (running >= maxRunning) throw introspectionUnavailable(source, `${running} questions are under way`)
     running += 1
     try {
-      const answer = await ask(token, { source, authentication, server: await serverOf() })
-      return checkAnswer(answer, token, source)
+      const answer = await askIssuer(token, { source, authentication, server: await serverOf() })
+      return checkIntrospection(answer, token, source)
     } catch (error) {
-      throw error instanceof TokenError ? error : unavailable(source, messageOf(error))
+      throw error instanceof TokenError ? error : introspectionUnavailable(source, failureMessage(error))
     } finally {
       running -= 1
     }
@@ -62,11 +62,11 @@ export function createIntrospection(source: IntrospectionSource): Introspect {
 }
 
 // The cause is left out: a library's error may hold the request, and with it the token.
-function unavailable({ issuer }: IntrospectionSource, why: string): TokenError {
+function introspectionUnavailable({ issuer }: IntrospectionSource, why: string): TokenError {
   return new TokenError('issuer_unavailable', `"${issuer}" could not be asked about a token: ${why}`)
 }
 
-function messageOf(error: unknown): string {
+function failureMessage(error: unknown): string {
   return error instanceof Error ? error.message : 'it failed'
 }
 
@@ -91,7 +91,10 @@ interface Question {
   readonly server: oauth.AuthorizationServer
 }
 
-async function ask(token: string, { source, authentication, server }: Question): Promise<oauth.IntrospectionResponse> {
+async function askIssuer(
+  token: string,
+  { source, authentication, server }: Question,
+): Promise<oauth.IntrospectionResponse> {
   const client = { client_id: source.client.id }
   const response = await oauth.introspectionRequest(server, client, authentication, token, {
     [oauth.customFetch]: (url, { method, headers, body }) => source.fetch(url, { method, headers, body: String(body) }),
@@ -102,7 +105,11 @@ async function ask(token: string, { source, authentication, server }: Question):
 }
 
 // Introspection says that its issuer made the token; for whom it was made is still ours to check.
-function checkAnswer(answer: oauth.IntrospectionResponse, token: string, source: IntrospectionSource): JsonObject {
+function checkIntrospection(
+  answer: oauth.IntrospectionResponse,
+  token: string,
+  source: IntrospectionSource,
+): JsonObject {
   const { active, aud, iss, exp, nbf } = answer
   if (!active) throw new TokenError('inactive', 'The issuer says that the token is not active')
   if (!isFor(aud, source.audience)) throw new TokenError('wrong_audience', 'The token was made for another resource')

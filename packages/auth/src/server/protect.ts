@@ -105,7 +105,7 @@ function dpopMode({ dpop }: ProtectOptions): 'accepted' | 'required' | undefined
 }
 
 function createState(options: ProtectOptions, resource: string, scopes: Scopes): AuthenticationState {
-  const { fetch = globalThis.fetch, onError = ignore, runtime, toPrincipal = principalOf } = options
+  const { fetch = globalThis.fetch, onError = ignoreError, runtime, toPrincipal = principalOf } = options
   const now = runtime === undefined ? Date.now : () => runtime.now()
   const dpop = dpopMode(options)
   const challengeSettings = { metadataUrl: metadataUrl(resource), scopes, dpop }
@@ -114,8 +114,8 @@ function createState(options: ProtectOptions, resource: string, scopes: Scopes):
     now,
     onError,
     fetch: boundedFetch((url, init) => fetch(url, init)),
-    clockToleranceMs: duration('clockToleranceMs', options.clockToleranceMs ?? fiveSeconds),
-    cacheMs: duration('cacheMs', options.cacheMs ?? fiveMinutes),
+    clockToleranceMs: checkedDuration('clockToleranceMs', options.clockToleranceMs ?? fiveSeconds),
+    cacheMs: checkedDuration('cacheMs', options.cacheMs ?? fiveMinutes),
   }
   const proofs = { ...(typeof options.dpop === 'object' && options.dpop), resource, now }
   return {
@@ -137,9 +137,9 @@ function createState(options: ProtectOptions, resource: string, scopes: Scopes):
   }
 }
 
-function ignore(): void {}
+function ignoreError(): void {}
 
-function duration(name: string, value: number): number {
+function checkedDuration(name: string, value: number): number {
   if (value >= 0 && value <= fiveMinutes) return value
   throw new RangeError(`${name} is ${value}: give milliseconds from 0 to ${fiveMinutes}`)
 }

@@ -53,7 +53,7 @@ export function requireScopes(
     identifier: 'x.auth/scopes',
     needsPrincipal: true,
     middleware: (next) => async (request, call) => {
-      const needed = compiled.get(request.method)?.(paramsOf(request), call.principal) ?? []
+      const needed = compiled.get(request.method)?.(requestParams(request), call.principal) ?? []
       if (needed.length === 0 || isTrusted(call, options)) return next(request, call)
       if (isGranted(call.principal, needed, implies)) return next(request, call)
       return errorResponse(request.id, lacking(needed))
@@ -88,7 +88,7 @@ function lacking(scopes: Scopes): McpError {
   })
 }
 
-function paramsOf({ params }: RpcRequest): JsonObject {
+function requestParams({ params }: RpcRequest): JsonObject {
   return params ?? {}
 }
 

@@ -4,7 +4,7 @@ import type { ClientMethod, CompleteResults } from '../request/complete-results.
 import type { ReadOptions } from '../call-options.ts'
 import { type CachePartition, openPartition, emptyPartition } from './cache-partition.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
-import { type InputRequired, isInputRequired } from '../rounds/input-required.ts'
+import { type InputRequired, isRequiredInput } from '../rounds/input-required.ts'
 import { staleByNotification } from '../subscriptions/changes.ts'
 
 /** The cache of a client, with counts of its use. */
@@ -32,7 +32,7 @@ export interface Caching {
 /** Puts a cache in front of requests; `false` leaves them as they are (server/utilities/caching). */
 export function withCache(send: SendOnce, options: false | CacheOptions, clock: Clock = platformClock): Caching {
   const counts = { hits: 0, misses: 0 }
-  const kept = options === false ? emptyPartition : keptOf(options)
+  const kept = options === false ? emptyPartition : cachePartition(options)
   const fromCache = async <M extends ClientMethod>(
     call: ClientRequest<M>,
     how: ReadOptions,
@@ -48,7 +48,7 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
     const underWay = kept.begin(call)
     try {
       const result = await send(call, how)
-      if (isInputRequired(result)) return result
+      if (isRequiredInput(result)) return result
       // Freshness counts from the arrival of the response.
       const freshUntil = clock.now() + ('ttlMs' in result ? result.ttlMs : 0)
       if (freshUntil > clock.now()) underWay.keep({ result: result as unknown as JsonObject, freshUntil })
@@ -76,7 +76,7 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
   return { send: options === false ? send : cached, cache, kept }
 }
 
-function keptOf(options: CacheOptions): CachePartition {
+function cachePartition(options: CacheOptions): CachePartition {
   const { store, partition } = options.shared ?? { store: createCacheStore(options), partition: '' }
   return openPartition(store, partition)
 }

@@ -10,7 +10,7 @@ import {
   type SubscriptionsListenResult,
 } from '@x/schema'
 import type { AskingResults } from '../rounds/input-required.ts'
-import { describeFailure } from '../describe-failure.ts'
+import { describeCheckFailure } from '../describe-failure.ts'
 
 /** The complete result of each method that this client calls. */
 export interface CompleteResults extends AskingResults {
@@ -34,5 +34,5 @@ export function checkComplete<M extends ClientMethod>(method: M, result: JsonObj
   const failure = checkResult(method, result)
   // The check of this very method has accepted the value; the original is returned, because its text may be shared.
   if (failure === undefined) return { result: result as unknown as CompleteResults[M] }
-  return { issue: describeFailure(failure, 'result') }
+  return { issue: describeCheckFailure(failure, 'result') }
 }

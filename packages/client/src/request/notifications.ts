@@ -16,17 +16,17 @@ export function dispatchNotification(message: RpcNotification, request: RpcReque
   if (method === 'notifications/progress') {
     // The token is the request's id, so another call's progress cannot pass for this one's.
     if (params.progressToken !== request.id || typeof params.progress !== 'number') return false
-    options.onProgress?.(progressOf(params, params.progress))
+    options.onProgress?.(progressFrom(params, params.progress))
     return true
   }
   if (method === 'notifications/message' && options.onLog) {
-    const log = logOf(params)
+    const log = logFrom(params)
     if (log) options.onLog(log)
   }
   return false
 }
 
-function progressOf({ total, message }: JsonObject, progress: number): Progress {
+function progressFrom({ total, message }: JsonObject, progress: number): Progress {
   return {
     progress,
     ...(typeof total === 'number' && { total }),
@@ -34,7 +34,7 @@ function progressOf({ total, message }: JsonObject, progress: number): Progress 
   }
 }
 
-function logOf({ level, logger, data = null }: JsonObject): LogMessage | undefined {
+function logFrom({ level, logger, data = null }: JsonObject): LogMessage | undefined {
   if (!isLevel(level)) return undefined
   return typeof logger === 'string' ? { level, logger, data } : { level, data }
 }

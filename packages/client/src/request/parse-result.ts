@@ -47,10 +47,10 @@ function parseUnfinished(result: JsonObject, row: MethodRow | undefined, place: 
  */
 function normalizeResult(result: JsonObject, row: MethodRow | undefined): JsonObject {
   const typed = result.resultType === undefined ? { ...result, resultType: 'complete' } : result
-  return row?.cached ? withCacheHints(typed) : typed
+  return row?.cached ? withParsedCacheHints(typed) : typed
 }
 
-function withCacheHints(result: JsonObject): JsonObject {
+function withParsedCacheHints(result: JsonObject): JsonObject {
   const { ttlMs = 0, cacheScope = 'private' } = result
   const isNegative = typeof ttlMs === 'number' && ttlMs < 0
   if (!isNegative && ttlMs === result.ttlMs && cacheScope === result.cacheScope) return result

@@ -17,8 +17,8 @@ import { type CallErrorContext, ClientError } from '../client-error.ts'
 import type { ClientMethod, CompleteResults } from './complete-results.ts'
 import type { CallOptions } from '../call-options.ts'
 import { type CoreClientOptions, clientInfoOf } from '../options.ts'
-import { type InputRequired, isInputRequired } from '../rounds/input-required.ts'
-import { declaredBy, hasHandlers } from '../rounds/input-handlers.ts'
+import { type InputRequired, isRequiredInput } from '../rounds/input-required.ts'
+import { declaredCapabilities, hasHandlers } from '../rounds/input-handlers.ts'
 import { resendUnstarted, type ResendLimits } from './resend-unstarted.ts'
 import { runCall } from './run-call.ts'
 import { peerError, serverInfoOf, parseResult } from './parse-result.ts'
@@ -214,7 +214,7 @@ export type ExtensionRequest = (
 export function alwaysComplete(once: SendOnce, seen: ClientState): SendRequest {
   return async (call, how) => {
     const settled = await once(call, how)
-    if (!isInputRequired(settled)) return settled
+    if (!isRequiredInput(settled)) return settled
     throw new ClientError('input_required', 'this call cannot be asked for input', errorContextOf(call, seen))
   }
 }
@@ -259,7 +259,7 @@ type MetaOf = (id: number, version: string, call: { readonly how: CallOptions; r
 
 function createMeta(options: CoreClientOptions): MetaOf {
   const said: JsonObject = {
-    [metaKeys.clientCapabilities]: declaredBy(options, {}),
+    [metaKeys.clientCapabilities]: declaredCapabilities(options, {}),
     ...(options.sendClientInfo !== false && { [metaKeys.clientInfo]: clientInfoOf(options) }),
   }
   return (id, version, { how, asks }) => {
@@ -268,7 +268,9 @@ function createMeta(options: CoreClientOptions): MetaOf {
       ...how.meta,
       [metaKeys.protocolVersion]: version,
       ...said,
-      ...((how.capabilities ?? hasHandlers(how)) && { [metaKeys.clientCapabilities]: declaredBy(options, how) }),
+      ...((how.capabilities ?? hasHandlers(how)) && {
+        [metaKeys.clientCapabilities]: declaredCapabilities(options, how),
+      }),
       ...(asks && how.idempotencyKey !== undefined && { [metaNames.idempotencyKey]: how.idempotencyKey }),
       ...(logLevel !== undefined && { [metaKeys.logLevel]: logLevel }),
       // Also without a listener: progress gives a long call more time. Methods that run no code of authors report none.

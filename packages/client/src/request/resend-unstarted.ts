@@ -1,5 +1,5 @@
 import { type Clock, errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
-import { pause, pauseOf } from '../rounds/pause.ts'
+import { pauseCall, backoffMs } from '../rounds/pause.ts'
 
 /** The bounds for sending a call again that its server did not start. */
 export interface ResendLimits {
@@ -27,9 +27,9 @@ export async function resendUnstarted(
   for (let made = 0; made < retries; made++) {
     const askedMs = retryDelayOf(response)
     if (askedMs === undefined) return response
-    const waitMs = askedMs + pauseOf(made, { first: Math.max(askedMs, leastPauseMs) })
+    const waitMs = askedMs + backoffMs(made, { first: Math.max(askedMs, leastPauseMs) })
     if (clock.now() - started + waitMs > withinMs) return response
-    await pause(waitMs, clock, signal)
+    await pauseCall(waitMs, clock, signal)
     response = await send()
   }
   return response

@@ -68,7 +68,7 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
     const arm = (): void => {
       const now = clock.now()
       const wait = Math.min(last + timeoutMs, started + maxTotalMs) - now
-      if (wait <= 0) stop(timeoutError(running, now - started))
+      if (wait <= 0) stop(callTimeoutError(running, now - started))
       else timer = clock.setTimeout(arm, Math.min(wait, maxTimer))
     }
     const notify = (message: RpcNotification): void => {
@@ -88,7 +88,7 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
     }
     if (options.signal) onAbort(options.signal, cancel)
     arm()
-    const call: Call = cancelledBy({ context: contextOf(running), notify }, cancellation)
+    const call: Call = cancelledBy({ context: createCallContext(running), notify }, cancellation)
     const answered = (response: RpcResponse): void => {
       if (isOver) return
       end()
@@ -102,7 +102,7 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
   })
 }
 
-function contextOf({ headerParams, repeated }: RunningCall): CallContext {
+function createCallContext({ headerParams, repeated }: RunningCall): CallContext {
   if (headerParams === undefined && repeated === undefined) return emptyContext
   let call = createCall()
   if (headerParams !== undefined) call = withContext(call, headerParamsKey, headerParams)
@@ -113,7 +113,7 @@ function contextOf({ headerParams, repeated }: RunningCall): CallContext {
 // The platforms' timers hold 31 bits.
 const maxTimer = 2_147_483_647
 
-function timeoutError({ request, place, timeoutMs, maxTotalMs }: RunningCall, waited: number): ClientError {
+function callTimeoutError({ request, place, timeoutMs, maxTotalMs }: RunningCall, waited: number): ClientError {
   if (methodRow(request.method)?.streams) {
     const why = `no acknowledgement within ${maxTotalMs} ms; allow more with openTimeoutMs`
     return new ClientError('timeout', why, place())

@@ -1,6 +1,6 @@
 import type { Clock, RpcResponse } from '@x/schema'
 import { isClientError } from '../client-error.ts'
-import { pause, pauseOf } from '../rounds/pause.ts'
+import { pauseCall, backoffMs } from '../rounds/pause.ts'
 
 /** Options for sending a request again whose answer was lost. */
 export interface SendAgainRules {
@@ -25,7 +25,7 @@ export async function sendAgain(
       return await send()
     } catch (error) {
       if (made >= retries || !isLost(error) || !isRepeatable()) throw error
-      await pause(pauseOf(made, { first: 100, most: 2000 }), clock, signal)
+      await pauseCall(backoffMs(made, { first: 100, most: 2000 }), clock, signal)
     }
   }
 }

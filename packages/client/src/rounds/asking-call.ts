@@ -1,5 +1,5 @@
 import { type Clock, isJsonObject, type JsonObject, platformClock } from '@x/schema'
-import { type InputRequired, type AskingMethod, isInputRequired } from './input-required.ts'
+import { type InputRequired, type AskingMethod, isRequiredInput } from './input-required.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
 import type { ReadOptions } from '../call-options.ts'
 import type { CallErrorContext } from '../client-error.ts'
@@ -34,7 +34,7 @@ export interface RoundStart {
 }
 
 /** Returns the clock of a client. */
-export function clockOf({ options }: RoundsContext): Clock {
+export function clientClock({ options }: RoundsContext): Clock {
   return options.clock ?? platformClock
 }
 
@@ -51,12 +51,12 @@ export async function sendRound<M extends AskingMethod>(
 ): Promise<CompleteResults[M] | InputRequired> {
   const watch = observerOf(trip.how, context.options)
   if (!watch) return trip.attempt(start.params, trip.how)
-  const clock = clockOf(context)
+  const clock = clientClock(context)
   const sent = clock.now()
   const settled = await trip.attempt(start.params, trip.how)
   const durationMs = clock.now() - sent
   const { method, target } = context.placeOf(trip)
-  const asked = isInputRequired(settled) ? settled : undefined
+  const asked = isRequiredInput(settled) ? settled : undefined
   watch({
     method,
     target,
@@ -66,11 +66,11 @@ export async function sendRound<M extends AskingMethod>(
     stateBytes: new TextEncoder().encode(asked?.state ?? '').length,
     durationMs,
     isRestarted: start.isRestarted,
-    meta: asked ? asked.meta : metaOf(settled),
+    meta: asked ? asked.meta : metaOfOutcome(settled),
   })
   return settled
 }
 
-function metaOf(settled: object): JsonObject | undefined {
+function metaOfOutcome(settled: object): JsonObject | undefined {
   return '_meta' in settled && isJsonObject(settled._meta) ? settled._meta : undefined
 }

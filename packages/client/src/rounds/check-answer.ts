@@ -9,7 +9,7 @@ import {
   type ListRootsResult,
 } from '@x/schema'
 import { checkForm } from './check-form.ts'
-import { describeFailure } from '../describe-failure.ts'
+import { describeCheckFailure } from '../describe-failure.ts'
 
 /** An answer as it is sent, or the path and reason of a failure; the reason repeats nothing of the answer. */
 export type CheckedAnswer = { readonly response: InputResponse } | { readonly issue: string }
@@ -41,7 +41,7 @@ function checkElicited(
 
 function checkSampled(answer: object): CheckedAnswer {
   const failure = checkCreateMessageResult(answer)
-  if (failure !== undefined) return { issue: describeFailure(failure, 'answer') }
+  if (failure !== undefined) return { issue: describeCheckFailure(failure, 'answer') }
   // The check of this very type has accepted it.
   const { role, content, model, stopReason, _meta } = answer as CreateMessageResult
   return {
@@ -51,7 +51,7 @@ function checkSampled(answer: object): CheckedAnswer {
 
 function checkRoots(answer: object): CheckedAnswer {
   const failure = checkListRootsResult(answer)
-  if (failure !== undefined) return { issue: describeFailure(failure, 'answer') }
+  if (failure !== undefined) return { issue: describeCheckFailure(failure, 'answer') }
   // The check of this very type has accepted it.
   const { roots } = answer as ListRootsResult
   const at = roots.findIndex(({ uri }) => !uri.startsWith('file://') || climbs.test(uri))

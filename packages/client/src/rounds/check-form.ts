@@ -20,20 +20,20 @@ export function checkForm(schema: RequestedSchema, given: Readonly<Record<string
   for (const [name, field] of fields) {
     const value = Object.hasOwn(given, name) ? given[name] : field.default
     if (value === undefined) {
-      if (required.has(name)) return { issue: `${placeOf(name)}: it is required` }
+      if (required.has(name)) return { issue: `${contentPlace(name)}: it is required` }
     } else if (isFieldValue(value)) {
-      const expected = mismatch(field, value)
-      if (expected !== undefined) return { issue: `${placeOf(name)}: expected ${expected}` }
+      const expected = expectedValues(field, value)
+      if (expected !== undefined) return { issue: `${contentPlace(name)}: expected ${expected}` }
       entries.push([name, value])
     } else {
-      return { issue: `${placeOf(name)}: expected ${kindOf(field)}` }
+      return { issue: `${contentPlace(name)}: expected ${fieldTypeName(field)}` }
     }
   }
   // fromEntries defines members, so that a field such as __proto__ stays a field.
   return { content: Object.fromEntries(entries) }
 }
 
-function placeOf(name: string): string {
+function contentPlace(name: string): string {
   return `content ${JSON.stringify(name.slice(0, 128).replaceAll(/\p{C}/gu, ' '))}`
 }
 
@@ -42,22 +42,22 @@ function isFieldValue(value: unknown): value is FieldValue {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 }
 
-function kindOf({ type }: PrimitiveSchemaDefinition): string {
+function fieldTypeName({ type }: PrimitiveSchemaDefinition): string {
   if (type === 'array') return 'a list of strings'
   return type === 'integer' ? 'an integer' : `a ${type}`
 }
 
 /** Returns the description of the values that a field accepts if a value does not fit; `undefined` if it fits. */
-function mismatch(field: PrimitiveSchemaDefinition, value: FieldValue): string | undefined {
+function expectedValues(field: PrimitiveSchemaDefinition, value: FieldValue): string | undefined {
   switch (field.type) {
     case 'boolean':
-      return typeof value === 'boolean' ? undefined : kindOf(field)
+      return typeof value === 'boolean' ? undefined : fieldTypeName(field)
     case 'array':
-      return Array.isArray(value) ? listMismatch(field, value) : kindOf(field)
+      return Array.isArray(value) ? listMismatch(field, value) : fieldTypeName(field)
     case 'string':
-      return typeof value === 'string' ? textMismatch(field, value) : kindOf(field)
+      return typeof value === 'string' ? textMismatch(field, value) : fieldTypeName(field)
     default:
-      return typeof value === 'number' ? numberMismatch(field, value) : kindOf(field)
+      return typeof value === 'number' ? numberMismatch(field, value) : fieldTypeName(field)
   }
 }
 
@@ -74,7 +74,7 @@ function listMismatch(field: Field<'array'>, value: readonly string[]): string |
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = field
   if (value.length < minItems) return `at least ${minItems} of the options`
   if (value.length > maxItems) return `at most ${maxItems} of the options`
-  const options = new Set(optionsOf(items))
+  const options = new Set(choiceOptions(items))
   return value.every((item) => options.has(item)) ? undefined : 'nothing but the options of the form'
 }
 
@@ -82,7 +82,7 @@ function listMismatch(field: Field<'array'>, value: readonly string[]): string |
  * Returns the options of a choice. A member of such a name may have another type, since objects may have members that
  * their type does not name.
  */
-function optionsOf(choice: { readonly [member: string]: unknown }): readonly string[] | undefined {
+function choiceOptions(choice: { readonly [member: string]: unknown }): readonly string[] | undefined {
   for (const options of [choice['oneOf'], choice['enum'], choice['anyOf']]) {
     if (!Array.isArray(options)) continue
     const values: readonly unknown[] = options.map((option: unknown) =>
@@ -94,7 +94,7 @@ function optionsOf(choice: { readonly [member: string]: unknown }): readonly str
 }
 
 function textMismatch(field: Field<'string'>, value: string): string | undefined {
-  const options = optionsOf(field)
+  const options = choiceOptions(field)
   if (options) return options.includes(value) ? undefined : 'one of the options of the form'
   return 'minLength' in field || 'maxLength' in field || 'format' in field ? plainTextMismatch(field, value) : undefined
 }

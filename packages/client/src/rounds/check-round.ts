@@ -1,6 +1,6 @@
 import type { InputRequired, AskingMethod } from './input-required.ts'
 import { ClientError } from '../client-error.ts'
-import { declaredBy } from './input-handlers.ts'
+import { declaredCapabilities } from './input-handlers.ts'
 import { checkRequests } from './input-kinds.ts'
 import type { RoundsContext, AskingCall } from './asking-call.ts'
 
@@ -25,5 +25,5 @@ export function checkRound<M extends AskingMethod>(
     const why = `the server asked for input more than ${limit} times; allow more with rounds.limit`
     throw new ClientError('too_many_rounds', why, place)
   }
-  checkRequests(asked, declaredBy(options, trip.how), place)
+  checkRequests(asked, declaredCapabilities(options, trip.how), place)
 }

@@ -60,15 +60,21 @@ export interface InputHandlers {
 /**
  * Returns the capabilities of one call: those of its client, its own, and those that follow from the handlers of both.
  */
-export function declaredBy(client: InputHandlers & Declaring, call: InputHandlers & Declaring): ClientCapabilities {
-  return capabilitiesOf(joined(client.capabilities ?? {}, call.capabilities), handlersOf(client, call))
+export function declaredCapabilities(
+  client: InputHandlers & Declaring,
+  call: InputHandlers & Declaring,
+): ClientCapabilities {
+  return withHandlerCapabilities(
+    joinCapabilities(client.capabilities ?? {}, call.capabilities),
+    handlersOf(client, call),
+  )
 }
 
 interface Declaring {
   readonly capabilities?: ClientCapabilities | undefined
 }
 
-function joined(client: ClientCapabilities, call: ClientCapabilities = {}): ClientCapabilities {
+function joinCapabilities(client: ClientCapabilities, call: ClientCapabilities = {}): ClientCapabilities {
   const { extensions, experimental, ...others } = call
   return {
     ...client,
@@ -79,7 +85,7 @@ function joined(client: ClientCapabilities, call: ClientCapabilities = {}): Clie
 }
 
 /** Adds the capabilities that follow from the handlers to those declared explicitly. */
-function capabilitiesOf(said: ClientCapabilities, handlers: InputHandlers): ClientCapabilities {
+function withHandlerCapabilities(said: ClientCapabilities, handlers: InputHandlers): ClientCapabilities {
   const { elicit, openUrl, sample, roots } = handlers
   return {
     ...said,

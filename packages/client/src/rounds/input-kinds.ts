@@ -24,7 +24,7 @@ const modelWithTools: InputKind = {
 }
 const places: InputKind = { handler: 'roots', needs: { roots: {} }, capability: 'roots' }
 
-function kindOf(request: InputRequest): InputKind {
+function inputKindOf(request: InputRequest): InputKind {
   if (request.method === 'roots/list') return places
   if (request.method === 'elicitation/create') return request.params.mode === 'url' ? url : form
   const { tools, toolChoice } = request.params
@@ -41,7 +41,7 @@ export function checkRequests(
   place: CallErrorContext,
 ): void {
   for (const [key, request] of requests) {
-    const { needs, capability } = kindOf(request)
+    const { needs, capability } = inputKindOf(request)
     if (supports(declared, needs) !== undefined) {
       const why = `the server asks ${printableKey(key)}, which needs ${capability}: this client has not declared it`
       throw new ClientError('input_required', why, place)
@@ -69,16 +69,16 @@ export function handlerFor(
   handlers: InputHandlers,
   place: CallErrorContext,
 ): Answerer {
-  const found = handlerOf(request, handlers)
+  const found = answererOf(request, handlers)
   if (found) return found
-  const { handler, capability } = kindOf(request)
+  const { handler, capability } = inputKindOf(request)
   const why =
     `the server asks ${printableKey(key)}, and there is no handler \`${handler}\`: ` +
     `${capability} is declared in \`capabilities\` alone, which is for calls through client.manual`
   throw new ClientError('input_required', why, place)
 }
 
-function handlerOf(request: InputRequest, { elicit, openUrl, sample, roots }: InputHandlers): Answerer | undefined {
+function answererOf(request: InputRequest, { elicit, openUrl, sample, roots }: InputHandlers): Answerer | undefined {
   if (request.method === 'roots/list') return roots && (async (context) => ({ roots: await roots(context) }))
   if (request.method === 'sampling/createMessage') return sample && ((context) => sample(request.params, context))
   const { params } = request

@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type ReadResourceResult,
 } from '@x/schema'
-import { printableKey, describeFailure } from '../describe-failure.ts'
+import { printableKey, describeCheckFailure } from '../describe-failure.ts'
 
 /** The final results of the methods that may answer `input_required` (basic/patterns/mrtr). */
 export interface AskingResults {
@@ -30,7 +30,7 @@ export interface InputRequired {
 }
 
 /** Returns true for required input. A complete result always has another `resultType`. */
-export function isInputRequired(settled: { readonly resultType: string }): settled is InputRequired {
+export function isRequiredInput(settled: { readonly resultType: string }): settled is InputRequired {
   return settled.resultType === 'input_required'
 }
 
@@ -57,7 +57,7 @@ function parseRequests(value: unknown): ReadonlyMap<string, InputRequest> | { re
   const requests = new Map<string, InputRequest>()
   for (const [key, request] of entries) {
     const failure = checkInputRequest(request)
-    if (failure !== undefined) return { issue: `inputRequests ${printableKey(key)} ${describeFailure(failure)}` }
+    if (failure !== undefined) return { issue: `inputRequests ${printableKey(key)} ${describeCheckFailure(failure)}` }
     // The check of its own method has accepted it; the original is kept, with its unknown members.
     requests.set(key, request as unknown as InputRequest)
   }

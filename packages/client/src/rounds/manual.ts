@@ -1,7 +1,7 @@
 import type { InputRequests, JsonObject } from '@x/schema'
 import { checkRound } from './check-round.ts'
 import { checkAnswers, type InputAnswers } from './answer-requests.ts'
-import { type InputRequired, type AskingMethod, type AskingResults, isInputRequired } from './input-required.ts'
+import { type InputRequired, type AskingMethod, type AskingResults, isRequiredInput } from './input-required.ts'
 import type { CallOptions, ReadOptions } from '../call-options.ts'
 import { ClientError } from '../client-error.ts'
 import { type ParsedPending, parsePending, type PendingCall } from './pending-call.ts'
@@ -48,7 +48,7 @@ export interface Manual {
 export function createManual(tripOf: CreateCall, context: RoundsContext): Manual {
   const step = async <M extends AskingMethod>(trip: AskingCall<M>, start: Start): Promise<Round<M>> => {
     const settled = await sendRound(trip, { ...start, isRestarted: false }, context)
-    if (isInputRequired(settled)) return askedRound(trip, settled, start.round)
+    if (isRequiredInput(settled)) return askedRound(trip, settled, start.round)
     trip.check?.(settled)
     return { status: 'complete', result: settled }
   }

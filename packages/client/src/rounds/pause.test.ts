@@ -1,7 +1,7 @@
 import { metaNames } from '@x/schema'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { handOffPause, pauseOf } from './pause.ts'
+import { handOffPause, backoffMs } from './pause.ts'
 
 test.each([
   [0, {}, 0, 50],
@@ -12,13 +12,13 @@ test.each([
   [9, { first: 10, most: 20 }, 0, 20],
   [0, { first: 0 }, 0.5, 0],
 ])('After %j failures in a row, bounds %j and chance %j make %j ms', (earlier, bounds, chance, ms) => {
-  expect(pauseOf(earlier, bounds, () => chance)).toBe(ms)
+  expect(backoffMs(earlier, bounds, () => chance)).toBe(ms)
 })
 
 test('A pause is never longer than its bound, nor shorter than half of it', () => {
   fc.assert(
     fc.property(fc.nat(2000), fc.nat(10_000), fc.double({ min: 0, max: 1, noNaN: true }), (earlier, most, chance) => {
-      const ms = pauseOf(earlier, { first: 50, most }, () => chance)
+      const ms = backoffMs(earlier, { first: 50, most }, () => chance)
       const longest = Math.min(50 * 2 ** earlier, most)
       expect(ms).toBeLessThanOrEqual(longest)
       expect(ms).toBeGreaterThanOrEqual(longest / 2)

@@ -26,21 +26,21 @@ export function handOffPause({ earlier, meta, bounds }: HandOffPause, random: ()
   const asked = meta?.[metaNames.retryAfterMs]
   if (typeof asked === 'number' && asked >= 0) return Math.min(asked, maxAskedMs) * (1 + random() / 2)
   const { first, most = 400 } = bounds
-  return pauseOf(Math.max(0, earlier - flatPauses + 1), { first, most }, random)
+  return backoffMs(Math.max(0, earlier - flatPauses + 1), { first, most }, random)
 }
 
 /**
  * Returns how long to wait before something that failed is tried again, in milliseconds: twice as long each time in a row, up to a
  * bound, less a random half.
  */
-export function pauseOf(earlier: number, bounds: PauseBounds, random: () => number = Math.random): number {
+export function backoffMs(earlier: number, bounds: PauseBounds, random: () => number = Math.random): number {
   const { first = 50, most = 5000 } = bounds
   const longest = Math.min(first * 2 ** earlier, most)
   return longest * (1 - random() / 2)
 }
 
 /** Waits, or rejects with the signal's reason. */
-export async function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+export async function pauseCall(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
   const wait = openWait({ signal, timeoutMs: undefined, clock, late: () => new Error('a pause is never late') })
   let timer: unknown
   const over = new Promise<void>((resolve) => {

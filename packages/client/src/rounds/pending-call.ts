@@ -28,7 +28,7 @@ export function parsePending(value: unknown): ParsedPending | { readonly issue: 
   const { method, round } = value
   if (!isAskingMethod(method)) return { issue: 'method: expected tools/call, prompts/get or resources/read' }
   if (!isCount(round)) return { issue: 'round: expected a whole number from 1' }
-  const call = paramsOf(method, value.params)
+  const call = parseCallParams(method, value.params)
   if ('issue' in call) return call
   const asked = parseInputRequired({ inputRequests: value.requests, requestState: value.state })
   return 'issue' in asked ? asked : { method, params: call.params, asked, round }
@@ -45,7 +45,7 @@ function isAskingMethod(method: unknown): method is AskingMethod {
 type ParsedParams = { readonly params: JsonObject } | { readonly issue: string }
 
 /** Parses the target and its arguments, and nothing else: answers, state and `_meta` of a stored call are ignored. */
-function paramsOf(method: AskingMethod, value: unknown): ParsedParams {
+function parseCallParams(method: AskingMethod, value: unknown): ParsedParams {
   if (!isJsonObject(value)) return { issue: 'params: expected an object' }
   const field = methodRow(method)?.named ?? 'name'
   const target = value[field]

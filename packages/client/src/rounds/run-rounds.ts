@@ -1,14 +1,14 @@
 import type { JsonObject } from '@x/schema'
 import { checkRound } from './check-round.ts'
 import { answerRequests } from './answer-requests.ts'
-import { type InputRequired, type AskingMethod, isInputRequired } from './input-required.ts'
+import { type InputRequired, type AskingMethod, isRequiredInput } from './input-required.ts'
 import { ClientError } from '../client-error.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
 import { handlersOf, type InputHandlers } from './input-handlers.ts'
-import { handOffPause, pause } from './pause.ts'
+import { handOffPause, pauseCall } from './pause.ts'
 import { isStateRefused, retryParams } from './retry.ts'
 import { type RoundOptions, roundRules } from './round-options.ts'
-import { clockOf, type RoundsContext, type AskingCall, sendRound, observerOf } from './asking-call.ts'
+import { clientClock, type RoundsContext, type AskingCall, sendRound, observerOf } from './asking-call.ts'
 import { openWait } from './wait.ts'
 
 /** Runs a call to its complete result, through every round. */
@@ -36,7 +36,7 @@ async function runUnobserved<M extends AskingMethod>(
   context: RoundsContext,
 ): Promise<CompleteResults[M]> {
   const first = await trip.attempt(trip.params, trip.how)
-  return isInputRequired(first) ? runLoop(startLoop(trip, context), first) : first
+  return isRequiredInput(first) ? runLoop(startLoop(trip, context), first) : first
 }
 
 /** Runs a call with a bound on its whole time, or with a watcher from the first request on. */
@@ -50,10 +50,10 @@ async function runWithin<M extends AskingMethod>(
     const why = `not complete within ${timeoutMs} ms, answers included; allow more with rounds.totalTimeoutMs`
     return new ClientError('timeout', why, context.placeOf(trip))
   }
-  const whole = openWait({ signal: how.signal, timeoutMs, clock: clockOf(context), late })
+  const whole = openWait({ signal: how.signal, timeoutMs, clock: clientClock(context), late })
   try {
     const walk = startLoop({ ...trip, how: { ...how, signal: whole.signal } }, context)
-    return await runLoop(walk, await send(walk, trip.params))
+    return await runLoop(walk, await sendNextRound(walk, trip.params))
   } finally {
     whole.close()
   }
@@ -86,7 +86,7 @@ async function runLoop<M extends AskingMethod>(
   // The first request may have been sent before the loop began.
   walk.sent = 1
   let settled = first
-  for (let count = 1; isInputRequired(settled); count += 1) {
+  for (let count = 1; isRequiredInput(settled); count += 1) {
     checkRound(walk.trip, { asked: settled, times: count }, walk.context)
     settled = await retry(walk, await inputOf(walk, settled))
   }
@@ -96,11 +96,11 @@ async function runLoop<M extends AskingMethod>(
 /** Returns the params of the next request, once every question is answered. */
 async function inputOf<M extends AskingMethod>(walk: LoopState<M>, asked: InputRequired): Promise<JsonObject> {
   const { trip, context, rules, handlers } = walk
-  const clock = clockOf(context)
+  const clock = clientClock(context)
   const { signal } = trip.how
   if (asked.requests.size === 0) {
     const { meta } = asked
-    await pause(handOffPause({ earlier: walk.pauses, meta, bounds: rules.pauseMs ?? {} }), clock, signal)
+    await pauseCall(handOffPause({ earlier: walk.pauses, meta, bounds: rules.pauseMs ?? {} }), clock, signal)
     walk.pauses += 1
     return retryParams(trip.params, asked, undefined)
   }
@@ -117,16 +117,16 @@ async function retry<M extends AskingMethod>(
   params: JsonObject,
 ): Promise<CompleteResults[M] | InputRequired> {
   try {
-    return await send(walk, params)
+    return await sendNextRound(walk, params)
   } catch (error) {
     const mayRestart = walk.rules.restart ?? walk.trip.isRepeatable()
     if (walk.isRestarted || !mayRestart || !isStateRefused(error, params)) throw error
     walk.isRestarted = true
-    return send(walk, walk.trip.params)
+    return sendNextRound(walk, walk.trip.params)
   }
 }
 
-function send<M extends AskingMethod>(
+function sendNextRound<M extends AskingMethod>(
   walk: LoopState<M>,
   params: JsonObject,
 ): Promise<CompleteResults[M] | InputRequired> {

@@ -59,7 +59,7 @@ function wanting(lists: readonly ListChange[], uris: readonly string[]): WantedC
 }
 
 /** Returns a filter in the form of the protocol. */
-export function filterOf({ lists, uris }: WantedChanges): SubscriptionFilter & JsonObject {
+export function toFilter({ lists, uris }: WantedChanges): SubscriptionFilter & JsonObject {
   return {
     ...Object.fromEntries([...lists].map((change) => [change, true])),
     ...(uris.size > 0 && { resourceSubscriptions: [...uris] }),
@@ -112,6 +112,6 @@ export function staleByNotification({ method, params }: RpcNotification): Stale 
 }
 
 /** Returns the methods whose results a change makes stale. */
-export function listsOf(change: ListChange): readonly string[] {
+export function staleLists(change: ListChange): readonly string[] {
   return rowsByChange.get(change)?.stale ?? []
 }

@@ -47,7 +47,7 @@ export function createEventQueue(limit: number): EventQueue {
       // Any change may have been missed while a stream was away, so this event covers all that wait.
       if (event.type === 'opened' && event.missed) waiting.clear()
       const added = instead && waiting.size >= limit ? instead : event
-      const key = keyOf(added)
+      const key = eventKey(added)
       if (added.type === 'interrupted') waiting.delete(key)
       if (!waiting.has(key)) waiting.set(key, added)
     },
@@ -73,6 +73,6 @@ export function createEventQueue(limit: number): EventQueue {
   }
 }
 
-function keyOf(event: SubscriptionEvent): string {
+function eventKey(event: SubscriptionEvent): string {
   return event.type === 'resourceUpdated' ? `${event.type} ${event.uri}` : event.type
 }

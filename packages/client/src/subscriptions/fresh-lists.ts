@@ -1,5 +1,5 @@
 import type { ListMethod } from '../lists.ts'
-import { listsOf } from './changes.ts'
+import { staleLists } from './changes.ts'
 import { endedError, type FreshPart } from './fresh-part.ts'
 import { debounceWork } from './debounce-work.ts'
 
@@ -34,7 +34,7 @@ export async function keepListsFresh(part: FreshPart, lists: AskForLists): Promi
   try {
     for await (const event of listen(allLists, how)) {
       if (event.type === 'opened') want(event.missed ? asked : [])
-      else if (event.type !== 'resourceUpdated' && event.type !== 'interrupted') want(listsOf(event.type))
+      else if (event.type !== 'resourceUpdated' && event.type !== 'interrupted') want(staleLists(event.type))
     }
     failed(endedError())
   } catch (error) {

@@ -2,12 +2,12 @@ import { type Clock, platformClock, type SubscriptionFilter } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
 import { ClientError, isClientError } from '../client-error.ts'
 import { defaultTimeoutMs, errorContextOf, type ClientState, type SendOnce } from '../request/request.ts'
-import { pause, pauseOf } from '../rounds/pause.ts'
+import { pauseCall, backoffMs } from '../rounds/pause.ts'
 import { openWait } from '../rounds/wait.ts'
-import { filterOf, staleAfterGap, staleBy, wantedBy, type WantedChanges } from './changes.ts'
+import { toFilter, staleAfterGap, staleBy, wantedBy, type WantedChanges } from './changes.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
-import { readStream } from './read-stream.ts'
-import { isPermanent, retryAfterOf } from './permanent-failure.ts'
+import { readSubscription } from './read-stream.ts'
+import { isPermanent, retryAfterMsOf } from './permanent-failure.ts'
 import type { ListenOptions, Subscription } from './subscription.ts'
 
 /** The parts of the client that subscriptions use. */
@@ -88,11 +88,11 @@ async function keepOpen(context: ListenContext, running: Running): Promise<void>
       if (error) throw error
       return
     }
-    const asked = error ? Math.min(retryAfterOf(error), pauses.most) : 0
-    const retryInMs = Math.ceil(Math.max(asked, pauseOf(inRow, pauses)))
+    const asked = error ? Math.min(retryAfterMsOf(error), pauses.most) : 0
+    const retryInMs = Math.ceil(Math.max(asked, backoffMs(inRow, pauses)))
     inRow += 1
     queue.put(error ? { type: 'interrupted', error, retryInMs } : { type: 'interrupted', retryInMs })
-    await pause(retryInMs, clock, signal)
+    await pauseCall(retryInMs, clock, signal)
   }
 }
 
@@ -116,13 +116,13 @@ interface StreamEnd {
 async function followStream(context: ListenContext, running: Running, isFirst: boolean): Promise<StreamEnd> {
   const { wanted, queue, options, signal, clock } = running
   const { once, kept, seen } = context
-  const call = { method: 'subscriptions/listen', params: { notifications: filterOf(wanted) } } as const
+  const call = { method: 'subscriptions/listen', params: { notifications: toFilter(wanted) } } as const
   let openedAt: number | undefined
-  const hear = readStream(wanted, {
+  const hear = readSubscription(wanted, {
     onOpened: (honoured) => {
       openedAt = clock.now()
       if (!isFirst) kept.forget(staleAfterGap(wanted))
-      queue.put({ type: 'opened', notifications: filterOf(honoured), missed: !isFirst })
+      queue.put({ type: 'opened', notifications: toFilter(honoured), missed: !isFirst })
     },
     onChange: (change) => {
       kept.forget(staleBy(change))

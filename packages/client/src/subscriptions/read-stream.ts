@@ -13,7 +13,7 @@ export interface StreamListener {
  * id, before the acknowledgement, or outside the accepted filter are ignored (basic/patterns/subscriptions). Returns
  * whether the stream is open.
  */
-export function readStream(
+export function readSubscription(
   wanted: WantedChanges,
   { onOpened, onChange }: StreamListener,
 ): (message: RpcNotification, id: RequestId) => boolean {
@@ -25,7 +25,7 @@ export function readStream(
       if (change) onChange(change)
       return true
     }
-    const honoured = acknowledged(message, wanted)
+    const honoured = acknowledgedChanges(message, wanted)
     if (honoured === undefined) return false
     open = { id, honoured }
     onOpened(honoured)
@@ -38,7 +38,7 @@ function subscriptionIdOf({ params }: RpcNotification): unknown {
   return isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined
 }
 
-function acknowledged({ method, params }: RpcNotification, wanted: WantedChanges): WantedChanges | undefined {
+function acknowledgedChanges({ method, params }: RpcNotification, wanted: WantedChanges): WantedChanges | undefined {
   if (method !== 'notifications/subscriptions/acknowledged') return undefined
   return isJsonObject(params?.notifications) ? honouredBy(params.notifications, wanted) : undefined
 }

@@ -64,7 +64,7 @@ export function createToolCalls(context: ToolCallsContext): ToolCalls {
       // A tool without an output schema needs no check, which only its definition tells.
       if (!checkOf || tools.find(name) || lookedUp.has(name) || lookedUp.size >= maxLookUps) return undefined
       lookedUp.add(name)
-      return list(listing(options))
+      return list(listOptions(options))
     },
     create: (params, how) => {
       const name = String(params.name)
@@ -78,7 +78,7 @@ export function createToolCalls(context: ToolCallsContext): ToolCalls {
         attempt: (withInput, options) =>
           once(requestOf(withInput), options).catch(async (error: unknown) => {
             if (!isClientError(error) || error.rpc?.code !== errorCodes.headerMismatch) throw error
-            await list({ ...listing(options), refresh: true })
+            await list({ ...listOptions(options), refresh: true })
             return once(requestOf(withInput), options)
           }),
         isRepeatable: () => isRestartable(tools.find(name)),
@@ -136,7 +136,7 @@ function checkNow(
 }
 
 // The list is not part of the call: its progress and logs do not concern the caller.
-function listing({ signal, timeoutMs, maxTotalMs, meta }: CallOptions): ReadOptions {
+function listOptions({ signal, timeoutMs, maxTotalMs, meta }: CallOptions): ReadOptions {
   return { signal, timeoutMs, maxTotalMs, meta }
 }
 

@@ -28,7 +28,7 @@ export function createOutputChecks({
     if (!validateOutput || !outputSchema) return undefined
     let entry = compiled.get(outputSchema)
     if (!entry) {
-      entry = compile(outputSchema, validateOutput)
+      entry = compileOutput(outputSchema, validateOutput)
       compiled.set(outputSchema, entry)
       if ('reason' in entry) onWarning?.({ code: 'schema_refused', tool: tool.name, reason: entry.reason })
     }
@@ -37,7 +37,7 @@ export function createOutputChecks({
   }
 }
 
-function compile(schema: JsonObject, compiler: JsonSchemaCompiler): Compiled {
+function compileOutput(schema: JsonObject, compiler: JsonSchemaCompiler): Compiled {
   const refused = admitSchema(schema)
   if (refused !== undefined) return { reason: refused }
   try {

@@ -62,14 +62,14 @@ export function readInitialize(response: RpcResponse): Introduced {
   const peer: LegacyServerPeer = {
     era: 'legacy',
     revision,
-    info: readInfo(serverInfo),
+    info: readServerInfo(serverInfo),
     capabilities: readCapabilities(capabilities),
     instructions: typeof instructions === 'string' ? instructions : undefined,
   }
   return { peer }
 }
 
-function readInfo(info: unknown): LegacyServerPeer['info'] {
+function readServerInfo(info: unknown): LegacyServerPeer['info'] {
   if (!isJsonObject(info) || typeof info['name'] !== 'string' || typeof info['version'] !== 'string') return undefined
   return { ...info, name: info['name'], version: info['version'] }
 }

@@ -44,22 +44,22 @@ export function createLegacyExchange(sessions: SessionSource, settings: LegacySe
   return async (request, call) => {
     if (isCancelled(call)) throw cancelReason(call)
     const state = request.params?.['requestState']
-    if (typeof state === 'string') return resume(client, state, { request, call })
+    if (typeof state === 'string') return resumeLegacyRun(client, state, { request, call })
     const session = await unlessCancelled(sessions.current(request), call)
     if ('error' in session) return { ...session, id: request.id }
     try {
-      return await serve(client, session, { request, call })
+      return await serveLegacy(client, session, { request, call })
     } catch (error) {
       if (!(error instanceof SessionEndedError)) throw error
       // basic/transports, session management: the server has done nothing, so the request may be sent in a new session.
       sessions.drop(session)
       const fresh = await unlessCancelled(sessions.current(request), call)
-      return 'error' in fresh ? { ...fresh, id: request.id } : serve(client, fresh, { request, call })
+      return 'error' in fresh ? { ...fresh, id: request.id } : serveLegacy(client, fresh, { request, call })
     }
   }
 }
 
-async function resume({ runs }: LegacyClient, state: string, { request, call }: Asked): Promise<RpcResponse> {
+async function resumeLegacyRun({ runs }: LegacyClient, state: string, { request, call }: Asked): Promise<RpcResponse> {
   try {
     return (await runs.get(state)?.next(request, call)) ?? unknownState(request.id)
   } catch (error) {
@@ -73,7 +73,11 @@ interface Asked {
   readonly call: Call
 }
 
-async function serve(client: LegacyClient, session: LegacySession, { request, call }: Asked): Promise<RpcResponse> {
+async function serveLegacy(
+  client: LegacyClient,
+  session: LegacySession,
+  { request, call }: Asked,
+): Promise<RpcResponse> {
   const { id, method } = request
   if (method === 'server/discover') return { jsonrpc: '2.0', id, result: discoverResult(session.peer) }
   if (method === 'subscriptions/listen') return outsideOf(client, session).listen(request, call)

@@ -55,7 +55,7 @@ interface Honoured {
 export function createOutsideStream(session: LegacySession, settings: LegacySettings, clock: Clock): OutsideStream {
   const hub: Hub = { session, settings, prepared: undefined, uris: new Map(), stream: undefined, users: 0 }
   return {
-    listen: (request, call) => listen(hub, request, call),
+    listen: (request, call) => serveListen(hub, request, call),
     prepareForQuestions: () => {
       const { elicitation, sampling, roots } = session.declared
       if (elicitation === undefined && sampling === undefined && roots === undefined) return Promise.resolve()
@@ -68,9 +68,9 @@ export function createOutsideStream(session: LegacySession, settings: LegacySett
 function prepare(hub: Hub, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(resolve, prepareMs)
-    const opened = openStream(hub).then((stream) => {
+    const opened = shareStream(hub).then((stream) => {
       // It stays open for the calls to come; where it has ended, the next of them opens another.
-      void stream?.ended.catch(() => {}).then(() => release(hub))
+      void stream?.ended.catch(() => {}).then(() => releaseHub(hub))
     })
     // The call itself finds out that the session has ended.
     opened
@@ -82,24 +82,24 @@ function prepare(hub: Hub, clock: Clock): Promise<void> {
   })
 }
 
-function release(hub: Hub): void {
+function releaseHub(hub: Hub): void {
   hub.prepared = undefined
   closeStream(hub)
 }
 
-async function listen(hub: Hub, request: RpcRequest, call: Call): Promise<RpcResponse> {
+async function serveListen(hub: Hub, request: RpcRequest, call: Call): Promise<RpcResponse> {
   if (isCancelled(call)) throw cancelReason(call)
   const { session, settings } = hub
-  const stream = await openStream(hub)
+  const stream = await shareStream(hub)
   let honoured: Honoured = { lists: new Set(), uris: [] }
   let listener: ((message: RpcNotification) => void) | undefined
   try {
     if (stream === undefined) warnSilent(settings)
-    else honoured = await honour(hub, filterOf(request))
+    else honoured = await honour(hub, requestedFilter(request))
     if (isCancelled(call)) throw cancelReason(call)
     listener = (message) => relay(message, honoured, { call, id: request.id })
     session.listeners.add(listener)
-    call.notify(acknowledgement(request.id, honoured))
+    call.notify(listenAcknowledgement(request.id, honoured))
     await endOf(stream?.ended, call, session)
     return { jsonrpc: '2.0', id: request.id, result: ended(request.id) }
   } finally {
@@ -109,7 +109,7 @@ async function listen(hub: Hub, request: RpcRequest, call: Call): Promise<RpcRes
   }
 }
 
-async function openStream(hub: Hub): Promise<{ readonly ended: Promise<void> } | undefined> {
+async function shareStream(hub: Hub): Promise<{ readonly ended: Promise<void> } | undefined> {
   const { session } = hub
   hub.users += 1
   if (hub.stream === undefined) {
@@ -157,7 +157,7 @@ const kinds: ReadonlyMap<string, string> = new Map([
   ['notifications/resources/list_changed', 'resourcesListChanged'],
 ])
 
-function filterOf({ params }: RpcRequest): JsonObject {
+function requestedFilter({ params }: RpcRequest): JsonObject {
   const filter = params?.['notifications']
   return isJsonObject(filter) ? filter : {}
 }
@@ -170,11 +170,11 @@ async function honour(hub: Hub, filter: JsonObject): Promise<Honoured> {
   const wanted =
     Array.isArray(resourceSubscriptions) && capabilities.resources?.subscribe === true ? resourceSubscriptions : []
   const unique = [...new Set(wanted.filter((uri: JsonValue) => typeof uri === 'string'))]
-  const subscribed = await Promise.all(unique.map((uri) => subscribe(hub, uri)))
+  const subscribed = await Promise.all(unique.map((uri) => subscribeTo(hub, uri)))
   return { lists: new Set(served.map(([name]) => name)), uris: unique.filter((_, index) => subscribed[index]) }
 }
 
-async function subscribe(hub: Hub, uri: string): Promise<boolean> {
+async function subscribeTo(hub: Hub, uri: string): Promise<boolean> {
   const users = hub.uris.get(uri) ?? 0
   hub.uris.set(uri, users + 1)
   if (users > 0) return true
@@ -218,7 +218,7 @@ function subscription(id: RequestId): JsonObject {
   return { [metaKeys.subscriptionId]: id }
 }
 
-function acknowledgement(id: RequestId, { lists, uris }: Honoured): RpcNotification {
+function listenAcknowledgement(id: RequestId, { lists, uris }: Honoured): RpcNotification {
   const notifications: JsonObject = {
     ...Object.fromEntries([...lists].map((name) => [name, true])),
     ...(uris.length > 0 && { resourceSubscriptions: [...uris] }),

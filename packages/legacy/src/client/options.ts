@@ -72,7 +72,7 @@ export interface LegacySettings {
 }
 
 /** Fills in what was not given. */
-export function legacySettings(options: DualOptions): LegacySettings {
+export function dualSettings(options: DualOptions): LegacySettings {
   const { roots, answerTimeoutMs = 600_000, handshakeTimeoutMs = 30_000, onWarning = () => {} } = options
   return { roots, answerTimeoutMs, handshakeTimeoutMs, warn: onWarning }
 }

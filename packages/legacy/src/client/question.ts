@@ -18,14 +18,15 @@ export type ReadQuestion = { readonly question: InputRequest } | { readonly erro
 export function readQuestion({ method, params = {} }: RpcRequest, declared: ClientCapabilities): ReadQuestion {
   const { _meta, task: _task, elicitationId: _id, ...fields } = params
   const needs = neededBy(method, params)
-  if (needs === undefined) return refusal(errorCodes.methodNotFound, `A client does not serve ${method.slice(0, 100)}`)
+  if (needs === undefined)
+    return refusedQuestion(errorCodes.methodNotFound, `A client does not serve ${method.slice(0, 100)}`)
   if (supports(declared, needs) !== undefined) {
     const code = method === 'elicitation/create' ? errorCodes.invalidParams : errorCodes.methodNotFound
-    return refusal(code, `This client has not declared ${JSON.stringify(needs)}`)
+    return refusedQuestion(code, `This client has not declared ${JSON.stringify(needs)}`)
   }
   const request: JsonObject = method === 'roots/list' ? { method } : { method, params: fields }
   const problem = checkInputRequest(request)
-  if (problem !== undefined) return refusal(errorCodes.invalidParams, `The params of ${method} are not valid`)
+  if (problem !== undefined) return refusedQuestion(errorCodes.invalidParams, `The params of ${method} are not valid`)
   // The check has accepted every member that the type names.
   return { question: request as unknown as InputRequest }
 }
@@ -38,7 +39,7 @@ function neededBy(method: string, params: JsonObject): ClientCapabilities | unde
   return { sampling: hasTools ? { tools: {} } : {} }
 }
 
-function refusal(code: number, message: string): { readonly error: WireError } {
+function refusedQuestion(code: number, message: string): { readonly error: WireError } {
   return { error: { code, message } }
 }
 

@@ -21,7 +21,7 @@ import {
   type DualOptions,
   type DualPeer,
   type LegacySettings,
-  legacySettings,
+  dualSettings,
 } from '../client/options.ts'
 import { createSession, type LegacySession } from '../client/session.ts'
 import { legacyRevisions } from '../revisions.ts'
@@ -66,7 +66,7 @@ interface State {
 export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}): DualConnection {
   const { clock = platformClock, era = 'probe' } = options
   const http = createHttpClient(url, options)
-  const settings = legacySettings(options)
+  const settings = dualSettings(options)
   const state: State = {
     http,
     options,

@@ -34,12 +34,12 @@ export function createHttpWire(parts: HttpWireParts): HttpWire {
   return {
     request: (request, signal, messages) => sendRequest(parts, { request, signal, messages }),
     notify: (message) => post(parts, message, { signal: parts.http.closed }),
-    listen: (signal, messages) => listen(parts, signal, messages),
-    end: (signal) => endSession(parts, signal),
+    listen: (signal, messages) => listenToServer(parts, signal, messages),
+    end: (signal) => endHttpSession(parts, signal),
   }
 }
 
-function headersOf({ sessionId, revision }: HttpWireParts): Record<string, string> {
+function sessionHeaders({ sessionId, revision }: HttpWireParts): Record<string, string> {
   return { 'mcp-protocol-version': revision, ...(sessionId !== undefined && { 'mcp-session-id': sessionId }) }
 }
 
@@ -72,7 +72,7 @@ async function sendRequest(parts: HttpWireParts, { request, signal, messages }: 
   signal.addEventListener('abort', cancel, { once: true })
   try {
     const options = { method: 'POST', body: encodeMessage(request), about: request, signal: until } as const
-    const response = await parts.http.send({ ...options, headers: headersOf(parts) })
+    const response = await parts.http.send({ ...options, headers: sessionHeaders(parts) })
     return await readAnswer(parts, response, { request, signal: until, messages })
   } catch (error) {
     over.abort(error)
@@ -98,7 +98,7 @@ export function readAnswer(parts: HttpWireParts, response: HttpClientResponse, s
       },
       onFailure: reject,
     }
-    readBody(parts, response, { reader, signal }).then(
+    readResponse(parts, response, { reader, signal }).then(
       () => reject(noResponse(reader.origin)),
       (error: unknown) => reject(signal.aborted ? signal.reason : error),
     )
@@ -114,7 +114,7 @@ function noResponse(origin: string): HttpError {
   return new HttpError('closed', `${origin}: the stream ended without the response`, { origin })
 }
 
-async function readBody(
+async function readResponse(
   parts: HttpWireParts,
   response: HttpClientResponse,
   { reader, signal }: Reading,
@@ -124,7 +124,7 @@ async function readBody(
     response.stop()
     throw new SessionEndedError(`${reader.origin}: the server does not know the session any more`)
   }
-  if (!isSuccess(response)) return readError(response, reader)
+  if (!isSuccess(response)) return readErrorResponse(response, reader)
   if (type === 'application/json') return readMessages(await response.text(), reader)
   if (type === 'text/event-stream') {
     let isAnswered = false
@@ -135,7 +135,12 @@ async function readBody(
       parts.clock.setTimeout(() => response.stop(), lingerMs)
     }
     const { maxStreamBytes: maxBytes } = parts
-    return follow(parts, response, { reader: { ...reader, onResponse }, signal, maxBytes, isDone: () => isAnswered })
+    return readResumableStream(parts, response, {
+      reader: { ...reader, onResponse },
+      signal,
+      maxBytes,
+      isDone: () => isAnswered,
+    })
   }
   response.stop()
   const what = type === undefined ? 'no body' : `a body of type ${type.slice(0, 100)}`
@@ -145,7 +150,7 @@ async function readBody(
   })
 }
 
-async function readError(response: HttpClientResponse, reader: MessageReader): Promise<void> {
+async function readErrorResponse(response: HttpClientResponse, reader: MessageReader): Promise<void> {
   const { text, error } = await readFailure(response)
   if (text === undefined) throw error
   let isRead = false
@@ -180,7 +185,11 @@ interface Following extends Reading {
  * Reads a stream, and takes it up again by GET with `Last-Event-ID` where it broke off: not before the pause that the server named, and no
  * more than five times in a row without an event (basic/transports, resumability).
  */
-async function follow(parts: HttpWireParts, first: HttpClientResponse, following: Following): Promise<void> {
+async function readResumableStream(
+  parts: HttpWireParts,
+  first: HttpClientResponse,
+  following: Following,
+): Promise<void> {
   const { signal, isDone } = following
   const position: StreamPosition = { lastEventId: undefined, retryMs: undefined, events: 0 }
   let response: HttpClientResponse | undefined = first
@@ -206,7 +215,7 @@ async function readPart(
   { reader, signal, maxBytes, position }: Following & { readonly position: StreamPosition },
 ): Promise<unknown> {
   try {
-    const response = open ?? (await openStream(parts, signal, position.lastEventId))
+    const response = open ?? (await requestStream(parts, signal, position.lastEventId))
     await readEvents(response, reader, { position, maxBytes })
     return undefined
   } catch (error) {
@@ -221,23 +230,23 @@ function isResumable(failure: unknown): boolean {
   return failure.code === 'closed' || failure.code === 'connect' || (failure.status ?? 0) >= 500
 }
 
-async function openStream(
+async function requestStream(
   parts: HttpWireParts,
   signal: AbortSignal,
   lastEventId?: string,
 ): Promise<HttpClientResponse> {
-  const headers = { ...headersOf(parts), ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) }
+  const headers = { ...sessionHeaders(parts), ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) }
   const response = await parts.http.send({ method: 'GET', headers, about: parts.about, signal })
   if (response.status === 200 && response.type === 'text/event-stream') return response
   throw await response.failure()
 }
 
-async function listen(
+async function listenToServer(
   parts: HttpWireParts,
   signal: AbortSignal,
   messages: ServerMessages,
 ): Promise<{ readonly ended: Promise<void> } | undefined> {
-  const response = await parts.http.send({ method: 'GET', headers: headersOf(parts), about: parts.about, signal })
+  const response = await parts.http.send({ method: 'GET', headers: sessionHeaders(parts), about: parts.about, signal })
   if (response.status === 404 && parts.sessionId !== undefined) {
     response.stop()
     throw new SessionEndedError(`${originOf(parts)}: the server does not know the session any more`)
@@ -258,7 +267,7 @@ async function listen(
     onFailure: () => {},
   }
   const maxBytes = Number.POSITIVE_INFINITY
-  return { ended: follow(parts, response, { reader, signal, maxBytes, isDone: () => signal.aborted }) }
+  return { ended: readResumableStream(parts, response, { reader, signal, maxBytes, isDone: () => signal.aborted }) }
 }
 
 /** Sends a notification or a response, which is accepted without a body. */
@@ -268,15 +277,20 @@ async function post(
   { signal, about = parts.about }: { readonly signal: AbortSignal; readonly about?: RpcRequest },
 ): Promise<void> {
   const options = { method: 'POST', body: encodeMessage(message), about, signal } as const
-  const response = await parts.http.send({ ...options, headers: headersOf(parts) })
+  const response = await parts.http.send({ ...options, headers: sessionHeaders(parts) })
   if (!isSuccess(response)) throw await response.failure()
   response.stop()
 }
 
-async function endSession(parts: HttpWireParts, signal: AbortSignal): Promise<void> {
+async function endHttpSession(parts: HttpWireParts, signal: AbortSignal): Promise<void> {
   if (parts.sessionId === undefined) return
   // 405: the server does not let clients end sessions.
-  const response = await parts.http.send({ method: 'DELETE', headers: headersOf(parts), about: parts.about, signal })
+  const response = await parts.http.send({
+    method: 'DELETE',
+    headers: sessionHeaders(parts),
+    about: parts.about,
+    signal,
+  })
   response.stop()
 }
 

@@ -28,10 +28,10 @@ export interface MessageReader {
 
 /** Takes the messages in one text: one, or a batch of revision 2025-03-26. Throws an `HttpError` for a text that is none. */
 export function readMessages(text: string, reader: MessageReader): void {
-  for (const message of parsed(text, reader)) receive(message, reader)
+  for (const message of parseMessages(text, reader)) receiveMessage(message, reader)
 }
 
-function parsed(text: string, { bounds, origin }: MessageReader): readonly RpcMessage[] {
+function parseMessages(text: string, { bounds, origin }: MessageReader): readonly RpcMessage[] {
   try {
     const batch = parseBatch(text, maxBatch, bounds)
     if (batch === undefined) return [parseMessage(text, bounds)]
@@ -42,7 +42,7 @@ function parsed(text: string, { bounds, origin }: MessageReader): readonly RpcMe
   }
 }
 
-function receive(message: RpcMessage, { messages, answer, onResponse, onFailure }: MessageReader): void {
+function receiveMessage(message: RpcMessage, { messages, answer, onResponse, onFailure }: MessageReader): void {
   if (isResponse(message)) return onResponse(message)
   if (!isRequest(message)) return messages.onNotification(message)
   messages

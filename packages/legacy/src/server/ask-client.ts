@@ -67,7 +67,7 @@ function waitForAnswer(
         ? undefined
         : deps.questions.open(owner, (response) => {
             release()
-            resolve(answerOf(request.method, response))
+            resolve(toAnswer(request.method, response))
           })
     if (open === undefined) return resolve(unanswered(request.method, 'The client has too many open questions'))
     const withdraw = (reason: string): void => {
@@ -93,7 +93,7 @@ function waitForAnswer(
   })
 }
 
-function answerOf(method: string, response: RpcResponse): Answer {
+function toAnswer(method: string, response: RpcResponse): Answer {
   if ('result' in response) return { response: response.result, involved: true }
   return unanswered(method, `The client answered ${method} with an error: ${response.error.message}`)
 }

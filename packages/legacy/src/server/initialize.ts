@@ -42,7 +42,7 @@ export async function initialize(
   const revision = revisionNamed(requested, deps.settings.revisions) ?? newest(deps.settings.revisions)
   const info = readInfo(clientInfo)
   const client = { revision, info, capabilities: clientCapabilities(capabilities, revision) }
-  const discovered = await discover(client, caller, deps)
+  const discovered = await requestDiscovery(client, caller, deps)
   if ('error' in discovered) return { error: { jsonrpc: '2.0', id, ...legacyError(discovered.error, request.method) } }
   const result = introduce(discovered.result, revision, deps)
   return { client, response: { jsonrpc: '2.0', id, result } }
@@ -67,7 +67,7 @@ function introduce(
 }
 
 /** Asks the server what it is and has, on behalf of a client. */
-export async function discover(
+export async function requestDiscovery(
   client: LegacyClient,
   { principal, context }: Caller,
   { exchange, report }: Deps,

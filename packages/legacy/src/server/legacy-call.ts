@@ -12,7 +12,7 @@ import {
   type RpcResponse,
   withContext,
 } from '@x/schema'
-import { failedTool, legacyError, missingCapability } from '../translate/error.ts'
+import { failedToolResult, legacyError, missingCapability } from '../translate/error.ts'
 import { modernRequest, withoutReserved } from '../translate/request.ts'
 import { legacyResult } from '../translate/result.ts'
 import { askClient, createUrlQuestions } from './ask-client.ts'
@@ -36,7 +36,7 @@ export async function runLegacyCall(call: LegacyCall, deps: Deps): Promise<RpcRe
       const response = await exchangeOnce(request, { call, notify }, deps)
       const asked = asksIn(response)
       urls.complete(asked)
-      if (asked === undefined || 'error' in response) return finish(call, response)
+      if (asked === undefined || 'error' in response) return finishLegacyCall(call, response)
       if (Object.keys(asked).length === 0) await deps.sleep(retryDelay(retries++), call.channel.signal)
       else retries = 0
       const outcome = await askClient(asked, { ...call, urls }, deps)
@@ -76,7 +76,7 @@ function withAnswers(request: RpcRequest, { requestState }: JsonObject, answers:
   }
 }
 
-function finish({ request, client }: LegacyCall, response: RpcResponse): RpcResponse {
+function finishLegacyCall({ request, client }: LegacyCall, response: RpcResponse): RpcResponse {
   const { id, method } = request
   if ('error' in response) return { jsonrpc: '2.0', id, ...legacyError(response.error, method) }
   const { resultType } = response.result
@@ -92,7 +92,7 @@ type Failure = { readonly missing: JsonObject } | { readonly message: string }
 function answerWith({ request }: LegacyCall, failure: Failure): RpcResponse {
   const { id, method } = request
   if ('missing' in failure) return { jsonrpc: '2.0', id, ...missingCapability(failure.missing, method) }
-  if (method === 'tools/call') return { jsonrpc: '2.0', id, result: failedTool(failure.message) }
+  if (method === 'tools/call') return { jsonrpc: '2.0', id, result: failedToolResult(failure.message) }
   return errorResponse(id, new McpError(errorCodes.internal, failure.message))
 }
 

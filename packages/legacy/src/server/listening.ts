@@ -11,7 +11,7 @@ import {
 import { clientMeta, type LegacyClient } from '../translate/request.ts'
 import type { Caller } from './call-channel.ts'
 import type { Deps } from './deps.ts'
-import { capabilitiesIn, discover } from './initialize.ts'
+import { capabilitiesIn, requestDiscovery } from './initialize.ts'
 import { plainNotification } from './legacy-call.ts'
 import { randomId } from './random-id.ts'
 
@@ -37,7 +37,7 @@ export interface ListeningOptions {
 }
 
 /** Opens a `subscriptions/listen` of the server, whose notifications become plain ones. */
-export function listen(options: ListeningOptions, deps: Deps): Listening {
+export function listenToChanges(options: ListeningOptions, deps: Deps): Listening {
   /** The subscription that was opened last, and the one that tells of changes; until it is acknowledged they differ. */
   let newest: AbortController | undefined
   let active: AbortController | undefined
@@ -72,7 +72,7 @@ export function listen(options: ListeningOptions, deps: Deps): Listening {
     const { principal, context } = caller
     const plain = createCall({ signal: controller.signal, principal, context, notify })
     const call = drained === undefined ? plain : withContext(plain, backPressureKey, drained)
-    deps.exchange(requestOf(options, uris), call).then(
+    deps.exchange(listenRequest(options, uris), call).then(
       (response) => ended('error' in response ? response.error : undefined),
       (error: unknown) => {
         if (!closed && newest === controller) deps.report(error)
@@ -84,7 +84,7 @@ export function listen(options: ListeningOptions, deps: Deps): Listening {
   return { update: (uris) => (closed ? undefined : open([...uris])), close }
 }
 
-function requestOf({ client }: ListeningOptions, uris: readonly string[]) {
+function listenRequest({ client }: ListeningOptions, uris: readonly string[]) {
   const notifications = {
     toolsListChanged: true,
     promptsListChanged: true,
@@ -103,7 +103,7 @@ export interface Tellable {
 
 /** Returns what the server tells of its changes to this caller. */
 export async function tellableBy(client: LegacyClient, caller: Caller, deps: Deps): Promise<Tellable> {
-  const response = await discover(client, caller, deps)
+  const response = await requestDiscovery(client, caller, deps)
   if ('error' in response) throw new McpError(errorCodes.internal, response.error.message)
   const { tools, prompts, resources } = capabilitiesIn(response.result)
   const lists = [tools, prompts, resources].some((list) => isJsonObject(list) && list.listChanged === true)

@@ -39,10 +39,10 @@ export function serveLocally(
   deps: Deps,
 ): Promise<RpcResponse> | undefined {
   const serve = localMethods.get(request.method)
-  return serve === undefined ? undefined : answer(serve, request, { client, deps })
+  return serve === undefined ? undefined : answerLocally(serve, request, { client, deps })
 }
 
-async function answer(
+async function answerLocally(
   serve: Serve,
   request: RpcRequest,
   { client, deps }: { readonly client: ClientSettings; readonly deps: Deps },

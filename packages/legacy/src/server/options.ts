@@ -69,7 +69,7 @@ export function legacySettings(options: LegacyOptions): LegacySettings {
     throw new TypeError(`revisions has ${JSON.stringify(unknown)}: give one or more of ${legacyRevisions.join(', ')}`)
   }
   const milliseconds = (name: keyof LegacyOptions, preset: number): number =>
-    whole(name, options[name] ?? preset, longestTimer)
+    wholeNumber(name, options[name] ?? preset, longestTimer)
   return {
     codec: options.codec ?? sealed({ keys: [randomKey()] }),
     revisions: legacyRevisions.filter((revision) => given.includes(revision)),
@@ -77,14 +77,14 @@ export function legacySettings(options: LegacyOptions): LegacySettings {
     answerTimeoutMs: milliseconds('answerTimeoutMs', 600_000),
     resumeMs: milliseconds('resumeMs', 60_000),
     closeAfterMs: options.closeAfterMs === undefined ? Number.POSITIVE_INFINITY : milliseconds('closeAfterMs', day),
-    maxRounds: whole('maxRounds', options.maxRounds ?? 50, 10_000),
-    maxStreams: whole('maxStreams', options.maxStreams ?? 1000, 1_000_000),
+    maxRounds: wholeNumber('maxRounds', options.maxRounds ?? 50, 10_000),
+    maxStreams: wholeNumber('maxStreams', options.maxStreams ?? 1000, 1_000_000),
     maxStreamsOfSession: 16,
     warn: warnSafely(options.onWarning ?? onceToConsole()),
   }
 }
 
-function whole(name: string, value: unknown, most: number): number {
+function wholeNumber(name: string, value: unknown, most: number): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= most) return value
   throw new RangeError(`${name} is ${String(value)}: give a whole number from 1 to ${most}`)
 }

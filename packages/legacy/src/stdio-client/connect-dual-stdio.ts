@@ -27,7 +27,7 @@ import {
   type DualOptions,
   type DualPeer,
   type LegacySettings,
-  legacySettings,
+  dualSettings,
 } from '../client/options.ts'
 import { createSession, type LegacySession } from '../client/session.ts'
 import { createOwnCall } from '../client/wire.ts'
@@ -80,7 +80,7 @@ class SilentError extends StdioError {}
  */
 export function connectDualStdio(options: DualStdioOptions): DualStdioConnection {
   const { clock = platformClock, era = 'probe' } = options
-  const settings = legacySettings(options)
+  const settings = dualSettings(options)
   const key = [options.command, ...(options.args ?? [])].join(' ')
   const known = era === 'probe' ? eraNamed(options.detected?.get(key)) : era
   const state: Omit<State, 'connection'> & Partial<Pick<State, 'connection'>> = {
@@ -185,13 +185,14 @@ async function start(state: State): Promise<void> {
 async function startUp(state: State, process: StartedProcess, signal: AbortSignal): Promise<void> {
   const { introducing } = state
   if (introducing === undefined) throw new StdioError('probe', 'There is no client to introduce')
-  if (state.era === 'legacy' || state.isSuspected) return introduce(state, process, { request: introducing, signal })
-  const era = await probe(state, process, { request: introducing, signal })
+  if (state.era === 'legacy' || state.isSuspected)
+    return handshakeProcess(state, process, { request: introducing, signal })
+  const era = await probeProcess(state, process, { request: introducing, signal })
   if (era === 'modern') return setModern(state)
   if (state.options.era === 'modern') {
     throw new StdioError('probe', `${state.options.command} speaks a revision before ${protocolVersion}`)
   }
-  return introduce(state, process, { request: introducing, signal })
+  return handshakeProcess(state, process, { request: introducing, signal })
 }
 
 function setModern(state: State): void {
@@ -205,7 +206,7 @@ interface Introducing {
   readonly signal: AbortSignal
 }
 
-async function probe(state: State, process: StartedProcess, { request, signal }: Introducing): Promise<Era> {
+async function probeProcess(state: State, process: StartedProcess, { request, signal }: Introducing): Promise<Era> {
   const { probeMs = 5000, command } = state.options
   const late = (): StdioError =>
     new SilentError('probe', `${command} did not answer server/discover within ${probeMs} ms`)
@@ -214,7 +215,11 @@ async function probe(state: State, process: StartedProcess, { request, signal }:
 }
 
 /** The handshake (basic/lifecycle): `initialize`, and the notification that calls may follow. */
-async function introduce(state: State, process: StartedProcess, { request, signal }: Introducing): Promise<void> {
+async function handshakeProcess(
+  state: State,
+  process: StartedProcess,
+  { request, signal }: Introducing,
+): Promise<void> {
   const { settings, options } = state
   const { handshakeTimeoutMs: ms } = settings
   const late = (): StdioError => new StdioError('probe', `${options.command} did not answer initialize within ${ms} ms`)
@@ -238,7 +243,7 @@ async function afterRefusal(
   { request, signal, error }: Introducing & { readonly error: RpcError },
 ): Promise<void> {
   if (state.options.era !== 'legacy') {
-    const era = await probe({ ...state, era: 'modern' }, process, { request, signal })
+    const era = await probeProcess({ ...state, era: 'modern' }, process, { request, signal })
     if (era === 'modern') return setModern(state)
   }
   const { code, message } = error.error

@@ -19,7 +19,7 @@ export function clientCapabilities(given: JsonObject, revision: LegacyRevision):
     ...(isJsonObject(elicitation) && row.structuredOutput && { elicitation: elicitationModes(elicitation, revision) }),
     ...(isJsonObject(sampling) && { sampling: row.samplingTools ? pick(sampling, ['context', 'tools']) : {} }),
     ...(isJsonObject(roots) && { roots: {} }),
-    ...(isJsonObject(experimental) && { experimental: settingsOf(experimental) }),
+    ...(isJsonObject(experimental) && { experimental: objectEntries(experimental) }),
   }
 }
 
@@ -30,7 +30,7 @@ function elicitationModes(given: JsonObject, revision: LegacyRevision): JsonObje
   return Object.keys(modes).length === 0 ? { form: {} } : modes
 }
 
-function settingsOf(given: JsonObject): Record<string, JsonObject> {
+function objectEntries(given: JsonObject): Record<string, JsonObject> {
   const entries = Object.entries(given)
   return Object.fromEntries(entries.flatMap(([name, value]) => (isJsonObject(value) ? [[name, value]] : [])))
 }

@@ -27,11 +27,11 @@ export function missingCapability(required: JsonObject, method: string): LegacyF
   const what = names.length === 0 ? 'a capability that this client lacks' : `the client capability ${names.join(', ')}`
   const message = `This needs ${what}${extension}`
   if (method !== 'tools/call') return { error: { code: errorCodes.invalidParams, message } }
-  return { result: failedTool(message) }
+  return { result: failedToolResult(message) }
 }
 
 /** The result of a tool that failed. */
-export function failedTool(message: string): JsonObject {
+export function failedToolResult(message: string): JsonObject {
   return { content: [{ type: 'text', text: message }], isError: true }
 }
 

@@ -13,7 +13,7 @@ export function deferSignal<T extends object>(
   make: () => AbortSignal,
 ): T & { readonly signal: AbortSignal } {
   const deferred: T & Deferred = Object.assign(target, { [makeKey]: make })
-  defineSignal(deferred)
+  defineDeferredSignal(deferred)
   return deferred
 }
 
@@ -26,6 +26,6 @@ const signalProperty: PropertyDescriptor & ThisType<Deferred> = {
   },
 }
 
-function defineSignal<T extends Deferred>(target: T): asserts target is T & { readonly signal: AbortSignal } {
+function defineDeferredSignal<T extends Deferred>(target: T): asserts target is T & { readonly signal: AbortSignal } {
   Object.defineProperty(target, 'signal', signalProperty)
 }

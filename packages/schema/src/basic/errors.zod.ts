@@ -14,7 +14,7 @@ import { jsonValue } from './json.zod.ts'
 import { requestId } from './request-id.zod.ts'
 import type { RpcError, WireError } from './rpc.ts'
 
-function errorOf<C extends number>(code: C): z.ZodMiniType<WireError & { readonly code: C }> {
+function parseErrorObject<C extends number>(code: C): z.ZodMiniType<WireError & { readonly code: C }> {
   return z.looseObject({ code: z.literal(code), message: z.string(), data: z.optional(jsonValue) })
 }
 
@@ -25,22 +25,22 @@ function errorResponseOf<E extends WireError>(
 }
 
 /** Validates a {@link ParseError}. */
-export const parseError: z.ZodMiniType<ParseError> = errorOf(-32700)
+export const parseError: z.ZodMiniType<ParseError> = parseErrorObject(-32700)
 
 /** Validates an {@link InvalidRequestError}. */
-export const invalidRequestError: z.ZodMiniType<InvalidRequestError> = errorOf(-32600)
+export const invalidRequestError: z.ZodMiniType<InvalidRequestError> = parseErrorObject(-32600)
 
 /** Validates a {@link MethodNotFoundError}. */
-export const methodNotFoundError: z.ZodMiniType<MethodNotFoundError> = errorOf(-32601)
+export const methodNotFoundError: z.ZodMiniType<MethodNotFoundError> = parseErrorObject(-32601)
 
 /** Validates an {@link InvalidParamsError}. */
-export const invalidParamsError: z.ZodMiniType<InvalidParamsError> = errorOf(-32602)
+export const invalidParamsError: z.ZodMiniType<InvalidParamsError> = parseErrorObject(-32602)
 
 /** Validates an {@link InternalError}. */
-export const internalError: z.ZodMiniType<InternalError> = errorOf(-32603)
+export const internalError: z.ZodMiniType<InternalError> = parseErrorObject(-32603)
 
 /** Validates a {@link HeaderMismatchError}. */
-export const headerMismatchError: z.ZodMiniType<HeaderMismatchError> = errorResponseOf(errorOf(-32020))
+export const headerMismatchError: z.ZodMiniType<HeaderMismatchError> = errorResponseOf(parseErrorObject(-32020))
 
 /** Validates a {@link MissingRequiredClientCapabilityError}. */
 export const missingRequiredClientCapabilityError: z.ZodMiniType<MissingRequiredClientCapabilityError> =

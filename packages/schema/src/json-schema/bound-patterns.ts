@@ -32,7 +32,7 @@ export function boundPatterns(found: readonly Subschema[], budget: StepBudget): 
   }
   for (const { schema, pointer } of found) {
     for (const { expression, add } of expressionsOf(schema, budget)) {
-      const problem = problemOf(() => add(costOf(expression)))
+      const problem = patternProblem(() => add(costOf(expression)))
       if (problem === undefined) continue
       const shown = JSON.stringify(expression.slice(0, 100))
       return `its pattern ${shown} ${problem} (at ${pointer === '' ? 'the root' : pointer})`
@@ -41,7 +41,7 @@ export function boundPatterns(found: readonly Subschema[], budget: StepBudget): 
   return undefined
 }
 
-function problemOf(work: () => void): string | undefined {
+function patternProblem(work: () => void): string | undefined {
   try {
     work()
     return undefined

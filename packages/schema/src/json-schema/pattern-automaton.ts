@@ -46,7 +46,7 @@ export function buildAutomaton(
     for (const position of from) positions[position]?.next.push(...to)
   }
 
-  function join(before: Part, after: Part): Part {
+  function joinParts(before: Part, after: Part): Part {
     connect(before.last, after.first)
     const first = before.first.concat(...Array.from({ length: before.empty }, () => after.first))
     const last = after.last.concat(...Array.from({ length: after.empty }, () => before.last))
@@ -74,7 +74,7 @@ export function buildAutomaton(
         return nothing
       case 'sequence': {
         const parts = options.backward ? node.parts.toReversed() : node.parts
-        return parts.map((part) => visit(part)).reduce(join, nothing)
+        return parts.map((part) => visit(part)).reduce(joinParts, nothing)
       }
       case 'choice': {
         const parts = node.parts.map((part) => visit(part))

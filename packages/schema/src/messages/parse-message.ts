@@ -105,7 +105,7 @@ function readMessage(value: JsonObject): RpcMessage {
   const kinds = Number('method' in value) + Number('result' in value) + Number('error' in value)
   if (kinds !== 1) throw invalidRequest(value, 'A message has exactly one of method, result and error')
   if ('method' in value) return readCall(value)
-  return 'result' in value ? readResultResponse(value) : readError(value)
+  return 'result' in value ? readResultResponse(value) : parseErrorResponse(value)
 }
 
 function readCall(value: JsonObject): RpcMessage {
@@ -124,7 +124,7 @@ function readResultResponse(value: JsonObject): RpcMessage {
   return value as unknown as RpcResponse
 }
 
-function readError(value: JsonObject): RpcMessage {
+function parseErrorResponse(value: JsonObject): RpcMessage {
   const { id, error } = value
   if (!isJsonObject(error)) throw invalidRequest(value, 'error must be an object')
   if (!Number.isSafeInteger(error['code'])) throw invalidRequest(value, 'error.code must be an integer')

@@ -57,7 +57,7 @@ for (const mark of [quote, comma, openBracket, closeBracket, openBrace, closeBra
 function readMark(scan: Scan, mark: number, at: number): number {
   if (mark === quote) return readString(scan, at)
   if (mark === comma) countElement(scan)
-  else if (mark === openBrace || mark === openBracket) openScope(scan, mark, at)
+  else if (mark === openBrace || mark === openBracket) scanOpening(scan, mark, at)
   else closeScope(scan)
   return at
 }
@@ -97,7 +97,7 @@ function isEscaped(text: string, at: number): boolean {
   return (at - before) % 2 === 0
 }
 
-function openScope(scan: Scan, mark: number, at: number): void {
+function scanOpening(scan: Scan, mark: number, at: number): void {
   const { text, bounds } = scan
   if (scan.depth === scan.level && mark === openBrace && leadsDown(scan)) {
     scan.level++

@@ -59,7 +59,7 @@ export function annotated({ object }: FreeJson): { readonly [key: string]: check
 }
 
 /** A `Resource`, and a link to one except for its `type`. */
-export function resource(free: FreeJson): check.Check {
+export function resourceCheck(free: FreeJson): check.Check {
   return check.fields({
     ...described,
     ...annotated(free),
@@ -87,10 +87,10 @@ export function resourceContents({ object }: FreeJson): check.Check {
 }
 
 /** A `ContentBlock`. */
-export function contentBlock(free: FreeJson): check.Check {
+export function contentBlockCheck(free: FreeJson): check.Check {
   return check.byMember('type', {
     ...plainContent(free),
-    resource_link: resource(free),
+    resource_link: resourceCheck(free),
     resource: check.fields({ ...annotated(free), resource: resourceContents(free) }),
   })
 }
@@ -103,7 +103,7 @@ export function sampledContent(free: FreeJson): check.Check {
     tool_use: check.fields({ id: check.string, name: check.string, input: free.object, _meta }),
     tool_result: check.fields({
       toolUseId: check.string,
-      content: check.items(contentBlock(free)),
+      content: check.items(contentBlockCheck(free)),
       structuredContent: check.optional(free.value),
       isError: optionalBoolean,
       _meta,

@@ -8,11 +8,11 @@ const optionalObject = check.optional(check.jsonObject)
 const serverInfo = { [metaKeys.serverInfo]: check.optional(content.implementation) }
 const result = { resultType: check.string, _meta: check.optional(check.fieldsAndOthers(serverInfo, check.json)) }
 
-const duration: check.Check = (value) => {
+const durationCheck: check.Check = (value) => {
   const fits = Number.isSafeInteger(value) && Number(value) >= 0
   return fits ? undefined : check.expected('an integer from 0 up', value)
 }
-const cacheable = { ...result, ttlMs: duration, cacheScope: check.oneOf('private', 'public') }
+const cacheable = { ...result, ttlMs: durationCheck, cacheScope: check.oneOf('private', 'public') }
 
 function pageOf(key: string, item: check.Check): check.Check {
   return check.fields({ ...cacheable, nextCursor: content.optionalString, [key]: check.items(item) })
@@ -38,7 +38,7 @@ const values: check.Check = (value) => {
   return isLong ? check.expected(`at most ${maximumValues} strings`, value) : check.strings(value)
 }
 
-const block = content.contentBlock(content.lookedThrough)
+const block = content.contentBlockCheck(content.lookedThrough)
 
 const results: { readonly [M in Method]: check.Check } = {
   'server/discover': check.fields({
@@ -60,7 +60,7 @@ const results: { readonly [M in Method]: check.Check } = {
     description: content.optionalString,
     messages: check.items(check.fields({ role: content.role, content: block })),
   }),
-  'resources/list': pageOf('resources', content.resource(content.lookedThrough)),
+  'resources/list': pageOf('resources', content.resourceCheck(content.lookedThrough)),
   'resources/templates/list': pageOf('resourceTemplates', resourceTemplate),
   'resources/read': check.fields({
     ...cacheable,

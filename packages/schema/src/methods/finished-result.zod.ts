@@ -21,7 +21,7 @@ function withResultType(result: object): object {
 }
 
 /** The cache fields of results, with defaults for a server that omits them. */
-export function withCacheHints(result: object): object {
+export function fillCacheHints(result: object): object {
   const filled = { resultType: 'complete', cacheScope: 'private', ttlMs: 0, ...result }
   return typeof filled.ttlMs === 'number' && filled.ttlMs < 0 ? { ...filled, ttlMs: 0 } : filled
 }

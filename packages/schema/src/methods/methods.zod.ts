@@ -7,7 +7,7 @@ import { getPromptRequestParams, getPromptResult, listPromptsResult } from '../s
 import * as resources from '../server/resource-requests.zod.ts'
 import { callToolRequestParams, callToolResult, listToolsResult } from '../server/tool-requests.zod.ts'
 import { requestParams } from '../basic/meta.zod.ts'
-import { finishedResult, completeOrAsking, withCacheHints } from './finished-result.zod.ts'
+import { finishedResult, completeOrAsking, fillCacheHints } from './finished-result.zod.ts'
 import type { Method, MethodTypes } from './methods.ts'
 
 /** Validates the params of a method's requests. */
@@ -31,14 +31,14 @@ export const paramsValidators: { readonly [M in Method]: z.ZodMiniType<MethodTyp
  * for input, is refused (basic/index, ResultType; server/utilities/caching).
  */
 export const resultValidators: { readonly [M in Method]: z.ZodMiniType<MethodTypes[M]['result']> } = {
-  'server/discover': finishedResult(discoverResult, withCacheHints),
-  'tools/list': finishedResult(listToolsResult, withCacheHints),
+  'server/discover': finishedResult(discoverResult, fillCacheHints),
+  'tools/list': finishedResult(listToolsResult, fillCacheHints),
   'tools/call': completeOrAsking(finishedResult(callToolResult)),
-  'prompts/list': finishedResult(listPromptsResult, withCacheHints),
+  'prompts/list': finishedResult(listPromptsResult, fillCacheHints),
   'prompts/get': completeOrAsking(finishedResult(getPromptResult)),
-  'resources/list': finishedResult(resources.listResourcesResult, withCacheHints),
-  'resources/templates/list': finishedResult(resources.listResourceTemplatesResult, withCacheHints),
-  'resources/read': completeOrAsking(finishedResult(resources.readResourceResult, withCacheHints)),
+  'resources/list': finishedResult(resources.listResourcesResult, fillCacheHints),
+  'resources/templates/list': finishedResult(resources.listResourceTemplatesResult, fillCacheHints),
+  'resources/read': completeOrAsking(finishedResult(resources.readResourceResult, fillCacheHints)),
   'completion/complete': finishedResult(completeResult),
   'subscriptions/listen': finishedResult(subscriptionsListenResult),
 }

@@ -21,7 +21,7 @@ export class BusError extends Error {
 }
 
 /** Wraps an error of the database or message broker in a {@link BusError}, whose message names it and the reason. */
-export function unavailable(name: string, cause: unknown): BusError {
+export function busUnavailable(name: string, cause: unknown): BusError {
   if (cause instanceof BusError) return cause
   const reason = cause instanceof Error && cause.message !== '' ? cause.message : 'no reason given'
   return new BusError('unavailable', `${name} cannot be reached: ${reason}`, { cause })

@@ -20,13 +20,13 @@ export const maxDataDepth = 32
  */
 export function encodeChange({ topic, data }: Change, maxBytes: number): string {
   if (!isWithinDepth(data, maxDataDepth)) {
-    throw tooLarge(topic, `is nested deeper than ${maxDataDepth}`)
+    throw changeTooLarge(topic, `is nested deeper than ${maxDataDepth}`)
   }
   const text = asciiJson(data === undefined ? { topic } : { topic, data })
   if (text.length <= maxBytes) return text
   const room = maxBytes - asciiJson({ topic }).length
   if (room < 0) return asciiJson({ gap: true })
-  throw tooLarge(topic, `makes it ${text.length} bytes, and this bus carries ${maxBytes}`)
+  throw changeTooLarge(topic, `makes it ${text.length} bytes, and this bus carries ${maxBytes}`)
 }
 
 /**
@@ -37,7 +37,7 @@ export function encodeChange({ topic, data }: Change, maxBytes: number): string 
 export function decodeMessage(text: string, maxBytes: number): Message {
   // Before anything is made of it: whoever may write to the channel may write anything.
   if (text.length > maxBytes) throw unreadable(`is longer than ${maxBytes} characters`)
-  const value = parsed(text)
+  const value = parseChange(text)
   if (!isJsonObject(value)) throw unreadable('is not a JSON object')
   const { topic, data, gap } = value
   if (gap === true) return { gap }
@@ -48,7 +48,7 @@ export function decodeMessage(text: string, maxBytes: number): Message {
   return { topic, data }
 }
 
-function parsed(text: string): unknown {
+function parseChange(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -68,7 +68,7 @@ function isWithinDepth(value: JsonValue | undefined, depth: number): boolean {
   return depth > 0 && Object.values(value).every((member) => isWithinDepth(member, depth - 1))
 }
 
-function tooLarge(topic: string, reason: string): BusError {
+function changeTooLarge(topic: string, reason: string): BusError {
   const shown = topic.length > 80 ? `${topic.slice(0, 80)}…` : topic
   const message = `data of the change ${JSON.stringify(shown)} ${reason}: publish a name, and let listeners read the rest`
   return new BusError('too_large', message)

@@ -1,5 +1,5 @@
 import type { Clock } from '@x/schema'
-import { unavailable } from './bus-error.ts'
+import { busUnavailable } from './bus-error.ts'
 import { inTime } from './in-time.ts'
 import { createPause } from './pause.ts'
 
@@ -60,7 +60,7 @@ export async function holdConnection(options: ConnectionOptions, { signal, onOpe
     // At once, and not when a promise is settled: a driver that is told later has begun to open the connection again by
     // itself.
     attempt.abort()
-    if (!signal.aborted) onLost(unavailable(name, error))
+    if (!signal.aborted) onLost(busUnavailable(name, error))
     end()
   }
   const stop = (): void => lose(signal.reason)
@@ -73,7 +73,7 @@ export async function holdConnection(options: ConnectionOptions, { signal, onOpe
     const connection = await Promise.race([opening, ended])
     if (connection === undefined || attempt.signal.aborted) return
     onOpen()
-    await Promise.race([keepAlive(options, connection, attempt.signal), ended])
+    await Promise.race([pingConnection(options, connection, attempt.signal), ended])
   } catch (error) {
     lose(error)
   } finally {
@@ -85,7 +85,7 @@ export async function holdConnection(options: ConnectionOptions, { signal, onOpe
  * Detects a peer that is gone without a message, which no socket reports in time. Rejects then, and resolves when the
  * signal aborts.
  */
-async function keepAlive(options: ConnectionOptions, connection: Connection, signal: AbortSignal): Promise<void> {
+async function pingConnection(options: ConnectionOptions, connection: Connection, signal: AbortSignal): Promise<void> {
   const { name, clock, timeoutMs: ms, keepAliveMs } = options
   const pause = createPause(clock)
   signal.addEventListener('abort', () => pause.end())

@@ -1,5 +1,5 @@
 import type { Clock } from '@x/schema'
-import { BusError, unavailable } from './bus-error.ts'
+import { BusError, busUnavailable } from './bus-error.ts'
 
 /** The parameters of a time limit. */
 export interface Limit {
@@ -30,7 +30,7 @@ export async function inTime<T>(limit: Limit, work: (signal: AbortSignal) => Pro
   try {
     return await Promise.race([work(controller.signal), late])
   } catch (error) {
-    throw unavailable(name, error)
+    throw busUnavailable(name, error)
   } finally {
     clock.clearTimeout(timer)
   }

@@ -1,6 +1,6 @@
 import { BusError } from './bus-error.ts'
 import { type ConnectionOptions, holdConnection } from './connection.ts'
-import { createPause, pauseMs, steadyMs } from './pause.ts'
+import { createPause, reconnectPause, steadyMs } from './pause.ts'
 
 /** The options of a {@link Line}. */
 export interface LineOptions extends ConnectionOptions {
@@ -86,7 +86,7 @@ function startSession(options: LineOptions, onEnd: () => void): Session {
       if (openedAt === undefined) return
       // A line that breaks as soon as it is there counts as a failure: each return makes everybody read everything again.
       if (openedAt !== before && clock.now() - openedAt >= steadyMs) failures = 0
-      if (waiters.length === 0 && !ending.signal.aborted) await pause.wait(pauseMs(failures, random))
+      if (waiters.length === 0 && !ending.signal.aborted) await pause.wait(reconnectPause(failures, random))
       if (ending.signal.aborted) return
     }
   }

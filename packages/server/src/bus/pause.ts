@@ -10,7 +10,7 @@ export const longestPauseMs = 30_000
 export const steadyMs = longestPauseMs
 
 /** Returns the milliseconds to wait after a number of consecutive failures: longer each time, with jitter. */
-export function pauseMs(failures: number, random: () => number): number {
+export function reconnectPause(failures: number, random: () => number): number {
   const most = Math.min(longestPauseMs, shortestPauseMs * 2 ** (failures + 1))
   return shortestPauseMs + random() * (most - shortestPauseMs)
 }

@@ -18,20 +18,20 @@ import {
   misfit,
   present,
   rangeOf,
-  refused,
-  resolved,
+  fieldError,
+  resolveField,
 } from './field.ts'
-import { bareOptions, isChoice, type Option, optionKeywords, optionsOf, titledOptions } from './options.ts'
+import { bareOptions, isChoice, type Option, optionKeywords, fieldOptions, titledOptions } from './options.ts'
 
 const words = ['type', 'title', 'description', 'default']
 
 /** A choice of one, in the form that its titles call for (client/elicitation, enum schema). */
 export function singleSelect(field: Field): EnumSchema {
   const legacy = field.schema['enum'] !== undefined ? ['enumNames'] : []
-  const options = optionsOf(field)
+  const options = fieldOptions(field)
   allowOnly(field, 'a choice of one', [...words, ...optionKeywords, ...legacy])
   const { type } = field.schema
-  if (type !== undefined && type !== 'string') throw refused(field, 'the type of a choice of one has to be "string"')
+  if (type !== undefined && type !== 'string') throw fieldError(field, 'the type of a choice of one has to be "string"')
   const given = field.schema['default']
   const chosen = options.find(({ value }) => value === given)?.value
   if (given !== undefined && chosen === undefined) throw misfit(field, 'one of the values to choose')
@@ -68,11 +68,11 @@ function enumNamesOf(field: Field, options: readonly Option[]): readonly string[
   const names = field.schema['enumNames']
   if (names === undefined) return undefined
   if (!Array.isArray(names) || names.length !== options.length) {
-    throw refused(field, `"enumNames" has to be an array of ${options.length} strings, one for each value of "enum"`)
+    throw fieldError(field, `"enumNames" has to be an array of ${options.length} strings, one for each value of "enum"`)
   }
   return Object.freeze(
     names.map((name) => {
-      if (typeof name !== 'string') throw refused(field, '"enumNames" has to hold strings only')
+      if (typeof name !== 'string') throw fieldError(field, '"enumNames" has to hold strings only')
       return boundedText(field, name, { what: 'one of "enumNames"', longest: longestLabel })
     }),
   )
@@ -96,12 +96,12 @@ export function multiSelect(field: Field): MultiSelectEnumSchema {
 function itemOptions(field: Field): readonly Option[] {
   const { items } = field.schema
   const only = 'an array has to be a choice of several strings, as z.array(z.enum([…])) is'
-  if (!isJsonObject(items)) throw refused(field, only)
-  const item = resolved({ ...field, schema: items, where: `${field.where}, items` })
-  if (!isChoice(item)) throw refused(field, only)
-  const options = optionsOf(item)
+  if (!isJsonObject(items)) throw fieldError(field, only)
+  const item = resolveField({ ...field, schema: items, where: `${field.where}, items` })
+  if (!isChoice(item)) throw fieldError(field, only)
+  const options = fieldOptions(item)
   allowOnly(item, 'an item', ['type', ...optionKeywords])
-  if (item.schema['type'] !== undefined && item.schema['type'] !== 'string') throw refused(field, only)
+  if (item.schema['type'] !== undefined && item.schema['type'] !== 'string') throw fieldError(field, only)
   return options
 }
 
@@ -109,7 +109,7 @@ function itemOptions(field: Field): readonly Option[] {
 function inReach(field: Field, count: number): [number | undefined, number | undefined] {
   const [least, most] = rangeOf(field, 'minItems', 'maxItems')
   if ((least ?? 0) <= count) return [least, most]
-  throw refused(field, `"minItems" is ${least}, but there are ${count} values to choose from`)
+  throw fieldError(field, `"minItems" is ${least}, but there are ${count} values to choose from`)
 }
 
 function chosenOf(

@@ -19,7 +19,7 @@ export const longestLabel = 256
 export const longestText = 4096
 
 /** The error for a part of a form; the reason says what was found and what is allowed. */
-export function refused(field: Field, reason: string): DefinitionError {
+export function fieldError(field: Field, reason: string): DefinitionError {
   return new DefinitionError('schema', field.subject, { reason: `${field.where}: ${reason}` })
 }
 
@@ -41,7 +41,7 @@ export function allowOnly(field: Field, kind: string, allowed: readonly string[]
     if (allowed.includes(keyword)) continue
     const instead = advice.get(keyword)
     const may = `${kind} may have ${allowed.join(', ')}`
-    throw refused(
+    throw fieldError(
       field,
       `"${keyword}" cannot be sent to clients; ${instead === undefined ? may : `${instead} (${may})`}`,
     )
@@ -60,14 +60,14 @@ export function labelsOf(field: Field): { title: string | undefined; description
 export function textAt(field: Field, keyword: string, longest: number): string | undefined {
   const value = field.schema[keyword]
   if (value === undefined) return undefined
-  if (typeof value !== 'string') throw refused(field, `"${keyword}" is ${shown(value)}; it has to be a string`)
+  if (typeof value !== 'string') throw fieldError(field, `"${keyword}" is ${shownJson(value)}; it has to be a string`)
   return boundedText(field, value, { what: `"${keyword}"`, longest })
 }
 
 /** A text that is not too long to be shown. */
 export function boundedText(field: Field, value: string, bound: { what: string; longest: number }): string {
   if (value.length <= bound.longest) return value
-  throw refused(field, `${bound.what} has ${value.length} characters; at most ${bound.longest} are allowed`)
+  throw fieldError(field, `${bound.what} has ${value.length} characters; at most ${bound.longest} are allowed`)
 }
 
 /** Two keywords that say how few and how many there may be. */
@@ -83,24 +83,24 @@ export function inOrder<Range extends readonly [number | undefined, number | und
 ): Range {
   const [least, most] = range
   if (least === undefined || most === undefined || least <= most) return range
-  throw refused(field, `nothing is at least ${least} and at most ${most}`)
+  throw fieldError(field, `nothing is at least ${least} and at most ${most}`)
 }
 
 function countAt(field: Field, keyword: string): number | undefined {
   const value = field.schema[keyword]
   if (value === undefined) return undefined
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-  throw refused(field, `"${keyword}" is ${shown(value)}; it has to be a whole number, 0 or more`)
+  throw fieldError(field, `"${keyword}" is ${shownJson(value)}; it has to be a whole number, 0 or more`)
 }
 
 /** The default is what a user would fill in, so it has to be of the wire's side of a schema that transforms. */
 export function misfit(field: Field, wanted: string): DefinitionError {
-  const found = shown(field.schema['default'] ?? null)
-  return refused(field, `the default is ${found}; it has to be ${wanted} (with zod, before a transform: prefault())`)
+  const found = shownJson(field.schema['default'] ?? null)
+  return fieldError(field, `the default is ${found}; it has to be ${wanted} (with zod, before a transform: prefault())`)
 }
 
 /** A value in an error message, cut where it gets long. */
-export function shown(value: JsonValue): string {
+export function shownJson(value: JsonValue): string {
   const text = JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
@@ -113,21 +113,21 @@ export function present<T extends object>(members: T): T {
 }
 
 /** The same place with what its `$ref` names in it, if it has one. */
-export function resolved(field: Field): Field {
+export function resolveField(field: Field): Field {
   let { schema } = field
   // A definition may be a reference itself.
   for (let hop = 0; hop < 16; hop++) {
     const reference = schema['$ref']
     if (reference === undefined) return { ...field, schema }
-    schema = { ...targetOf(field, reference), ...besideOf(field, schema) }
+    schema = { ...referenceTarget(field, reference), ...besideOf(field, schema) }
   }
-  throw refused(field, '"$ref" leads through more than 16 references; refer to the type itself')
+  throw fieldError(field, '"$ref" leads through more than 16 references; refer to the type itself')
 }
 
-function targetOf(field: Field, reference: JsonValue): JsonObject {
+function referenceTarget(field: Field, reference: JsonValue): JsonObject {
   const target = typeof reference === 'string' ? field.definitions.get(reference) : undefined
   if (target !== undefined) return target
-  throw refused(field, `"$ref" is ${shown(reference)}; it has to name an entry of the schema's own "$defs"`)
+  throw fieldError(field, `"$ref" is ${shownJson(reference)}; it has to name an entry of the schema's own "$defs"`)
 }
 
 /**

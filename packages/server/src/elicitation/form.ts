@@ -52,7 +52,7 @@ const remembered = new WeakMap<object, Form<unknown>>()
  * the handler is turned once. Throws as {@link form} does.
  */
 export function formOf(schema: AnySchema | Form<unknown>): Form<unknown> {
-  if (isForm(schema)) return schema
+  if (isCompiledForm(schema)) return schema
   const known = remembered.get(schema)
   if (known !== undefined) return known
   const made = form(schema)
@@ -72,6 +72,6 @@ export function schemaTextOf(form: Form<unknown>): string {
 }
 
 /** No schema has both: JSON Schema holds no functions, and no library calls a member so. */
-function isForm(schema: AnySchema | Form<unknown>): schema is Form<unknown> {
+function isCompiledForm(schema: AnySchema | Form<unknown>): schema is Form<unknown> {
   return 'requestedSchema' in schema && typeof schema.check === 'function'
 }

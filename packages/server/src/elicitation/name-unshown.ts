@@ -13,7 +13,7 @@ export function nameUnshown(schema: AnySchema, compile: Compile): CompiledSchema
     return compile(schema)
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error
-    const name = propertiesOf(schema).find(([, property]) => isUnshown(property, compile))?.[0]
+    const name = zodProperties(schema).find(([, property]) => isUnshown(property, compile))?.[0]
     if (name === undefined) throw error
     const said = error.message.slice(`${error.subject}: `.length)
     const reason = `property ${JSON.stringify(name)}: ${said}; ask for a string, and turn it into what the handler needs with transform()`
@@ -22,7 +22,7 @@ export function nameUnshown(schema: AnySchema, compile: Compile): CompiledSchema
 }
 
 /** The properties of an object schema of zod, which keeps them under `shape`. */
-function propertiesOf(schema: object): [string, unknown][] {
+function zodProperties(schema: object): [string, unknown][] {
   const shown = 'shape' in schema && typeof schema.shape === 'object' && schema.shape !== null
   return shown ? Object.entries(schema.shape ?? {}) : []
 }

@@ -1,5 +1,14 @@
 import { isJsonObject, type JsonValue, type TitledOption } from '@x/schema'
-import { allowOnly, boundedText, type Field, longestLabel, refused, resolved, shown, textAt } from './field.ts'
+import {
+  allowOnly,
+  boundedText,
+  type Field,
+  longestLabel,
+  fieldError,
+  resolveField,
+  shownJson,
+  textAt,
+} from './field.ts'
 
 /** A value to choose, and its title if it has one. */
 export interface Option {
@@ -19,15 +28,15 @@ export function isChoice({ schema }: Field): boolean {
 }
 
 /** Returns the options of a choice: one value, bare values, or a union of both with or without titles. */
-export function optionsOf(field: Field): readonly Option[] {
+export function fieldOptions(field: Field): readonly Option[] {
   const [keyword, second] = optionKeywords.filter((known) => field.schema[known] !== undefined)
   if (keyword === undefined || second !== undefined) {
-    throw refused(field, `a choice has exactly one of ${optionKeywords.join(', ')}`)
+    throw fieldError(field, `a choice has exactly one of ${optionKeywords.join(', ')}`)
   }
   const listed = field.schema[keyword]
   if (keyword === 'const') return distinct(field, [bareOption(field, listed ?? null)])
-  if (!Array.isArray(listed)) throw refused(field, `"${keyword}" has to be an array`)
-  if (listed.some((item) => isJsonObject(item) && item['type'] === 'null')) throw refused(field, nullAdvice)
+  if (!Array.isArray(listed)) throw fieldError(field, `"${keyword}" has to be an array`)
+  if (listed.some((item) => isJsonObject(item) && item['type'] === 'null')) throw fieldError(field, nullAdvice)
   return distinct(
     field,
     listed.flatMap((item) => (keyword === 'enum' ? [bareOption(field, item)] : memberOptions(field, item))),
@@ -48,9 +57,12 @@ function bareOption(field: Field, value: JsonValue): Option {
   if (typeof value === 'string') {
     return { value: boundedText(field, value, { what: 'a value to choose', longest: longestLabel }), title: undefined }
   }
-  if (value === null) throw refused(field, nullAdvice)
+  if (value === null) throw fieldError(field, nullAdvice)
   const kinds = 'only strings can be chosen from: list them as strings, and turn them with transform()'
-  throw refused(field, `${shown(value)} is among the values; ${kinds}${value === true ? ', or ask for a boolean' : ''}`)
+  throw fieldError(
+    field,
+    `${shownJson(value)} is among the values; ${kinds}${value === true ? ', or ask for a boolean' : ''}`,
+  )
 }
 
 /** What to write for what may be empty. */
@@ -59,27 +71,28 @@ export const nullAdvice =
 
 /** The options of one branch of a union: a literal with or without a title, or bare values. */
 function memberOptions(field: Field, item: JsonValue): readonly Option[] {
-  if (!isJsonObject(item)) throw refused(field, `${shown(item)} is no value to choose`)
-  const member = resolved({ ...field, schema: item })
+  if (!isJsonObject(item)) throw fieldError(field, `${shownJson(item)} is no value to choose`)
+  const member = resolveField({ ...field, schema: item })
   if (member.schema['const'] === undefined && member.schema['enum'] === undefined) {
-    throw refused(field, 'a union can only be of literal strings; other types make one property each')
+    throw fieldError(field, 'a union can only be of literal strings; other types make one property each')
   }
   allowOnly(member, 'a value to choose', ['type', 'const', 'enum', 'title'])
-  const [first, ...others] = optionsOf(member)
+  const [first, ...others] = fieldOptions(member)
   const title = textAt(member, 'title', longestLabel)
   if (first === undefined || title === undefined) return first === undefined ? [] : [first, ...others]
-  if (others.length > 0) throw refused(field, `the title ${shown(title)} is that of several values; give each its own`)
+  if (others.length > 0)
+    throw fieldError(field, `the title ${shownJson(title)} is that of several values; give each its own`)
   return [{ ...first, title }]
 }
 
 function distinct(field: Field, options: readonly Option[]): readonly Option[] {
-  if (options.length === 0) throw refused(field, 'there is no value to choose; list at least one')
+  if (options.length === 0) throw fieldError(field, 'there is no value to choose; list at least one')
   if (options.length > mostOptions) {
-    throw refused(field, `there are ${options.length} values to choose from; at most ${mostOptions} are allowed`)
+    throw fieldError(field, `there are ${options.length} values to choose from; at most ${mostOptions} are allowed`)
   }
   const seen = new Set<string>()
   for (const { value } of options) {
-    if (seen.has(value)) throw refused(field, `the value ${shown(value)} is listed twice`)
+    if (seen.has(value)) throw fieldError(field, `the value ${shownJson(value)} is listed twice`)
     seen.add(value)
   }
   return options

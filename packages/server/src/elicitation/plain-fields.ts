@@ -9,8 +9,8 @@ import {
   misfit,
   present,
   rangeOf,
-  refused,
-  shown,
+  fieldError,
+  shownJson,
   textAt,
 } from './field.ts'
 
@@ -45,7 +45,10 @@ function formatOf(field: Field): StringSchema['format'] {
     given === 'password'
       ? 'a secret must never be asked for in a form, but on a page of yours (URL mode)'
       : 'say in the description what is wanted, and check it in the handler or, with zod, in refine()'
-  throw refused(field, `the format ${shown(given)} cannot be sent to clients, only ${formats.join(', ')}; ${instead}`)
+  throw fieldError(
+    field,
+    `the format ${shownJson(given)} cannot be sent to clients, only ${formats.join(', ')}; ${instead}`,
+  )
 }
 
 /** A number of a form (client/elicitation, number schema). */
@@ -85,7 +88,7 @@ function wholeBounds(field: Field): Bounds {
 function numberAt(field: Field, keyword: string): number | undefined {
   const value = field.schema[keyword]
   if (value === undefined || typeof value === 'number') return value
-  throw refused(field, `"${keyword}" is ${shown(value)}; it has to be a number`)
+  throw fieldError(field, `"${keyword}" is ${shownJson(value)}; it has to be a number`)
 }
 
 function fits(value: unknown, { type, minimum, maximum }: NumberSchema): boolean {

@@ -13,9 +13,9 @@ import {
   type Field,
   longestLabel,
   present,
-  refused,
-  resolved,
-  shown,
+  fieldError,
+  resolveField,
+  shownJson,
 } from './field.ts'
 import { isChoice, nullAdvice } from './options.ts'
 import { booleanField, numberField, textField } from './plain-fields.ts'
@@ -33,9 +33,9 @@ const mostProperties = 100
 export function requestedSchemaOf(json: JsonObject, subject: string): RequestedSchema {
   const definitions = definitionsOf(json)
   const { $schema: _schema, $defs: _defs, definitions: _definitions, ...bare } = json
-  const root = resolved({ schema: bare, where: 'the schema', subject, definitions })
+  const root = resolveField({ schema: bare, where: 'the schema', subject, definitions })
   admitRoot(root)
-  const properties = Object.entries(propertiesOf(root)).map(([name, schema]) => {
+  const properties = Object.entries(fieldProperties(root)).map(([name, schema]) => {
     return [name, property(root, name, schema)] as const
   })
   return present<RequestedSchema>({
@@ -49,22 +49,22 @@ export function requestedSchemaOf(json: JsonObject, subject: string): RequestedS
 function admitRoot(root: Field): void {
   const { type, additionalProperties: others } = root.schema
   if (type !== 'object')
-    throw refused(root, 'a form has to be one object, as z.object({ … }) is, and no union of several')
+    throw fieldError(root, 'a form has to be one object, as z.object({ … }) is, and no union of several')
   if (typeof root.schema['title'] === 'string' || typeof root.schema['description'] === 'string') {
-    throw refused(root, 'a form has no title or description of its own; say it in the message of the question')
+    throw fieldError(root, 'a form has no title or description of its own; say it in the message of the question')
   }
   allowOnly(root, 'a form', ['type', 'properties', 'required', 'additionalProperties'])
   if (others === undefined || typeof others === 'boolean') return
   if (isJsonObject(others) && Object.keys(others).length === 0) return
-  throw refused(root, 'a form has no fields but the ones that it names; "additionalProperties" can be true or false')
+  throw fieldError(root, 'a form has no fields but the ones that it names; "additionalProperties" can be true or false')
 }
 
-function propertiesOf(root: Field): JsonObject {
+function fieldProperties(root: Field): JsonObject {
   const { properties = {} } = root.schema
-  if (!isJsonObject(properties)) throw refused(root, '"properties" has to be an object')
+  if (!isJsonObject(properties)) throw fieldError(root, '"properties" has to be an object')
   const count = Object.keys(properties).length
   if (count <= mostProperties) return properties
-  throw refused(
+  throw fieldError(
     root,
     `a form has at most ${mostProperties} properties, and this has ${count}; ask in several questions`,
   )
@@ -72,18 +72,18 @@ function propertiesOf(root: Field): JsonObject {
 
 function requiredOf(root: Field, names: ReadonlySet<string>): readonly string[] | undefined {
   const { required = [] } = root.schema
-  if (!Array.isArray(required)) throw refused(root, '"required" has to be an array')
+  if (!Array.isArray(required)) throw fieldError(root, '"required" has to be an array')
   const known = required.filter((name) => typeof name === 'string' && names.has(name))
-  if (known.length < required.length) throw refused(root, '"required" names what is not among the properties')
+  if (known.length < required.length) throw fieldError(root, '"required" names what is not among the properties')
   return known.length === 0 ? undefined : Object.freeze(known.map(String))
 }
 
 function property(root: Field, name: string, schema: JsonValue = null): PrimitiveSchemaDefinition {
-  const field = { ...root, where: `property ${shown(name)}` }
+  const field = { ...root, where: `property ${shownJson(name)}` }
   boundedText(field, name, { what: 'its name', longest: longestLabel })
-  if (name === '') throw refused(field, 'it needs a name')
-  if (!isJsonObject(schema)) throw refused(field, `its schema is ${shown(schema)}; ${allowed}`)
-  return primitive(resolved({ ...field, schema }))
+  if (name === '') throw fieldError(field, 'it needs a name')
+  if (!isJsonObject(schema)) throw fieldError(field, `its schema is ${shownJson(schema)}; ${allowed}`)
+  return primitive(resolveField({ ...field, schema }))
 }
 
 const allowed = 'a property is a string, a number, an integer, a boolean, or a choice of one or several strings'
@@ -91,13 +91,13 @@ const allowed = 'a property is a string, a number, an integer, a boolean, or a c
 function primitive(field: Field): PrimitiveSchemaDefinition {
   const { type } = field.schema
   if (Array.isArray(type))
-    throw refused(field, type.includes('null') ? nullAdvice : `it is of several types; ${allowed}`)
+    throw fieldError(field, type.includes('null') ? nullAdvice : `it is of several types; ${allowed}`)
   if (type === 'array') return multiSelect(field)
   if (isChoice(field)) return singleSelect(field)
   if (type === 'string') return textField(field)
   if (type === 'number' || type === 'integer') return numberField(field, type)
   if (type === 'boolean') return booleanField(field)
-  throw refused(field, `${problems.get(type) ?? 'it has no type that a form can have'}; ${allowed}`)
+  throw fieldError(field, `${problems.get(type) ?? 'it has no type that a form can have'}; ${allowed}`)
 }
 
 const problems: ReadonlyMap<JsonValue | undefined, string> = new Map([

@@ -35,18 +35,18 @@ export function boundedCheck(check: Check, { maxElements, json, findFirst, stops
   const required = mostRequired(json)
   return (value) => {
     const size: Size = { elements: 0, issues: 0, maxElements, required }
-    measure(value, size)
-    if (size.elements > maxElements) return tooLarge(`more than ${maxElements} elements; send fewer`)
+    countElements(value, size)
+    if (size.elements > maxElements) return tooManyElements(`more than ${maxElements} elements; send fewer`)
     if (size.issues <= fewIssues) return check(value)
     const found = findFirst?.(value)
     if (found !== undefined) return found
     if (!stopsEarly && size.issues > maxIssues)
-      return tooLarge(`more than ${maxIssues} possible faults; send fewer elements`)
+      return tooManyElements(`more than ${maxIssues} possible faults; send fewer elements`)
     return check(value)
   }
 }
 
-function tooLarge(problem: string): Checked {
+function tooManyElements(problem: string): Checked {
   const message = `It has ${problem}. Values in arrays and members of objects count as elements.`
   return { issues: [{ path: '', message }] }
 }
@@ -60,14 +60,14 @@ interface Size {
 }
 
 /** Counts the elements of a value, and stops past the bound. */
-function measure(value: unknown, size: Size): void {
+function countElements(value: unknown, size: Size): void {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
     size.elements += value.length
     size.issues += value.length
     for (const item of value) {
       if (size.elements > size.maxElements) return
-      if (typeof item === 'object') measure(item, size)
+      if (typeof item === 'object') countElements(item, size)
     }
     return
   }
@@ -78,7 +78,7 @@ function measure(value: unknown, size: Size): void {
     if (++size.elements > size.maxElements) return
     // Any object may be asked for its own members.
     const member: unknown = (value as Readonly<Record<string, unknown>>)[key]
-    if (typeof member === 'object') measure(member, size)
+    if (typeof member === 'object') countElements(member, size)
   }
   size.issues += Math.max(members, size.required)
 }
@@ -103,7 +103,7 @@ function requiredBy(schema: JsonObject, root: JsonObject, weights: Map<JsonObjec
   weights.set(schema, 0)
   const { required, anyOf, oneOf, allOf, $ref } = schema
   let weight = Array.isArray(required) ? required.length : 0
-  for (const part of [anyOf, oneOf, allOf, typeof $ref === 'string' ? [resolved($ref, root)] : []]) {
+  for (const part of [anyOf, oneOf, allOf, typeof $ref === 'string' ? [resolveReference($ref, root)] : []]) {
     for (const branch of Array.isArray(part) ? part : []) {
       if (isJsonObject(branch)) weight += requiredBy(branch, root, weights)
     }
@@ -113,7 +113,7 @@ function requiredBy(schema: JsonObject, root: JsonObject, weights: Map<JsonObjec
 }
 
 /** The part of a schema that a local reference names. */
-function resolved(reference: string, root: JsonObject): JsonValue | undefined {
+function resolveReference(reference: string, root: JsonObject): JsonValue | undefined {
   let found: JsonValue | undefined = root
   for (const step of reference.split('/').slice(1)) {
     const key = step.replaceAll('~1', '/').replaceAll('~0', '~')

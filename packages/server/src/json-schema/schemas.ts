@@ -57,7 +57,7 @@ export function compileSchema(schema: AnySchema, use: SchemaUse): CompiledSchema
     return { json, check: bounded(compiledCheck(json, use), { json, use, stopsEarly }) }
   }
   if (typeof standard.validate !== 'function') {
-    throw refused(use, `the schema of ${standard.vendor} cannot validate; it must implement Standard Schema`)
+    throw unusableSchema(use, `the schema of ${standard.vendor} cannot validate; it must implement Standard Schema`)
   }
   const json = admitted(jsonOf(standard, use), use)
   const first = standard.vendor === 'zod' && use.side === 'input' ? zodIssues(schema) : undefined
@@ -105,7 +105,7 @@ function jsonOf(standard: StandardParts, use: SchemaUse): JsonObject {
     const advice =
       'use a library that implements Standard JSON Schema (zod 4.2 or later; valibot with toStandardJsonSchema() ' +
       'of @valibot/to-json-schema), or give JSON Schema'
-    throw refused(use, `the schema of ${standard.vendor} has no JSON Schema to show to clients; ${advice}`)
+    throw unusableSchema(use, `the schema of ${standard.vendor} has no JSON Schema to show to clients; ${advice}`)
   }
   try {
     return frozenObject(convert({ target: 'draft-2020-12' }), use.subject)
@@ -118,7 +118,7 @@ function jsonOf(standard: StandardParts, use: SchemaUse): JsonObject {
 
 function admitted(json: JsonObject, use: SchemaUse): JsonObject {
   const reason = admitSchema(json)
-  if (reason !== undefined) throw refused(use, reason)
+  if (reason !== undefined) throw unusableSchema(use, reason)
   return json
 }
 
@@ -161,17 +161,17 @@ function branches(issue: StandardSchemaV1.Issue): string {
   const wanted = new Set<string>()
   for (const branch of issue.errors.slice(0, maxBranchIssues)) {
     const inner: unknown[] = Array.isArray(branch) ? branch.slice(0, maxBranchIssues) : [branch]
-    for (const message of inner.map(messageOf)) if (message !== undefined) wanted.add(message)
+    for (const message of inner.map(issueMessage)) if (message !== undefined) wanted.add(message)
     if (wanted.size >= maxBranches) break
   }
   return wanted.size === 0 ? '' : ` (${[...wanted].slice(0, maxBranches).join('; or ')})`
 }
 
-function messageOf(issue: unknown): string | undefined {
+function issueMessage(issue: unknown): string | undefined {
   const named = typeof issue === 'object' && issue !== null && 'message' in issue
   return named && typeof issue.message === 'string' ? issue.message : undefined
 }
 
-function refused({ subject }: SchemaUse, reason: string): DefinitionError {
+function unusableSchema({ subject }: SchemaUse, reason: string): DefinitionError {
   return new DefinitionError('schema', subject, { reason })
 }

@@ -163,7 +163,7 @@ function objectLook(schema: ZodSchema, walk: Walk): Look {
   const otherKeys = strict || others !== undefined ? Object.keys : () => []
   return (value, most) => {
     if (!isRecord(value)) return judgedByZod(schema, value)
-    const found = collect(most)
+    const found = collectIssues(most)
     for (const member of members) {
       if (found.isFull()) break
       // As zod does, this reads what every object inherits.
@@ -197,7 +197,7 @@ function arrayLook(schema: ZodSchema, walk: Walk): Look {
 }
 
 function itemIssues(values: readonly unknown[], lookAt: (index: number) => Look, most: number): readonly Issue[] {
-  const found = collect(most)
+  const found = collectIssues(most)
   for (let index = 0; index < values.length && !found.isFull(); index++) {
     found.add(index, lookAt(index)(values[index], most))
   }
@@ -219,7 +219,7 @@ function recordLook(schema: ZodSchema, walk: Walk): Look {
   const item = innerLook(valueType, walk)
   return (value, most) => {
     if (!isRecord(value)) return judgedByZod(schema, value)
-    const found = collect(most)
+    const found = collectIssues(most)
     for (const key of Object.keys(value)) {
       if (found.isFull()) break
       if (key === '__proto__') continue
@@ -279,7 +279,7 @@ interface Found {
 }
 
 /** Collects issues up to a number; allocates nothing before the first. */
-function collect(most: number): Found {
+function collectIssues(most: number): Found {
   let issues: Issue[] | undefined
   const take = (issue: Issue): void => {
     issues ??= []

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type PromptArgument } from '@x/schema'
 import type { CompiledPrompt } from '../catalog.ts'
-import { type Compiling, completersOf, entryOf, members } from '../compile-entry.ts'
+import { type Compiling, compileCompleters, compileEntry, memberEntries } from '../compile-entry.ts'
 import { objectRooted } from '../tools/compile-tool.ts'
 import { DefinitionError } from '../definition-error.ts'
 import type { Prompt } from './prompt.ts'
@@ -24,11 +24,11 @@ export function compilePrompt(
   const { title, description, icons, meta } = definition
   const wire = { name, title, description, arguments: list.length > 0 ? list : undefined, icons, _meta: meta }
   return {
-    ...entryOf(wire, definition, subject),
+    ...compileEntry(wire, definition, subject),
     key: name,
     input: input.check,
     required: list.filter(({ required }) => required).map((argument) => argument.name),
-    completers: completersOf(
+    completers: compileCompleters(
       list.map((argument) => argument.name),
       definition.complete,
       subject,
@@ -40,7 +40,7 @@ export function compilePrompt(
 /** The arguments that a schema describes; on the wire each of them is a string (server/prompts, getting a prompt). */
 function argumentsOf(json: JsonObject, subject: string): readonly PromptArgument[] {
   const required = Array.isArray(json['required']) ? json['required'] : []
-  return members(json['properties']).map(([name, schema]) => {
+  return memberEntries(json['properties']).map(([name, schema]) => {
     const described = isJsonObject(schema) ? schema : {}
     const type = described['type']
     if (type !== undefined && type !== 'string' && !(Array.isArray(type) && type.includes('string'))) {

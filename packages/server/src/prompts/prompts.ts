@@ -28,18 +28,18 @@ export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call 
 /** Fills in a prompt (server/prompts, getting a prompt). A name or an argument that does not fit is a protocol error. */
 export function getPrompt(params: GetPromptRequestParams, scope: Scope): Awaitable<JsonObject> {
   const prompt = findVisible(scope.catalog.prompts, params.name, scope.call)
-  if (prompt === undefined) throw invalid(`Unknown prompt: ${quote(params.name)}`)
+  if (prompt === undefined) throw invalidPrompt(`Unknown prompt: ${quote(params.name)}`)
   requireCapabilities(prompt.requires, scope)
   const given = params.arguments ?? noArguments
   refuseMissing(prompt, given)
   return after(prompt.input(given), (checked) => {
     if (checked.issues !== undefined) {
-      throw invalid(`Invalid arguments for prompt ${quote(prompt.key)}:\n${issueLines(checked)}`)
+      throw invalidPrompt(`Invalid arguments for prompt ${quote(prompt.key)}:\n${issueLines(checked)}`)
     }
     const handler = {
       name: prompt.key,
       run: (ctx: Context) => prompt.definition.run(checked.value, ctx),
-      finish: (content: PromptReturn) => resultOf(content, prompt, scope),
+      finish: (content: PromptReturn) => promptResult(content, prompt, scope),
     }
     return replay(handler, scope)
   })
@@ -48,11 +48,11 @@ export function getPrompt(params: GetPromptRequestParams, scope: Scope): Awaitab
 function refuseMissing(prompt: CompiledPrompt, given: Arguments): void {
   const missing = prompt.required.filter((name) => !Object.hasOwn(given, name))
   if (missing.length === 0) return
-  throw invalid(`Prompt ${quote(prompt.key)} needs the arguments that are missing: ${missing.join(', ')}`)
+  throw invalidPrompt(`Prompt ${quote(prompt.key)} needs the arguments that are missing: ${missing.join(', ')}`)
 }
 
-function resultOf(returned: PromptReturn, prompt: CompiledPrompt, { catalog }: Scope): GetPromptResult {
-  const { messages, description, _meta } = contentOf(returned)
+function promptResult(returned: PromptReturn, prompt: CompiledPrompt, { catalog }: Scope): GetPromptResult {
+  const { messages, description, _meta } = promptContent(returned)
   const about = description ?? prompt.definition.description
   const meta = resultMeta(_meta, catalog)
   return {
@@ -63,7 +63,7 @@ function resultOf(returned: PromptReturn, prompt: CompiledPrompt, { catalog }: S
   }
 }
 
-function contentOf(returned: PromptReturn): PromptContent {
+function promptContent(returned: PromptReturn): PromptContent {
   if (typeof returned === 'string') return { messages: [userMessage({ type: 'text', text: returned })] }
   if (isMessages(returned)) return { messages: returned }
   return 'messages' in returned ? returned : { messages: [userMessage(returned)] }
@@ -77,6 +77,6 @@ function userMessage(content: PromptMessage['content']): PromptMessage {
   return { role: 'user', content }
 }
 
-function invalid(message: string): McpError {
+function invalidPrompt(message: string): McpError {
   return new McpError(errorCodes.invalidParams, message)
 }

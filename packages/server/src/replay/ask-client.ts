@@ -11,7 +11,17 @@ import { quote, requireCapabilities } from '../request/scope.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { QuestionRecord } from './journal.ts'
 import { cloneJson } from './json-copy.ts'
-import { type Asked, ask, enter, fail, journalOf, type Run, responseFor, tooLate, whileReading } from './run.ts'
+import {
+  type Asked,
+  addQuestion,
+  enterUse,
+  failRun,
+  journalOf,
+  type Run,
+  responseFor,
+  tooLate,
+  whileReading,
+} from './run.ts'
 
 /** Something that only the client can answer. */
 export interface Question<T> {
@@ -43,18 +53,18 @@ const changesAllowed = 2
  * have declared that it can answer: an McpError (-32021) says what is missing (basic/patterns/mrtr, server
  * requirements).
  */
-export async function answerTo<T>(run: Run, key: string, question: Question<T>): Promise<T> {
+export async function answerQuestion<T>(run: Run, key: string, question: Question<T>): Promise<T> {
   const text = question.text ?? JSON.stringify(question.request)
-  enter(run, { kind: 'ask', called: question.called, key, text })
+  enterUse(run, { kind: 'ask', called: question.called, key, text })
   const known = journalOf(run).questions.get(key)
   const response = known === undefined ? unaskedAnswer(run, key, question.needed) : known.response
-  if (response === undefined) return askClient(run, key, { question, text, known })
+  if (response === undefined) return suspendForAnswer(run, key, { question, text, known })
   const judged = judge(run, key, { known, response, question, text })
   const outcome = isPromiseLike(judged) ? await whileReading(run, judged) : judged
   if (run.phase !== 'running') throw tooLate(run, question.called)
   if ('value' in outcome) return outcome.value
   refuseEndless(run, { key, text, again: outcome })
-  return askClient(run, key, { question, text, known: journalOf(run).questions.get(key), again: outcome })
+  return suspendForAnswer(run, key, { question, text, known: journalOf(run).questions.get(key), again: outcome })
 }
 
 interface Endless {
@@ -67,7 +77,7 @@ interface Endless {
 function refuseEndless(run: Run, { key, text, again }: Endless): void {
   if ('changes' in again && again.changes > changesAllowed) {
     const reason = `asks "${key}" another way in every run: keep times and random values out of messages and schemas`
-    throw fail(run, 'question', `${quote(run.name)} ${reason}. Now it asks: ${text.slice(0, 500)}`)
+    throw failRun(run, 'question', `${quote(run.name)} ${reason}. Now it asks: ${text.slice(0, 500)}`)
   }
   if ('misfits' in again && again.misfits > patience) {
     throw new McpError(errorCodes.invalidParams, `The answer to "${key}" does not fit: ${again.reason}`)
@@ -87,7 +97,7 @@ type Again =
   | { readonly misfits: number; readonly reason: string }
   | { readonly unfinished: string }
 
-function askClient<T>(run: Run, key: string, { question, text, known, again }: Asking<T>): Promise<never> {
+function suspendForAnswer<T>(run: Run, key: string, { question, text, known, again }: Asking<T>): Promise<never> {
   requireCapabilities(question.needed, run.scope)
   const { times, misfits, changes } = known ?? { times: 1, misfits: 0, changes: 0 }
   const asked: Asked = {
@@ -97,7 +107,7 @@ function askClient<T>(run: Run, key: string, { question, text, known, again }: A
     misfits: again && 'misfits' in again ? again.misfits : misfits,
     changes: again && 'changes' in again ? again.changes : changes,
   }
-  return ask(run, key, asked)
+  return addQuestion(run, key, asked)
 }
 
 /**

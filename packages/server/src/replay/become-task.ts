@@ -3,7 +3,7 @@ import { resultMeta } from '../catalog.ts'
 import { quote, type Scope } from '../request/scope.ts'
 import { hideError } from './hide-error.ts'
 import { writeJournal } from './journal.ts'
-import { effectsOf, fail, goOn, journalOf, type Run, tooLate } from './run.ts'
+import { effectsOf, failRun, continueAsTask, journalOf, type Run, tooLate } from './run.ts'
 import type { TaskChoice } from './task-choice.ts'
 
 /** Returns whether a call becomes a task before its handler runs. */
@@ -18,13 +18,13 @@ export function beginsAsTask(choice: TaskChoice | undefined, { call, journal }: 
  */
 export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
   if (run.phase !== 'running') throw tooLate(run, 'ctx.task')
-  if (run.inStep) throw fail(run, 'nested', 'ctx.task was used inside a step: use it between steps')
+  if (run.inStep) throw failRun(run, 'nested', 'ctx.task was used inside a step: use it between steps')
   if (run.scope.journal !== undefined) return true
-  return beginsAsTask(choice, run.scope) ? goOn(run) : false
+  return beginsAsTask(choice, run.scope) ? continueAsTask(run) : false
 }
 
 /** Hands the call over with what it has been answered and has recorded: the result says where it goes on. */
-export async function handOver(run: Run): Promise<JsonObject> {
+export async function handOverToTask(run: Run): Promise<JsonObject> {
   const { scope, name } = run
   const { call, catalog } = scope
   const background = call.context.get(backgroundKey)

@@ -1,6 +1,6 @@
 import { canHandOffKey } from '@x/schema'
 import { report } from '../request/scope.ts'
-import { nextTurn } from '../shedding/event-loop.ts'
+import { nextTick } from '../shedding/event-loop.ts'
 import { handOffReason } from '../shedding/hand-off.ts'
 import type { LoadMonitor } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
@@ -25,7 +25,7 @@ export function passBoundary(run: Run): Promise<void> | undefined {
   const reason = run.stopped === undefined ? shedReason(run) : undefined
   if (reason !== undefined) return handOff(run, reason)
   if (run.strict) return startAgain(run)
-  return run.stopped === undefined ? turn(run) : undefined
+  return run.stopped === undefined ? yieldToLoop(run) : undefined
 }
 
 /** Returns the reason for which the call should leave this instance now, if there is one. */
@@ -53,7 +53,7 @@ function canHandOff({ stays, scope }: Run): boolean {
 }
 
 /** A handler that computes from checkpoint to checkpoint would otherwise keep the event loop to itself. */
-function turn(run: Run): Promise<void> | undefined {
+function yieldToLoop(run: Run): Promise<void> | undefined {
   const { loadMonitor, now } = run.scope.settings
   if (now() - run.turnedAt < sliceMs / (1 + loadMonitor.waiting)) return undefined
   return takeTurn(run, loadMonitor)
@@ -61,7 +61,7 @@ function turn(run: Run): Promise<void> | undefined {
 
 async function takeTurn(run: Run, loadMonitor: LoadMonitor): Promise<void> {
   loadMonitor.waiting++
-  await nextTurn()
+  await nextTick()
   loadMonitor.waiting--
   run.turnedAt = run.scope.settings.now()
 }

@@ -107,13 +107,13 @@ export function writeJournal(journal: Journal): JsonObject {
   const { callId, began, round, questions, steps, checkpoints, uuids, explicit, others } = journal
   // Member by member: spreads of what is there or not would cost several times as much.
   const written: Record<string, JsonValue> = { v: version, flow: callId, began, round }
-  if (questions.size > 0) written['questions'] = objectOf(questions, writeQuestion)
-  if (steps.size > 0) written['steps'] = objectOf(steps, ({ value }) => (value === undefined ? [] : [value]))
-  if (checkpoints.size > 0) written['checkpoints'] = objectOf(checkpoints, (value) => value)
-  if (uuids.size > 0) written['uuids'] = objectOf(uuids, (value) => value)
+  if (questions.size > 0) written['questions'] = objectFromMap(questions, writeQuestion)
+  if (steps.size > 0) written['steps'] = objectFromMap(steps, ({ value }) => (value === undefined ? [] : [value]))
+  if (checkpoints.size > 0) written['checkpoints'] = objectFromMap(checkpoints, (value) => value)
+  if (uuids.size > 0) written['uuids'] = objectFromMap(uuids, (value) => value)
   if (explicit !== undefined) written['explicit'] = writeExplicit(explicit)
   addHistory(journal, written)
-  return others.size === 0 ? written : { ...objectOf(others, (value) => value), ...written }
+  return others.size === 0 ? written : { ...objectFromMap(others, (value) => value), ...written }
 }
 
 /** Hand-offs, and what names effects: most journals have none of it. */
@@ -122,7 +122,7 @@ function addHistory({ sheds, stops, handOff, past, tries }: Journal, written: Re
   if (stops > 0) written['stops'] = stops
   if (handOff !== undefined) written['from'] = writeHandOff(handOff)
   if (past !== undefined) written['past'] = past
-  if (tries.size > 0) written['tries'] = objectOf(tries, (id) => id)
+  if (tries.size > 0) written['tries'] = objectFromMap(tries, (id) => id)
 }
 
 /**
@@ -140,7 +140,7 @@ export function readJournal(value: JsonValue): Journal | undefined {
     sheds: typeof sheds === 'number' ? sheds : 0,
     stops: typeof stops === 'number' ? stops : 0,
     handOff: readHandOff(value['from']),
-    questions: mapOf(value['questions'], readQuestion),
+    questions: mapOf(value['questions'], parseQuestionRecord),
     steps: mapOf(value['steps'], (step) => (Array.isArray(step) ? { value: step[0] } : undefined)),
     checkpoints: mapOf(value['checkpoints'], (saved) => saved),
     uuids: mapOf(value['uuids'], (uuid) => (typeof uuid === 'string' ? uuid : undefined)),
@@ -167,7 +167,7 @@ export type JournalPart = 'round' | 'questions' | 'steps' | 'checkpoints' | 'uui
 /**
  * One member of a journal as it stands now, in the JSON that {@link writeJournal} makes; with a key, a member of that.
  */
-export function entryOf(journal: Journal, part: JournalPart, key?: string): JournalEntry {
+export function journalEntry(journal: Journal, part: JournalPart, key?: string): JournalEntry {
   const whole = writeJournal({ ...journal, ...onlyKey(journal, part, key) })[part]
   if (key === undefined) return { part, value: whole }
   return { part, key, value: isJsonObject(whole) ? whole[key] : undefined }
@@ -210,7 +210,7 @@ function writeQuestion({ fingerprint, times, misfits, changes, response }: Quest
   return response === undefined ? counts : [...counts, response]
 }
 
-function readQuestion(value: JsonValue): QuestionRecord | undefined {
+function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
   if (!Array.isArray(value)) return undefined
   const [fingerprint, times, misfits, changes, response] = value
   if (typeof fingerprint !== 'string' || typeof times !== 'number') return undefined
@@ -220,9 +220,9 @@ function readQuestion(value: JsonValue): QuestionRecord | undefined {
 
 function writeExplicit({ kinds, state, responses }: ExplicitRecord): JsonObject {
   return {
-    kinds: objectOf(kinds, (kind) => kind),
+    kinds: objectFromMap(kinds, (kind) => kind),
     ...(state !== undefined && { state }),
-    ...(responses !== undefined && { responses: objectOf(responses, (response) => response) }),
+    ...(responses !== undefined && { responses: objectFromMap(responses, (response) => response) }),
   }
 }
 
@@ -233,7 +233,7 @@ function readExplicit(value: JsonObject): ExplicitRecord {
 }
 
 /** Own members, so that a key such as `__proto__` stays a key. */
-function objectOf<T>(map: ReadonlyMap<string, T>, write: (value: T) => JsonValue): JsonObject {
+function objectFromMap<T>(map: ReadonlyMap<string, T>, write: (value: T) => JsonValue): JsonObject {
   return Object.fromEntries(Array.from(map, ([key, value]) => [key, write(value)]))
 }
 

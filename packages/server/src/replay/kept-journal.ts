@@ -1,16 +1,16 @@
-import { entryOf, type JournalPart } from './journal.ts'
+import { journalEntry, type JournalPart } from './journal.ts'
 import { journalOf, lose, type Run } from './run.ts'
 
 /** Passes a new entry of the journal to its store. */
 export function note(run: Run, part: JournalPart, key?: string): void {
-  run.scope.journal?.note(entryOf(journalOf(run), part, key))
+  run.scope.journal?.note(journalEntry(journalOf(run), part, key))
 }
 
 /**
  * Commits new entries before the handler continues; undefined when there are none. When the commit fails, the run ends
  * here, and this rejects with its suspension.
  */
-export function keep(run: Run): Promise<void> | undefined {
+export function commitEntries(run: Run): Promise<void> | undefined {
   const keeping = run.scope.journal?.commit()
   return keeping?.catch((error: unknown) => {
     throw lose(run, error)

@@ -15,7 +15,7 @@ export function samplingNeeds({
 }
 
 /** Returns the client capabilities that answering a request needs. */
-function neededFor(request: InputRequest): ClientCapabilities {
+function capabilitiesFor(request: InputRequest): ClientCapabilities {
   if (request.method === 'roots/list') return { roots: {} }
   if (request.method === 'sampling/createMessage') return { sampling: samplingNeeds(request.params) }
   return { elicitation: request.params.mode === 'url' ? { url: {} } : { form: {} } }
@@ -28,7 +28,7 @@ export function answersKind(kind: string, response: object): boolean {
 }
 
 /** The request that an answer is of the kind of. */
-export function kindOf(response: object): InputRequest['method'] {
+export function answeredMethod(response: object): InputRequest['method'] {
   if ('roots' in response) return 'roots/list'
   return 'role' in response ? 'sampling/createMessage' : 'elicitation/create'
 }
@@ -38,7 +38,7 @@ export function missingFor(
   requests: readonly InputRequest[],
   capabilities: ClientCapabilities,
 ): ClientCapabilities | undefined {
-  const missing = requests.flatMap((request) => supports(capabilities, neededFor(request)) ?? [])
+  const missing = requests.flatMap((request) => supports(capabilities, capabilitiesFor(request)) ?? [])
   if (missing.length === 0) return undefined
   const { elicitation, sampling, roots } = merged(missing)
   return { ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots }) }

@@ -12,11 +12,11 @@ import { type AnsweredBy, type Form, formOf, schemaTextOf } from '../elicitation
 import type { AnySchema } from '../json-schema/schemas.ts'
 import { issueLines } from '../json-schema/issues.ts'
 import { after } from '../request/awaitable.ts'
-import { answerTo, type Question, type Reading } from './ask-client.ts'
+import { answerQuestion, type Question, type Reading } from './ask-client.ts'
 import { InputDeclined } from './input-declined.ts'
 import { samplingNeeds } from './needs.ts'
 import type { FormAnswer, FormQuestion, UrlQuestion } from './question.ts'
-import { fail, type Run } from './run.ts'
+import { failRun, type Run } from './run.ts'
 
 /** Returns the user's answer: accept, decline or cancel. */
 export async function askForm<S extends AnySchema | Form<unknown>>(
@@ -37,7 +37,7 @@ function formAnswer<S extends AnySchema | Form<unknown>>(
 ): Promise<FormAnswer<AnsweredBy<S>>> {
   const form = askable(run, key, schema)
   const { requestedSchema, check } = form
-  const answer = answerTo<FormAnswer<unknown>>(run, key, {
+  const answer = answerQuestion<FormAnswer<unknown>>(run, key, {
     called: 'ctx.elicit or ctx.ask',
     request: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
     text: `{"method":"elicitation/create","params":{"mode":"form","message":${JSON.stringify(message)},"requestedSchema":${schemaTextOf(form)}}}`,
@@ -61,7 +61,7 @@ function askable(run: Run, key: string, schema: AnySchema | Form<unknown>): Form
   try {
     return formOf(schema)
   } catch (error) {
-    throw error instanceof DefinitionError ? fail(run, 'question', `The question "${key}": ${error.message}`) : error
+    throw error instanceof DefinitionError ? failRun(run, 'question', `The question "${key}": ${error.message}`) : error
   }
 }
 
@@ -88,7 +88,7 @@ export async function elicitAll<Q extends { readonly [key: string]: FormQuestion
 
 /** Sends the user to a page, and resolves once they agreed and the server knows that it is done. */
 export async function elicitUrl(run: Run, key: string, { message, url, done }: UrlQuestion): Promise<void> {
-  const action = await answerTo<ElicitResult['action']>(run, key, {
+  const action = await answerQuestion<ElicitResult['action']>(run, key, {
     called: 'ctx.elicitUrl',
     request: { method: 'elicitation/create', params: { mode: 'url', message, url } },
     needed: { elicitation: { url: {} } },
@@ -104,7 +104,7 @@ export async function elicitUrl(run: Run, key: string, { message, url, done }: U
 
 /** Returns the answer of the client's model (client/sampling). */
 export function sample(run: Run, key: string, params: CreateMessageRequestParams): Promise<CreateMessageResult> {
-  return answerTo(run, key, {
+  return answerQuestion(run, key, {
     called: 'ctx.sample',
     request: { method: 'sampling/createMessage', params },
     needed: { sampling: samplingNeeds(params) },
@@ -121,7 +121,7 @@ export function roots(run: Run, key: string): Promise<readonly Root[]> {
     read: ({ roots }) =>
       isRoots(roots) ? { value: roots } : wrongKind('a list of roots whose URIs begin with file://'),
   }
-  return answerTo(run, key, question)
+  return answerQuestion(run, key, question)
 }
 
 // The params were checked as they came in: whatever looks like one of the three kinds of answers is one.

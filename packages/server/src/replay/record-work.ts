@@ -5,8 +5,8 @@ import type { Checkpoint, StepContext, StepResult, Widened } from './recorded.ts
 import { beginWork, passBoundary } from './boundary.ts'
 import { uuidWithin } from './call-identity.ts'
 import { cloneJson, jsonCopy } from './json-copy.ts'
-import { keep, note } from './kept-journal.ts'
-import { during, effectsOf, enter, fail, journalOf, pass, type Run, tooLate } from './run.ts'
+import { commitEntries, note } from './kept-journal.ts'
+import { during, effectsOf, enterUse, failRun, journalOf, pass, type Run, tooLate } from './run.ts'
 
 /** Runs work and records its result, so that later runs have it without the work. */
 export async function step<T extends StepResult>(
@@ -14,7 +14,7 @@ export async function step<T extends StepResult>(
   key: string,
   work: (context: StepContext) => Awaitable<T>,
 ): Promise<T> {
-  enter(run, { kind: 'step', called: 'ctx.step', key })
+  enterUse(run, { kind: 'step', called: 'ctx.step', key })
   const { steps, tries } = journalOf(run)
   const known = steps.get(key)
   // The journal has the result of this very step. The handler gets a copy, which it may change.
@@ -22,7 +22,7 @@ export async function step<T extends StepResult>(
   beginWork(run)
   const value = await during(run, async () => {
     // Values passed to the work, such as a UUID, must be the same when it is repeated.
-    const told = keep(run)
+    const told = commitEntries(run)
     if (told !== undefined) await told
     const effects = tries.get(key) ?? effectsOf(run)
     const id = isPromiseLike(effects) ? await effects : effects
@@ -31,7 +31,7 @@ export async function step<T extends StepResult>(
     const copy = given === undefined ? undefined : checked(run, `ctx.step("${key}")`, given)
     steps.set(key, { value: copy })
     note(run, 'steps', key)
-    const recorded = keep(run)
+    const recorded = commitEntries(run)
     if (recorded !== undefined) await recorded
     return copy
   })
@@ -47,7 +47,7 @@ export async function step<T extends StepResult>(
 
 /** Opens a checkpoint: its value is what an earlier run saved, or else where to begin. */
 export function checkpoint<T extends JsonValue>(run: Run, key: string, initial: T): Checkpoint<Widened<T>> {
-  enter(run, { kind: 'checkpoint', called: 'ctx.checkpoint', key })
+  enterUse(run, { kind: 'checkpoint', called: 'ctx.checkpoint', key })
   beginWork(run)
   const { checkpoints } = journalOf(run)
   const called = `ctx.checkpoint("${key}")`
@@ -64,7 +64,7 @@ export function checkpoint<T extends JsonValue>(run: Run, key: string, initial: 
       // As above; and a copy of its own, so that nothing is recorded that was not saved.
       current = cloneJson(saved) as Widened<T>
       note(run, 'checkpoints', key)
-      const recorded = keep(run)
+      const recorded = commitEntries(run)
       if (recorded !== undefined) {
         await recorded
         refuseLate(run, called)
@@ -86,7 +86,7 @@ export function now(run: Run): number {
 /** A UUID that is the same in every run that follows, and when a call with an idempotency key is sent again. */
 export function uuid(run: Run, key: string): string {
   const { uuids } = journalOf(run)
-  if (run.used?.has(`uuid ${key}`) !== true) enter(run, { kind: 'uuid', called: 'ctx.uuid', key })
+  if (run.used?.has(`uuid ${key}`) !== true) enterUse(run, { kind: 'uuid', called: 'ctx.uuid', key })
   const known = uuids.get(key)
   if (known !== undefined) return known
   const made = uuidWithin(effectsOf(run), key) ?? run.scope.settings.randomUuid()
@@ -108,7 +108,7 @@ async function tryWork<T>(
   work: (context: StepContext) => Awaitable<T>,
 ): Promise<T> {
   try {
-    return await call(run, work, { idempotencyKey: `${id}/${key}`, signal: run.scope.call.signal })
+    return await callStep(run, work, { idempotencyKey: `${id}/${key}`, signal: run.scope.call.signal })
   } catch (error) {
     journalOf(run).tries.set(key, id)
     note(run, 'tries', key)
@@ -117,7 +117,7 @@ async function tryWork<T>(
 }
 
 /** Runs the work with a flag for what it does before its first await: it must not use the context. */
-function call<T>(run: Run, work: (context: StepContext) => Awaitable<T>, context: StepContext): Awaitable<T> {
+function callStep<T>(run: Run, work: (context: StepContext) => Awaitable<T>, context: StepContext): Awaitable<T> {
   run.inStep = true
   try {
     return work(context)
@@ -129,6 +129,6 @@ function call<T>(run: Run, work: (context: StepContext) => Awaitable<T>, context
 function checked(run: Run, called: string, value: unknown): JsonValue {
   const copied = jsonCopy(value)
   if ('reason' in copied)
-    throw fail(run, 'json', `${called} of ${quote(run.name)} must give JSON, but ${copied.reason}`)
+    throw failRun(run, 'json', `${called} of ${quote(run.name)} must give JSON, but ${copied.reason}`)
   return copied.value
 }

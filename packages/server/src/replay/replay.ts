@@ -1,7 +1,7 @@
 import { type JsonObject, metaNames } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import type { Scope } from '../request/scope.ts'
-import { beginsAsTask, handOver } from './become-task.ts'
+import { beginsAsTask, handOverToTask } from './become-task.ts'
 import { identifyCall } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
 import { openKept, openState, unaskedResponses } from './request-state.ts'
@@ -19,13 +19,15 @@ export function replay<T>(handler: Handler<T>, scope: Scope): Awaitable<JsonObje
   if (scope.journal !== undefined) return runFrom(openKept(scope.journal, scope, handler.name), handler, scope)
   const { requestState } = scope.params
   // Most calls have neither a key nor a state, and pay for none.
-  if (requestState === undefined && scope.meta[metaNames.idempotencyKey] === undefined) return begin(handler, scope)
+  if (requestState === undefined && scope.meta[metaNames.idempotencyKey] === undefined)
+    return beginHandlerRun(handler, scope)
   return after(identifyCall(scope), () => {
-    if (typeof requestState !== 'string') return answerOnce(handler, scope, { run: () => begin(handler, scope) })
+    if (typeof requestState !== 'string')
+      return answerOnce(handler, scope, { run: () => beginHandlerRun(handler, scope) })
     // Opening costs more than rejecting; but what is kept is answered however busy the server is.
     if (scope.settings.idempotency === undefined) admitCall(scope.settings.loadMonitor, true)
     return openState(requestState, scope, handler.name).then((start) =>
-      answerOnce(handler, scope, { start, run: () => goOn(start, handler, scope) }),
+      answerOnce(handler, scope, { start, run: () => resumeRun(start, handler, scope) }),
     )
   })
 }
@@ -35,17 +37,17 @@ function unasked(scope: Scope): RunStart | undefined {
   return scope.params.inputResponses === undefined ? undefined : { responses: unaskedResponses(scope) }
 }
 
-function begin<T>(handler: Handler<T>, scope: Scope): Awaitable<JsonObject> {
+function beginHandlerRun<T>(handler: Handler<T>, scope: Scope): Awaitable<JsonObject> {
   admitCall(scope.settings.loadMonitor, false)
   return beginsAsTask(handler.task, scope)
-    ? handOver(beginRun(scope, handler.name))
+    ? handOverToTask(beginRun(scope, handler.name))
     : startRun(handler, scope, unasked(scope))
 }
 
-function goOn<T>(start: RunStart, handler: Handler<T>, scope: Scope): Promise<JsonObject> {
+function resumeRun<T>(start: RunStart, handler: Handler<T>, scope: Scope): Promise<JsonObject> {
   const { loadMonitor, idempotency } = scope.settings
   if (idempotency !== undefined) admitCall(loadMonitor, true)
-  if (beginsAsTask(handler.task, scope)) return handOver(beginRun(scope, handler.name, start))
+  if (beginsAsTask(handler.task, scope)) return handOverToTask(beginRun(scope, handler.name, start))
   loadMonitor.resumed++
   return runFrom(start, handler, scope)
 }

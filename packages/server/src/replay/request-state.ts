@@ -29,20 +29,20 @@ const purpose = 'requestState'
  */
 export async function openState(token: string, scope: Scope, name: string): Promise<RunStart> {
   const { state, loadMonitor } = scope.settings
-  if (state === undefined) throw refusal()
+  if (state === undefined) throw invalidState()
   const tell = (error: unknown): void => report(error, { method: scope.method, name }, scope.settings)
   let value: JsonValue
   try {
-    value = await state.open(token, { purpose, binding: bindingOf(scope) })
+    value = await state.open(token, { purpose, binding: stateBinding(scope) })
   } catch (error) {
     tell(error)
     // A store that cannot be reached says nothing of the state: the client may try again.
-    throw isStateError(error) && error.code === 'unavailable' ? failure() : refusal()
+    throw isStateError(error) && error.code === 'unavailable' ? sealFailure() : invalidState()
   }
   const journal = readJournal(value)
   if (journal === undefined) {
     tell(new Error('requestState holds a journal of a format that this version does not know'))
-    throw refusal()
+    throw invalidState()
   }
   hearOfHandOff(loadMonitor, journal)
   const { inputResponses } = scope.params
@@ -113,18 +113,18 @@ export async function sealState(journal: Journal, scope: Scope, name: string): P
   const { state } = scope.settings
   if (state === undefined) throw new HandlerError('state', withoutState)
   try {
-    return await state.seal(writeJournal(journal), { purpose, binding: bindingOf(scope), since: journal.began })
+    return await state.seal(writeJournal(journal), { purpose, binding: stateBinding(scope), since: journal.began })
   } catch (error) {
     report(error, { method: scope.method, name }, scope.settings)
-    throw isStateError(error) && error.code === 'too_old' ? refusal() : failure()
+    throw isStateError(error) && error.code === 'too_old' ? invalidState() : sealFailure()
   }
 }
 
-function failure(): McpError {
+function sealFailure(): McpError {
   return new McpError(errorCodes.internal, 'Internal error')
 }
 
-function refusal(): McpError {
+function invalidState(): McpError {
   const data = { reason: 'requestState' }
   return new McpError(errorCodes.invalidParams, 'Invalid or expired requestState', { data })
 }
@@ -136,7 +136,7 @@ const sessionKey = 'io.modelcontextprotocol/session'
  * A state is good for one service, one caller, one session and one request alone: method, target and arguments. Members
  * of the params that mean nothing to the method are not bound: a client may leave them out of a retry.
  */
-function bindingOf({ method, params, meta, call, settings }: Scope): JsonValue {
+function stateBinding({ method, params, meta, call, settings }: Scope): JsonValue {
   const { named = 'name' } = methodRow(method) ?? {}
   const target = params[named] ?? null
   const asked = named === 'name' ? [target, params['arguments'] ?? {}] : [target]

@@ -141,9 +141,9 @@ export interface Use {
 }
 
 /** Begins a use of the context, or throws: a misuse as a HandlerError, and once the run is suspended its suspension. */
-export function enter(run: Run, { kind, called, key, text = '' }: Use): void {
+export function enterUse(run: Run, { kind, called, key, text = '' }: Use): void {
   if (run.phase !== 'running') throw tooLate(run, called)
-  if (run.inStep) throw fail(run, 'nested', `${called} was used inside a step: steps do work, the handler asks`)
+  if (run.inStep) throw failRun(run, 'nested', `${called} was used inside a step: steps do work, the handler asks`)
   try {
     refuseKey(key, called)
   } catch (error) {
@@ -153,7 +153,7 @@ export function enter(run: Run, { kind, called, key, text = '' }: Use): void {
   run.used ??= new Map()
   const use = `${kind} ${key}`
   if (run.used.has(use)) {
-    throw fail(
+    throw failRun(
       run,
       'duplicate',
       `${called} was given the key "${key}" twice in one run: give each its own, such as "${key}/17"`,
@@ -179,7 +179,7 @@ export function tooLate(run: Run, called: string): Error {
 }
 
 /** Notes a misuse that fails the call, whatever the handler does with the error. */
-export function fail(run: Run, code: HandlerProblem, message: string): HandlerError {
+export function failRun(run: Run, code: HandlerProblem, message: string): HandlerError {
   const error = new HandlerError(code, message)
   run.fault ??= error
   return error
@@ -222,8 +222,9 @@ export function drained(run: Run): Promise<void> | undefined {
  * Asks, and never resolves: the run ends one turn of the event loop later. Branches that run beside this one and need
  * nothing but what the journal has come to their own questions in that time, so that all go out in one round.
  */
-export function ask(run: Run, key: string, asked: Asked): Promise<never> {
-  if (run.scope.settings.state === undefined && run.scope.journal === undefined) throw fail(run, 'state', withoutState)
+export function addQuestion(run: Run, key: string, asked: Asked): Promise<never> {
+  if (run.scope.settings.state === undefined && run.scope.journal === undefined)
+    throw failRun(run, 'state', withoutState)
   run.asked ??= new Map()
   run.asked.set(key, asked)
   return stop(run)
@@ -246,7 +247,7 @@ export function handOff(run: Run, reason: ShedReason): Promise<never> {
 }
 
 /** Ends the run for the call to go on as a task, unless it asks something meanwhile: then it becomes one later. */
-export function goOn(run: Run): Promise<never> {
+export function continueAsTask(run: Run): Promise<never> {
   run.tasked = true
   return stop(run)
 }
@@ -256,12 +257,12 @@ export function goOn(run: Run): Promise<never> {
  */
 export function lose(run: Run, error: unknown): Error {
   run.lost ??= hideError(error, run.scope, run.name)
-  suspend(run)
+  suspendRun(run)
   return suspensionOf(run)
 }
 
 /** Suspends the run now: every `ctx` function rejects from here on, and `ctx.signal` is aborted. */
-function suspend(run: Run): void {
+function suspendRun(run: Run): void {
   if (run.phase !== 'running') return
   run.phase = 'suspended'
   const suspension = suspensionOf(run)
@@ -276,7 +277,7 @@ function suspend(run: Run): void {
 export function endRun(run: Run): void {
   if (run.phase !== 'running') return
   run.unheard = run.stopped !== undefined
-  if (run.unheard) suspend(run)
+  if (run.unheard) suspendRun(run)
   else run.phase = 'ended'
 }
 
@@ -330,6 +331,6 @@ function openStop(run: Run): Stopped {
 
 function suspendSoon(run: Run): void {
   afterTurn(() => {
-    if (run.reading === 0) suspend(run)
+    if (run.reading === 0) suspendRun(run)
   })
 }

@@ -3,7 +3,7 @@ import { after, type Awaitable } from '../request/awaitable.ts'
 import type { Context } from '../request/context.ts'
 import { openContext } from '../request/open-context.ts'
 import { enterCall, leaveCall } from '../shedding/load-monitor.ts'
-import { handOver } from './become-task.ts'
+import { handOverToTask } from './become-task.ts'
 import type { TaskChoice } from './task-choice.ts'
 import { type InputRequired, isInputRequired } from './input-required.ts'
 import { beginRun, drained, endRun, type Run } from './run.ts'
@@ -63,7 +63,7 @@ function settleAsked<T>(run: Run, outcome: Outcome<T>): Awaitable<JsonObject> {
 
 async function settleTasked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObject> {
   await settleStopped(run, outcome)
-  return handOver(run)
+  return handOverToTask(run)
 }
 
 /** Fails the call when something went wrong besides that its run was stopped. */

@@ -5,7 +5,7 @@ import { type LoadMonitor, loadOf } from '../shedding/load-monitor.ts'
 import type { ShedEvent } from '../shedding/shedding-options.ts'
 import type { Journal } from './journal.ts'
 import { journalOf, type Run } from './run.ts'
-import { kindOf } from './needs.ts'
+import { answeredMethod } from './needs.ts'
 import { sealState } from './request-state.ts'
 import { asksFor } from './input-required-result.ts'
 
@@ -53,7 +53,7 @@ function keepResponses(run: Run): void {
   if (run.responses === undefined || (journal.explicit === undefined && run.responses.size === 0)) return
   const responses = new Map(Array.from(run.responses, ([key, response]) => [key, asJson(response)]))
   // Answers that came before anything was asked have no round of their own.
-  const kinds = new Map(Array.from(responses, ([key, response]) => [key, kindOf(response)]))
+  const kinds = new Map(Array.from(responses, ([key, response]) => [key, answeredMethod(response)]))
   journal.explicit = { kinds, state: undefined, ...journal.explicit, responses }
 }
 

@@ -46,7 +46,7 @@ function copyStart(start: RunStart): RunStart {
 function compare(before: Run, run: Run): boolean {
   let same = true
   for (const [use, text] of before.used ?? []) {
-    const differs = differenceOf({ use, text }, before, run)
+    const differs = describeDifference({ use, text }, before, run)
     if (differs === undefined) continue
     same = false
     const [, key = ''] = use.split(' ')
@@ -55,7 +55,7 @@ function compare(before: Run, run: Run): boolean {
   return same
 }
 
-function differenceOf({ use, text }: { use: string; text: string }, before: Run, run: Run): string | undefined {
+function describeDifference({ use, text }: { use: string; text: string }, before: Run, run: Run): string | undefined {
   const [kind, key] = use.split(' ')
   const called = `its ${kind === 'ask' ? 'question' : kind} "${key}"`
   const again = run.used?.get(use)

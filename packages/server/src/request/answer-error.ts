@@ -11,7 +11,7 @@ const defined = new Set<number>(Object.values(errorCodes))
 export function answerError(error: unknown, request: RpcRequest, settings: Settings): RpcError {
   if (isMcpError(error) && maySend(error)) return errorResponse(request.id, error)
   if (isInputDeclined(error)) return errorResponse(request.id, declined(error))
-  report(error, placeOf(request), settings)
+  report(error, errorPlace(request), settings)
   return errorResponse(request.id, undefined)
 }
 
@@ -20,7 +20,7 @@ function declined({ key, action, message }: InputDeclined): McpError {
   return new McpError(errorCodes.invalidParams, message, { data: { key, action } })
 }
 
-function placeOf({ method, params }: RpcRequest): ErrorPlace {
+function errorPlace({ method, params }: RpcRequest): ErrorPlace {
   const named = methodRow(method)?.named
   const name = named && params?.[named]
   return typeof name === 'string' ? { method, name: name.slice(0, 1000) } : { method }

@@ -35,7 +35,7 @@ export function openRequestContext(scope: Scope): RequestContext {
   const can = (feature: ClientFeature) => isDeclared(feature, scope)
   const context = {
     principal: call.principal,
-    client: clientOf(scope),
+    client: clientFrom(scope),
     meta,
     context: call.context,
     can,
@@ -52,7 +52,7 @@ export function openContext(run: Run): Context {
   // Every call makes one. A literal that spread another object would cost as much as the whole rest of the call.
   const context: Omit<Context, 'signal'> = {
     principal: scope.call.principal,
-    client: clientOf(scope),
+    client: clientFrom(scope),
     meta: scope.meta,
     context: scope.call.context,
     can: (feature) => isDeclared(feature, scope),
@@ -85,13 +85,13 @@ function unattended<T>(promise: Promise<T>): Promise<T> {
 
 const noResponses: Context['responses'] = new Map()
 
-function clientOf({ meta }: Scope): ClientView {
+function clientFrom({ meta }: Scope): ClientView {
   const capabilities = meta[metaKeys.clientCapabilities]
   return { version: meta[metaKeys.protocolVersion], info: meta[metaKeys.clientInfo], capabilities }
 }
 
 function isDeclared(feature: ClientFeature, { meta }: Scope): boolean {
-  return supports(meta[metaKeys.clientCapabilities], neededFor(feature)) === undefined
+  return supports(meta[metaKeys.clientCapabilities], featureCapabilities(feature)) === undefined
 }
 
 /** Most requests ask for neither progress nor logs, and then share functions that do nothing. */
@@ -100,7 +100,7 @@ function messagesOf(scope: Scope): Pick<RequestContext, 'progress' | 'log'> {
   return meta.progressToken !== undefined || meta[metaKeys.logLevel] !== undefined ? openMessages(scope) : silent
 }
 
-function neededFor(feature: string): ClientCapabilities {
+function featureCapabilities(feature: string): ClientCapabilities {
   return features.get(feature) ?? { extensions: { [feature]: {} } }
 }
 

@@ -1,5 +1,5 @@
 import type { CompiledResource, CompiledTemplate } from '../catalog.ts'
-import { cacheHints, completersOf, entryOf } from '../compile-entry.ts'
+import { cacheHints, compileCompleters, compileEntry } from '../compile-entry.ts'
 import { DefinitionError } from '../definition-error.ts'
 import type { Resource, ResourceDescription, ResourceTemplate } from './resource.ts'
 import { parseUriTemplate } from './uri-template.ts'
@@ -18,7 +18,7 @@ export function compileResource({ uri, definition }: Resource): CompiledResource
     throw new DefinitionError('value', subject, { reason: `size is ${size}; write a whole number of bytes from 0` })
   }
   const wire = { uri, ...descriptionOf(definition, subject), size }
-  return { ...entryOf(wire, definition, subject), key: uri, cache: readHints(definition, subject), definition }
+  return { ...compileEntry(wire, definition, subject), key: uri, cache: readHints(definition, subject), definition }
 }
 
 /** Makes a template ready to be matched. Throws {@link DefinitionError}. */
@@ -28,11 +28,11 @@ export function compileTemplate({ uriTemplate, definition }: ResourceTemplate): 
   const names = template.variables.map(({ name }) => name)
   const wire = { uriTemplate, ...descriptionOf(definition, subject) }
   return {
-    ...entryOf(wire, definition, subject),
+    ...compileEntry(wire, definition, subject),
     key: uriTemplate,
     cache: readHints(definition, subject),
     template,
-    completers: completersOf(names, definition.complete, subject),
+    completers: compileCompleters(names, definition.complete, subject),
     definition,
   }
 }

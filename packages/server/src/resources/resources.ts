@@ -33,13 +33,13 @@ export function readResource({ uri }: ReadResourceRequestParams, scope: Scope): 
   const resource = findVisible(catalog.resources, uri, call)
   if (resource !== undefined) {
     requireCapabilities(resource.requires, scope)
-    return read((ctx) => resource.definition.read(ctx), { uri, resource, scope })
+    return runRead((ctx) => resource.definition.read(ctx), { uri, resource, scope })
   }
   for (const template of catalog.templates.byKey.values()) {
     const variables = isVisible(template, call) ? matchUriTemplate(template.template, uri) : undefined
     if (variables !== undefined) {
       requireCapabilities(template.requires, scope)
-      return read((ctx) => template.definition.read(variables, ctx), { uri, resource: template, scope })
+      return runRead((ctx) => template.definition.read(variables, ctx), { uri, resource: template, scope })
     }
   }
   throw resourceNotFound(uri)
@@ -51,16 +51,16 @@ interface Reading {
   readonly scope: Scope
 }
 
-function read(
+function runRead(
   run: (ctx: Context) => Awaitable<ResourceReturn | InputRequired>,
   reading: Reading,
 ): Awaitable<JsonObject> {
-  const finish = (returned: ResourceReturn) => resultOf(returned, reading)
+  const finish = (returned: ResourceReturn) => resourceResult(returned, reading)
   return replay({ name: reading.uri, run, finish }, reading.scope)
 }
 
-function resultOf(returned: ResourceReturn, { uri, resource, scope }: Reading): ReadResourceResult {
-  const { contents, ttlMs, cacheScope, _meta } = contentOf(returned)
+function resourceResult(returned: ResourceReturn, { uri, resource, scope }: Reading): ReadResourceResult {
+  const { contents, ttlMs, cacheScope, _meta } = resourceContent(returned)
   // An empty list could mean that there is no such resource (server/resources, error handling).
   if (contents.length === 0) {
     throw new Error(`Reading ${uri} gave no contents; return empty text, or throw resourceNotFound(uri)`)
@@ -75,7 +75,7 @@ function resultOf(returned: ResourceReturn, { uri, resource, scope }: Reading): 
   }
 }
 
-function contentOf(returned: ResourceReturn): ResourceContent {
+function resourceContent(returned: ResourceReturn): ResourceContent {
   if (typeof returned === 'string') return { contents: [{ text: returned }] }
   if (returned instanceof Uint8Array) return { contents: [{ blob: returned }] }
   if (isParts(returned)) return { contents: returned }

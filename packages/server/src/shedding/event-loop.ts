@@ -10,6 +10,6 @@ export function afterTurn(run: () => void): void {
 }
 
 /** Resolves after the event loop has turned once. */
-export function nextTurn(): Promise<void> {
+export function nextTick(): Promise<void> {
   return new Promise(afterTurn)
 }

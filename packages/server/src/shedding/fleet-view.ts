@@ -71,7 +71,7 @@ export interface Moment {
  */
 export function hearOf(fleet: FleetView, { tag, callId }: { tag: HandOffTag; callId: string }, time: Moment): void {
   if (tag.from === fleet.id) return countReturn(fleet, callId)
-  const ageMs = ageOf(tag, time)
+  const ageMs = reportAge(tag, time)
   if (ageMs > staleMs) return
   const at = time.now - ageMs
   const known = fleet.heard.get(tag.from)
@@ -94,7 +94,7 @@ export function isWorthHandingOff(
   if (isSticky(fleet) && time.now - fleet.triedAt < stickyMs) return false
   // Not back to where it came from, unless that was better off.
   if (tag === undefined || tag.from === fleet.id) return true
-  return isClearlyWorse(load, tag.load * Math.exp(-ageOf(tag, time) / originForgetMs))
+  return isClearlyWorse(load, tag.load * Math.exp(-reportAge(tag, time) / originForgetMs))
 }
 
 /** Notes that a call is handed off for load, and returns the tag that travels with it. */
@@ -140,6 +140,6 @@ function isClearlyWorse(mine: number, theirs: number): boolean {
 }
 
 /** The clocks of two machines differ: what comes from the future is new. */
-function ageOf({ at }: HandOffTag, { wall }: Moment): number {
+function reportAge({ at }: HandOffTag, { wall }: Moment): number {
   return Math.max(0, wall - at)
 }

@@ -1,5 +1,5 @@
 import { type HandOffTag, hearOf, isWorthHandingOff, type Moment, noteHandOff } from './fleet-view.ts'
-import { compareWithLimits, type LoadMonitor, loadOf, measure } from './load-monitor.ts'
+import { compareWithLimits, type LoadMonitor, loadOf, sampleLoad } from './load-monitor.ts'
 import { isOverloaded, relativeLoad } from './overload.ts'
 import type { SheddingCall, SheddingOptions, ShedReason } from './shedding-options.ts'
 
@@ -28,7 +28,7 @@ export function handOffReason(
 ): ShedReason | { readonly error: unknown } | undefined {
   const { rules, draining } = monitor
   if (draining > 0 && monitor.drains > drains) return 'stopping'
-  measure(monitor)
+  sampleLoad(monitor)
   if (call.workedMs < rules.minWorkMs) return undefined
   // Before the budget: a call that stayed would be lost with the instance.
   if (draining > 0) return 'stopping'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLoadMonitor, enterCall, leaveCall, loadOf, measure } from './load-monitor.ts'
+import { createLoadMonitor, enterCall, leaveCall, loadOf, sampleLoad } from './load-monitor.ts'
 import { rulesOf } from './rules.ts'
 import { serverLoad } from './server-load.ts'
 import type { Load } from './shedding-options.ts'
@@ -93,7 +93,7 @@ test('a loop that does not turn is measured at boundaries, where no tick can com
   const { monitor, pass } = monitorOf()
   enterCall(monitor)
   pass(1100)
-  measure(monitor)
+  sampleLoad(monitor)
   expect(loadOf(monitor).eventLoopDelayMs).toBe(500)
 })
 
@@ -101,7 +101,7 @@ test('what a source tells goes before what the server measures itself, and it is
   let asked = 0
   const { monitor, pass } = monitorOf(() => ({ eventLoopDelayMs: ++asked, heapShare: 0.25 }))
   for (let count = 0; count < 100; count++) {
-    measure(monitor)
+    sampleLoad(monitor)
     pass(10)
   }
   expect([asked, loadOf(monitor)]).toEqual([10, { running: 0, eventLoopDelayMs: 10, heapShare: 0.25 }])
@@ -112,7 +112,7 @@ test('a source that fails is told, and what the server measures itself goes on',
     throw new Error('no histogram')
   })
   enterCall(monitor)
-  measure(monitor)
+  sampleLoad(monitor)
   expect([String(failures[0]), loadOf(monitor)]).toEqual(['Error: no histogram', { ...calm, running: 1 }])
 })
 

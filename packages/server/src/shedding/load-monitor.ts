@@ -113,7 +113,7 @@ export function loadOf(monitor: LoadMonitor): Load {
 }
 
 /** Measures, unless it was done a moment ago: a loop that is blocked has no ticks. */
-export function measure(monitor: LoadMonitor): void {
+export function sampleLoad(monitor: LoadMonitor): void {
   const { source } = monitor
   const now = source.now()
   if (now - monitor.measuredAt < measureEveryMs - slackMs) return
@@ -157,7 +157,7 @@ function awaitTick(monitor: LoadMonitor): void {
 }
 
 function tick(monitor: LoadMonitor): void {
-  measure(monitor)
+  sampleLoad(monitor)
   if (monitor.running > 0) return awaitTick(monitor)
   monitor.ticking = false
   // The last measurement says nothing of the time to come.

@@ -22,12 +22,12 @@ export function openLoadMonitor(
     later: quietTimer,
     measure,
     onFailure,
-    randomId,
+    randomId: randomTag,
   })
 }
 
 /** 48 random bits, in eight letters: a fleet has thousands of instances at most, and each tag travels with a call. */
-function randomId(): string {
+function randomTag(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(6))
   return btoa(String.fromCharCode(...bytes))
     .replaceAll('+', '-')

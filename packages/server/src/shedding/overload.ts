@@ -20,9 +20,9 @@ const recovered = 0.8
  */
 export function overloadOf(load: Load, limits: LoadLimits, before: Overload): Overload {
   return {
-    running: isOver(load.running, limits.running, before.running),
-    eventLoopDelay: isOver(load.eventLoopDelayMs, limits.eventLoopDelayMs, before.eventLoopDelay),
-    heap: load.heapShare !== undefined && isOver(load.heapShare, limits.heapShare, before.heap),
+    running: isOverLimit(load.running, limits.running, before.running),
+    eventLoopDelay: isOverLimit(load.eventLoopDelayMs, limits.eventLoopDelayMs, before.eventLoopDelay),
+    heap: load.heapShare !== undefined && isOverLimit(load.heapShare, limits.heapShare, before.heap),
   }
 }
 
@@ -36,6 +36,6 @@ export function relativeLoad({ running, eventLoopDelayMs, heapShare = 0 }: Load,
   return Math.max(running / limits.running, eventLoopDelayMs / limits.eventLoopDelayMs, heapShare / limits.heapShare)
 }
 
-function isOver(value: number, limit: number, before: boolean): boolean {
+function isOverLimit(value: number, limit: number, before: boolean): boolean {
   return value > (before ? limit * recovered : limit)
 }

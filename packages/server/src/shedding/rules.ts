@@ -38,7 +38,7 @@ const none = Number.POSITIVE_INFINITY
  */
 export function rulesOf(shedding: false | SheddingOptions = {}, state: StateCodec | false | undefined): SheddingRules {
   const options = shedding === false ? {} : shedding
-  const { policy, minWorkMs = 500, budget = 5, retryAfterMs = 1000, handOffPauseMs, onShed = ignore } = options
+  const { policy, minWorkMs = 500, budget = 5, retryAfterMs = 1000, handOffPauseMs, onShed = ignoreShed } = options
   const limits = softLimits(options)
   return {
     calls: shedding === false ? 'none' : shedCalls(options, state),
@@ -58,7 +58,7 @@ function softLimits({ maxRunning = none, maxEventLoopDelayMs = 25, maxHeapShare 
   return {
     running: atLeast(1, 'maxRunning', maxRunning),
     eventLoopDelayMs: atLeast(1, 'maxEventLoopDelayMs', maxEventLoopDelayMs),
-    heapShare: share('maxHeapShare', maxHeapShare),
+    heapShare: checkedShare('maxHeapShare', maxHeapShare),
   }
 }
 
@@ -74,7 +74,7 @@ function readyLimits({ readyLimit = {} }: SheddingOptions, soft: LoadLimits): Lo
   return {
     running: atLeast(1, 'readyLimit.running', running),
     eventLoopDelayMs: atLeast(1, 'readyLimit.eventLoopDelayMs', eventLoopDelayMs),
-    heapShare: share('readyLimit.heapShare', heapShare),
+    heapShare: checkedShare('readyLimit.heapShare', heapShare),
   }
 }
 
@@ -85,7 +85,7 @@ function hardLimits({ hardLimit: { running = none, eventLoopDelayMs = none } = {
   }
 }
 
-function ignore(): void {}
+function ignoreShed(): void {}
 
 /** A retry that reaches another instance is of no use where that one cannot open what this one sealed. */
 function shedCalls(
@@ -93,22 +93,22 @@ function shedCalls(
   state: StateCodec | false | undefined,
 ): SheddingRules['calls'] {
   if (calls === 'movable') return state === undefined || state === false ? 'none' : 'movable'
-  if (calls !== 'all') throw refusal(`calls is ${JSON.stringify(calls)}; write "movable" or "all"`)
+  if (calls !== 'all') throw sheddingError(`calls is ${JSON.stringify(calls)}; write "movable" or "all"`)
   if (state === false)
-    throw refusal('calls is "all", but with state: false a call cannot move; give state: sealedState({ keys })')
+    throw sheddingError('calls is "all", but with state: false a call cannot move; give state: sealedState({ keys })')
   return 'all'
 }
 
 function atLeast(least: number, name: string, value: number): number {
   if (value >= least) return value
-  throw refusal(`${name} is ${value}; write a number from ${least}`)
+  throw sheddingError(`${name} is ${value}; write a number from ${least}`)
 }
 
-function share(name: string, value: number): number {
+function checkedShare(name: string, value: number): number {
   if (value > 0 && value <= 1) return value
-  throw refusal(`${name} is ${value}; write a number above 0 and up to 1`)
+  throw sheddingError(`${name} is ${value}; write a number above 0 and up to 1`)
 }
 
-function refusal(reason: string): DefinitionError {
+function sheddingError(reason: string): DefinitionError {
   return new DefinitionError('value', 'shedding', { reason })
 }

@@ -1,6 +1,6 @@
 import type { Undrain } from '@x/schema'
 import { isBeyond } from './admit-call.ts'
-import { type LoadMonitor, loadOf, measure } from './load-monitor.ts'
+import { type LoadMonitor, loadOf, sampleLoad } from './load-monitor.ts'
 import type { ServerLoad } from './shedding-options.ts'
 
 /** For how long a server may be over a limit of readiness before balancers should pass it over. */
@@ -19,7 +19,7 @@ export function beginDrain(monitor: LoadMonitor): Undrain {
 
 /** A snapshot of a server's load. */
 export function serverLoad(monitor: LoadMonitor): ServerLoad {
-  measure(monitor)
+  sampleLoad(monitor)
   const { sheds, refused, resumed } = monitor
   const draining = monitor.draining > 0
   return {

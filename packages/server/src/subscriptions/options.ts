@@ -37,16 +37,16 @@ export const longestTimer = 2_147_483_647
 export function subscriptionSettings(options: SubscriptionOptions): SubscriptionSettings {
   return {
     bus: options.bus ?? memoryBus(),
-    maxStreams: whole('maxStreams', options.maxStreams ?? 10_000),
-    maxStreamsPerPrincipal: whole('maxStreamsPerPrincipal', options.maxStreamsPerPrincipal ?? 100),
-    maxUris: whole('maxUris', options.maxUris ?? 100),
-    maxTopics: whole('maxTopics', options.maxTopics ?? 100_000),
-    slowReaderMs: whole('slowReaderMs', options.slowReaderMs ?? 60_000),
+    maxStreams: checkedTimer('maxStreams', options.maxStreams ?? 10_000),
+    maxStreamsPerPrincipal: checkedTimer('maxStreamsPerPrincipal', options.maxStreamsPerPrincipal ?? 100),
+    maxUris: checkedTimer('maxUris', options.maxUris ?? 100),
+    maxTopics: checkedTimer('maxTopics', options.maxTopics ?? 100_000),
+    slowReaderMs: checkedTimer('slowReaderMs', options.slowReaderMs ?? 60_000),
     clock: options.clock ?? platformClock,
   }
 }
 
-function whole(name: string, value: number): number {
+function checkedTimer(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 1 && value <= longestTimer) return value
   const reason = `subscriptions.${name} is ${value}; write a whole number from 1 to ${longestTimer}`
   throw new DefinitionError('value', 'server', { reason })

@@ -35,15 +35,15 @@ export function createSlots(
 /** Takes a place for a stream, which {@link giveBackSlot} gives back. Throws McpError when there is none. */
 export function takeSlot(slots: Slots, { principal, topics }: SlotRequest): Slot {
   const { maxStreams, maxStreamsPerPrincipal, maxTopics, byPrincipal } = slots
-  if (slots.open >= maxStreams) throw refusal('This server has as many subscriptions open as it may: try again later')
+  if (slots.open >= maxStreams) throw slotError('This server has as many subscriptions open as it may: try again later')
   const key = principal && JSON.stringify(principalIdentity(principal))
   const own = key === undefined ? 0 : (byPrincipal.get(key) ?? 0)
   if (own >= maxStreamsPerPrincipal) {
-    throw refusal(`You have ${own} subscriptions open, which is as many as you may: end one of them first`)
+    throw slotError(`You have ${own} subscriptions open, which is as many as you may: end one of them first`)
   }
   if (slots.topics + topics > maxTopics) {
     const message = `The subscriptions of this server have ${slots.topics} lists and URIs, the most is ${maxTopics}`
-    throw refusal(`${message}: ask for fewer, or try again later`)
+    throw slotError(`${message}: ask for fewer, or try again later`)
   }
   slots.open += 1
   slots.topics += topics
@@ -61,6 +61,6 @@ export function giveBackSlot(slots: Slots, slot: Slot, topics: number): void {
   else slots.byPrincipal.delete(slot)
 }
 
-function refusal(message: string): McpError {
+function slotError(message: string): McpError {
   return new McpError(errorCodes.internal, message)
 }

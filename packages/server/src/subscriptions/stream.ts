@@ -86,16 +86,16 @@ export function createStream(hub: Hub, subscription: Subscription, settle: Strea
 }
 
 /** Acknowledges a stream before anything else is sent on it; one that has ended meanwhile stays silent. */
-export function openStream(hub: Hub, stream: Stream, filter: SubscriptionFilter): void {
+export function openSubscription(hub: Hub, stream: Stream, filter: SubscriptionFilter): void {
   const { id, call } = stream
   if (stream.settle === undefined) return
-  for (const key of stream.topics) join(hub, key, stream)
+  for (const key of stream.topics) addListener(hub, key, stream)
   stream.isAcknowledged = true
-  awaitExpiry(hub, stream)
+  endOnExpiry(hub, stream)
   try {
     // A subscriber may publish at once, so the stream is registered before it is acknowledged; nothing is sent in
     // between.
-    call.notify(acknowledged({ id, filter }))
+    call.notify(acknowledgement({ id, filter }))
   } catch (error) {
     endStream(hub, stream, { error })
   }
@@ -107,7 +107,7 @@ export function endStream(hub: Hub, stream: Stream, failure?: { readonly error: 
   if (settle === undefined) return
   stream.settle = undefined
   stream.missed = undefined
-  if (isAcknowledged) for (const key of topics) leave(hub, key, stream)
+  if (isAcknowledged) for (const key of topics) removeListener(hub, key, stream)
   offCancel(call, stream.cancelled)
   hub.clock.clearTimeout(stream.slowTimer)
   hub.clock.clearTimeout(stream.expiryTimer)
@@ -118,19 +118,19 @@ export function endStream(hub: Hub, stream: Stream, failure?: { readonly error: 
   settle({ resultType: 'complete', _meta: { ...resultMeta, [metaKeys.subscriptionId]: id } })
 }
 
-function acknowledged({ id, filter }: Pick<Subscription, 'id' | 'filter'>): RpcNotification {
+function acknowledgement({ id, filter }: Pick<Subscription, 'id' | 'filter'>): RpcNotification {
   const params = { notifications: { ...filter } }
   return addressed({ method: 'notifications/subscriptions/acknowledged', params }, id)
 }
 
-function join({ topics }: Hub, key: string, stream: Stream): void {
+function addListener({ topics }: Hub, key: string, stream: Stream): void {
   const others = topics.get(key)
   if (others === undefined) topics.set(key, stream)
   else if (others instanceof Set) others.add(stream)
   else topics.set(key, new Set([others, stream]))
 }
 
-function leave({ topics }: Hub, key: string, stream: Stream): void {
+function removeListener({ topics }: Hub, key: string, stream: Stream): void {
   const listeners = topics.get(key)
   if (listeners instanceof Set) {
     listeners.delete(stream)
@@ -140,10 +140,10 @@ function leave({ topics }: Hub, key: string, stream: Stream): void {
 }
 
 /** Ends a stream with what proves its caller. Timers are short, and clocks are set, so that it looks again. */
-function awaitExpiry(hub: Hub, stream: Stream): void {
+function endOnExpiry(hub: Hub, stream: Stream): void {
   const expiresAt = stream.call.principal?.expiresAt
   if (expiresAt === undefined) return
   const left = expiresAt - hub.wallClock()
   if (left <= 0) return endStream(hub, stream)
-  stream.expiryTimer = hub.clock.setTimeout(() => awaitExpiry(hub, stream), Math.min(left, longestTimer))
+  stream.expiryTimer = hub.clock.setTimeout(() => endOnExpiry(hub, stream), Math.min(left, longestTimer))
 }

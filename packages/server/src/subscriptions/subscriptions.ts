@@ -7,12 +7,12 @@ import {
   endStream,
   type Hub,
   type Listeners,
-  openStream,
+  openSubscription,
   type Stream,
   type Subscription,
 } from './stream.ts'
 import { tell } from './tell.ts'
-import { keyOf } from './topics.ts'
+import { topicKey } from './topics.ts'
 
 /** The streams of one server, and the bus that their changes come over. */
 export interface Subscriptions {
@@ -68,7 +68,7 @@ export function createSubscriptions(options: SubscriptionOptions | false, around
   return {
     served: true,
     maxUris,
-    follow: (subscription) => new Promise((resolve) => follow(hub, subscription, resolve)),
+    follow: (subscription) => new Promise((resolve) => followSubscription(hub, subscription, resolve)),
     publish: async (topic) => bus.publish({ topic }),
     close: () => closeAll(hub),
   }
@@ -81,20 +81,20 @@ function closeAll(hub: Hub): void {
   for (const stream of streams) endStream(hub, stream)
 }
 
-function follow(hub: Hub, subscription: Subscription, settle: Stream['settle']): void {
+function followSubscription(hub: Hub, subscription: Subscription, settle: Stream['settle']): void {
   const { call, filter } = subscription
   if (isCancelled(call)) throw cancelReason(call)
   refuseExpired(call.principal?.expiresAt, hub.wallClock())
   const stream = createStream(hub, subscription, settle)
   // The acknowledgement promises that no change from now on is lost, so that the bus has to listen first.
   hub.busUse.acquire().then(
-    () => openStream(hub, stream, filter),
+    () => openSubscription(hub, stream, filter),
     (cause: unknown) => endStream(hub, stream, { error: unheard(cause) }),
   )
 }
 
 function deliver(hub: Hub, topic: string): void {
-  const key = keyOf(topic)
+  const key = topicKey(topic)
   const listeners = hub.topics.get(key)
   if (listeners !== undefined) tellAll(hub, key, listeners)
 }

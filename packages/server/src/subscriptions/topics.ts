@@ -37,7 +37,7 @@ export function keysOf(filter: SubscriptionFilter): readonly string[] {
 }
 
 /** The key of a topic of the bus. */
-export function keyOf(topic: string): string {
+export function topicKey(topic: string): string {
   return topic.startsWith(resourcePrefix) ? topic.slice(resourcePrefix.length) : listMethod(topic)
 }
 

@@ -1,6 +1,6 @@
 import { type JsonObject, metaNames, type MirroredParam, mirroredParams } from '@x/schema'
 import type { CompiledTool } from '../catalog.ts'
-import { type Compiling, elementBound, entryOf } from '../compile-entry.ts'
+import { type Compiling, elementBound, compileEntry } from '../compile-entry.ts'
 import { DefinitionError } from '../definition-error.ts'
 import { type CompiledSchema, compileSchema } from '../json-schema/schemas.ts'
 import type { AnyToolDefinition, Tool } from './tool.ts'
@@ -27,7 +27,7 @@ export function compileTool(
   const output =
     definition.output && compileSchema(definition.output, { subject: `${subject}, output`, side: 'output', compile })
   const mirrored = mirroredOf(objectRooted(input.json, `${subject}, input`), subject)
-  const entry = entryOf(wireOf({ name, definition, input, output }), definition, subject)
+  const entry = compileEntry(wireOf({ name, definition, input, output }), definition, subject)
   return { ...entry, key: name, input: input.check, output: output?.check, mirrored, definition }
 }
 

@@ -13,7 +13,7 @@ import { isFullToolResult, type ToolContent } from './tool.ts'
  */
 export function finishTool(returned: unknown, tool: CompiledTool, scope: Scope): Awaitable<CallToolResult> {
   const { output } = tool
-  if (output === undefined) return plain(returned, tool, scope)
+  if (output === undefined) return plainResult(returned, tool, scope)
   const given: Partial<ToolContent> = isFullToolResult(returned) ? returned : {}
   const structured = isFullToolResult(returned) ? returned.structuredContent : returned
   // A failure has nothing to structure; whatever else says it is a result must have what the schema promises.
@@ -24,7 +24,7 @@ export function finishTool(returned: unknown, tool: CompiledTool, scope: Scope):
   })
 }
 
-function plain(returned: unknown, tool: CompiledTool, scope: Scope): CallToolResult {
+function plainResult(returned: unknown, tool: CompiledTool, scope: Scope): CallToolResult {
   if (typeof returned === 'string') return resultOf({ content: [textBlock(returned)] }, undefined, scope)
   if (!isToolContent(returned)) {
     return unusable('is neither text nor { content: [...] }; declare output to return structured content', tool, scope)
@@ -72,7 +72,7 @@ function resultOf(
 
 /** Names each fault, so that the model can put it right (server/tools, error handling). */
 export function refusedArguments(tool: CompiledTool, rejected: Rejected, scope: Scope): CallToolResult {
-  return failure(`Invalid arguments for tool ${quote(tool.key)}:\n${issueLines(rejected)}`, scope)
+  return failedResult(`Invalid arguments for tool ${quote(tool.key)}:\n${issueLines(rejected)}`, scope)
 }
 
 /**
@@ -81,21 +81,21 @@ export function refusedArguments(tool: CompiledTool, rejected: Rejected, scope: 
  */
 export function failedTool(error: unknown, tool: CompiledTool, scope: Scope): CallToolResult {
   if (isMcpError(error) || scope.call.signal.aborted) throw error
-  if (isInputDeclined(error)) return failure(error.message, scope)
+  if (isInputDeclined(error)) return failedResult(error.message, scope)
   const where = { method: scope.method, name: tool.key }
   report(error, where, scope.settings)
   // A handler's misuse of its context concerns its author, not a model.
-  if (isHandlerError(error)) return failure(`Tool ${quote(tool.key)} failed`, scope)
-  return failure(scope.settings.describeError(error, where), scope)
+  if (isHandlerError(error)) return failedResult(`Tool ${quote(tool.key)} failed`, scope)
+  return failedResult(scope.settings.describeError(error, where), scope)
 }
 
 function unusable(reason: string, tool: CompiledTool, scope: Scope): CallToolResult {
   const where = { method: scope.method, name: tool.key }
   report(new Error(`What tool ${quote(tool.key)} returned ${reason}`), where, scope.settings)
-  return failure(`Tool ${quote(tool.key)} failed`, scope)
+  return failedResult(`Tool ${quote(tool.key)} failed`, scope)
 }
 
-function failure(text: string, scope: Scope): CallToolResult {
+function failedResult(text: string, scope: Scope): CallToolResult {
   return resultOf({ content: [textBlock(text)], isError: true }, undefined, scope)
 }
 

@@ -22,21 +22,21 @@ export interface SessionOwner {
 
 /** Serializes a session for its owner (seed data-layer-sessions, creating sessions). Throws {@link SessionError} `unidentified`. */
 export function serializeSession(session: SessionMetadata, owner: SessionOwner): SerializedSession {
-  return { ...identified(owner), session }
+  return { ...identifiedSession(owner), session }
 }
 
 /** Parses a serialized session, which anybody may have altered, and checks its owner. Throws {@link SessionError}. */
 export function deserializeSession(serialized: unknown, owner: SessionOwner): SessionMetadata {
-  const { target, user } = identified(owner)
-  if (!isJsonObject(serialized)) throw malformed('it must be an object, as session.serialize() returns it')
+  const { target, user } = identifiedSession(owner)
+  if (!isJsonObject(serialized)) throw malformedSession('it must be an object, as session.serialize() returns it')
   const session = parseSessionMetadata(serialized.session)
-  if ('issue' in session) throw malformed(`its session ${session.issue}`)
+  if ('issue' in session) throw malformedSession(`its session ${session.issue}`)
   if (serialized.target !== target) throw new SessionError('foreign', `The serialized session is not one of ${target}`)
   if (serialized.user !== user) throw new SessionError('foreign', 'The serialized session is not one of this user')
   return session
 }
 
-function identified({ target, user }: SessionOwner): { readonly target: string; readonly user: string | null } {
+function identifiedSession({ target, user }: SessionOwner): { readonly target: string; readonly user: string | null } {
   if (target === undefined) {
     throw new SessionError(
       'unidentified',
@@ -51,6 +51,6 @@ function identified({ target, user }: SessionOwner): { readonly target: string; 
   return { target, user }
 }
 
-function malformed(why: string): SessionError {
+function malformedSession(why: string): SessionError {
   return new SessionError('malformed', `Not a serialized session: ${why}`)
 }

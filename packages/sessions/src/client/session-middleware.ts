@@ -1,7 +1,7 @@
 import { isJsonObject, type Middleware, type RpcRequest, type RpcResponse, withHeader } from '@x/schema'
 import { sessionIn, type SessionNames, sessionNotFound } from '../session-metadata.ts'
 import { SessionError } from './session-error.ts'
-import { metadataOf, rejectEnded, type SessionRecord, update } from './session-state.ts'
+import { recordMetadata, rejectEnded, type SessionRecord, updateRecord } from './session-state.ts'
 
 /** The parts of one session's middleware. */
 export interface WithinSession {
@@ -26,7 +26,7 @@ export function withinSession({ record, names, onState }: WithinSession): Middle
     const session = sessionIn(response.result, names.key)
     if (session === undefined) return response
     if ('issue' in session) throw new SessionError('invalid_answer', `The session of the answer ${session.issue}`)
-    if (update(record, session)) onState()
+    if (updateRecord(record, session)) onState()
     return response
   }
 }
@@ -34,7 +34,7 @@ export function withinSession({ record, names, onState }: WithinSession): Middle
 function naming(request: RpcRequest, record: SessionRecord, { key }: SessionNames): RpcRequest {
   const { params = {} } = request
   const meta = isJsonObject(params._meta) ? params._meta : {}
-  return { ...request, params: { ...params, _meta: { ...meta, [key]: metadataOf(record) } } }
+  return { ...request, params: { ...params, _meta: { ...meta, [key]: recordMetadata(record) } } }
 }
 
 /** A server behind this server may mean another session than this one. */

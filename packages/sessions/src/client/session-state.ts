@@ -18,12 +18,12 @@ export function recordOf({ sessionId, state, expiresAt }: SessionMetadata): Sess
 }
 
 /** Returns the metadata that a request of the session has. */
-export function metadataOf({ id, state }: SessionRecord): SessionMetadata {
+export function recordMetadata({ id, state }: SessionRecord): SessionMetadata {
   return { sessionId: id, ...(state !== undefined && { state }) }
 }
 
 /** Updates the record by an answer: the last one wins. Returns whether the state has changed. */
-export function update(record: SessionRecord, { sessionId, state, expiresAt }: SessionMetadata): boolean {
+export function updateRecord(record: SessionRecord, { sessionId, state, expiresAt }: SessionMetadata): boolean {
   if (sessionId !== record.id) {
     throw new SessionError('invalid_answer', 'The server answered with another session than the one that was asked for')
   }

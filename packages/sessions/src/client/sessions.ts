@@ -10,7 +10,7 @@ import {
 } from './serialized-session.ts'
 import { SessionError } from './session-error.ts'
 import { withinSession } from './session-middleware.ts'
-import { metadataOf, recordOf, type SessionRecord } from './session-state.ts'
+import { recordMetadata, recordOf, type SessionRecord } from './session-state.ts'
 
 /** The options of {@link sessions}. */
 export interface SessionsOptions<Name extends string = string> {
@@ -87,7 +87,7 @@ interface SessionParts {
 
 function sessionCalls(parts: SessionParts): ClientSessions {
   const { host, names, owner } = parts
-  const open = (metadata: SessionMetadata): ClientSession => openSession(recordOf(metadata), parts)
+  const open = (metadata: SessionMetadata): ClientSession => openClientSession(recordOf(metadata), parts)
   return {
     create: async (options = {}) => {
       const result = await host.request(names.methods.create, {}, outsideSessions(options, names))
@@ -99,7 +99,7 @@ function sessionCalls(parts: SessionParts): ClientSessions {
   }
 }
 
-function openSession(record: SessionRecord, { host, names, owner }: SessionParts): ClientSession {
+function openClientSession(record: SessionRecord, { host, names, owner }: SessionParts): ClientSession {
   // Results may depend on the state of the session, so that another state makes those in the cache stale.
   const middleware = withinSession({ record, names, onState: () => client.cache.clear() })
   const client = host.fork(middleware, { cache: cacheOf(host.options, record) })
@@ -123,7 +123,7 @@ function openSession(record: SessionRecord, { host, names, owner }: SessionParts
       return record.end !== undefined
     },
     serialize: () =>
-      serializeSession({ ...metadataOf(record), ...(record.expiresAt && { expiresAt: record.expiresAt }) }, owner),
+      serializeSession({ ...recordMetadata(record), ...(record.expiresAt && { expiresAt: record.expiresAt }) }, owner),
     delete: remove,
     // A session that could not be deleted expires; an error here would hide the one that ended the scope.
     [Symbol.asyncDispose]: () =>
@@ -149,10 +149,10 @@ function outsideSessions({ meta, ...options }: CallOptions, { key }: SessionName
 
 /** Adds members to a client as they are, getters included. */
 function addMembers<T extends object, M extends object>(target: T, members: M): T & M {
-  define(target, members)
+  defineMembers(target, members)
   return target
 }
 
-function define<T extends object, M extends object>(target: T, members: M): asserts target is T & M {
+function defineMembers<T extends object, M extends object>(target: T, members: M): asserts target is T & M {
   Object.defineProperties(target, Object.getOwnPropertyDescriptors(members))
 }

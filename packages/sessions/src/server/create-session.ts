@@ -1,12 +1,12 @@
 import type { JsonValue } from '@x/schema'
 import type { SessionMetadata } from '../session-metadata.ts'
-import { type OpenedSession, sealId, sealState, type SessionRequest } from './opened-session.ts'
+import { type OpenedSession, sealId, sealSessionState, type SessionRequest } from './opened-session.ts'
 
 /**
  * Creates a session and its first state. A session whose creation fails or was cancelled is ended again, because no client would delete
  * it.
  */
-export async function createSession(request: SessionRequest, signal: AbortSignal): Promise<SessionMetadata> {
+export async function createSealedSession(request: SessionRequest, signal: AbortSignal): Promise<SessionMetadata> {
   const { ledger, begin, ttlMs } = request.rules
   const session = await sealId(request)
   const { id, expiresAt, principal } = session
@@ -16,7 +16,7 @@ export async function createSession(request: SessionRequest, signal: AbortSignal
   try {
     state = await begin({ id, expiresAt, principal, signal })
     isBegun = true
-    const sealed = state === undefined ? undefined : await sealState(session, state, 0)
+    const sealed = state === undefined ? undefined : await sealSessionState(session, state, 0)
     signal.throwIfAborted()
     return { sessionId: id, expiresAt: dateTime(expiresAt), ...(sealed !== undefined && { state: sealed }) }
   } catch (error) {

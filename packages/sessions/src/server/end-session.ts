@@ -1,13 +1,17 @@
 import { isJsonObject, type JsonObject, methodRow, type RpcResponse } from '@x/schema'
 import type { SessionMetadata } from '../session-metadata.ts'
 import { dateTime } from './create-session.ts'
-import { draftOf, type OpenedSession, sealState } from './opened-session.ts'
+import { draftOf, type OpenedSession, sealSessionState } from './opened-session.ts'
 
 /**
  * Ends a request's use of its session, and returns the response with it. Every result names the session; a complete result that is no
  * failure carries the state that the handler has set. An error changes nothing and names nothing.
  */
-export async function endSession(session: OpenedSession, response: RpcResponse, key: string): Promise<RpcResponse> {
+export async function finishSessionRequest(
+  session: OpenedSession,
+  response: RpcResponse,
+  key: string,
+): Promise<RpcResponse> {
   session.open = false
   if ('error' in response) {
     await abandonSession(session)
@@ -40,7 +44,7 @@ async function newState(session: OpenedSession, { resultType, isError }: JsonObj
   if (isError === true) await abandonSession(session)
   const isComplete = (resultType === undefined || resultType === 'complete') && isError !== true
   const draft = isComplete ? draftOf(session) : undefined
-  return draft && sealState(session, draft.value, session.revision + 1)
+  return draft && sealSessionState(session, draft.value, session.revision + 1)
 }
 
 /** Adds the session to a result, which no cache may then share. */

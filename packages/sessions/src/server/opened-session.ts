@@ -116,7 +116,7 @@ export async function openSession(
     )
     if (!(rules.now() < expiresAt)) throw new Error('The session has expired')
     if (!(await rules.ledger.isLive(id))) throw new Error('The session was deleted or revoked')
-    const content = state === undefined ? beginning : await openState(id, state, asked)
+    const content = state === undefined ? beginning : await openSessionState(id, state, asked)
     // Without this check, leaving the state out would turn the session back to its beginning.
     if (state === undefined && rules.hasState && needsState) throw new Error('The request has no state of its session')
     return { ...asked, id, createdAt, expiresAt, ...content, runs: new Map(), open: true, claim: undefined }
@@ -128,7 +128,7 @@ export async function openSession(
 }
 
 /** Seals a state for the way through the client, for as long as its session lives. */
-export function sealState(session: OpenedSession, value: JsonValue, revision: number): Promise<string> {
+export function sealSessionState(session: OpenedSession, value: JsonValue, revision: number): Promise<string> {
   const { id, principal, createdAt, expiresAt, rules } = session
   return rules.stateCodec.seal([revision, value], {
     purpose: rules.purposes.state,
@@ -141,7 +141,7 @@ export function sealState(session: OpenedSession, value: JsonValue, revision: nu
 
 const beginning = { value: undefined, token: undefined, revision: 0 }
 
-async function openState(
+async function openSessionState(
   id: string,
   token: string,
   { principal, rules }: SessionRequest,

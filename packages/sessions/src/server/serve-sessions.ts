@@ -18,9 +18,9 @@ import {
   withContext,
 } from '@x/schema'
 import { sessionIn, type SessionMetadata, type SessionNames } from '../session-metadata.ts'
-import { createSession } from './create-session.ts'
+import { createSealedSession } from './create-session.ts'
 import { deleteSession } from './delete-session.ts'
-import { abandonSession, endSession } from './end-session.ts'
+import { abandonSession, finishSessionRequest } from './end-session.ts'
 import { openedSessionKey, type OpenedSession, openSession, type SessionRequest } from './opened-session.ts'
 import type { SessionRules } from './session-rules.ts'
 import { invalidSession, toPeerError } from './session-not-found.ts'
@@ -46,7 +46,7 @@ export function serveSessions({ names, rules, host }: ServingParts): Pick<Extens
   const serving: Serving = { names, rules, key: openedSessionKey(names.name), report }
   const { create, delete: remove } = names.methods
   return {
-    methods: { [create]: methodOf(serveCreate, serving), [remove]: methodOf(serveDelete, serving) },
+    methods: { [create]: methodOf(serveCreate, serving), [remove]: methodOf(serveDeletion, serving) },
     middleware: withinSessions(serving),
   }
 }
@@ -67,7 +67,7 @@ function methodOf(serve: Serve, serving: Serving): ExtensionMethod {
       return await serve({ request, call, named: sessionIn(request.params, serving.names.key) }, serving)
     } catch (error) {
       // The server rejects a cancelled call with its reason.
-      throw isCancelled(call) ? error : toPeerError(error, requestOf({ request, call }, serving))
+      throw isCancelled(call) ? error : toPeerError(error, requestInSession({ request, call }, serving))
     }
   }
 }
@@ -75,13 +75,13 @@ function methodOf(serve: Serve, serving: Serving): ExtensionMethod {
 async function serveCreate({ request, call, named }: Asked, serving: Serving): Promise<JsonObject> {
   const { methods, header } = serving.names
   if (named !== undefined) throw invalidSession(`${methods.create} must not name a session`)
-  const session = await createSession(requestOf({ request, call }, serving), call.signal)
+  const session = await createSealedSession(requestInSession({ request, call }, serving), call.signal)
   call.context.get(callHeadersKey)?.answer?.(header, session.sessionId)
   return { session }
 }
 
-async function serveDelete({ request, call, named }: Asked, serving: Serving): Promise<JsonObject> {
-  await deleteSession(metadataOf(named, call, serving.names), requestOf({ request, call }, serving))
+async function serveDeletion({ request, call, named }: Asked, serving: Serving): Promise<JsonObject> {
+  await deleteSession(checkedMetadata(named, call, serving.names), requestInSession({ request, call }, serving))
   return {}
 }
 
@@ -96,15 +96,15 @@ function withinSessions(serving: Serving): Middleware {
 }
 
 async function serveWithin({ request, call, named }: Asked, next: Exchange, serving: Serving): Promise<RpcResponse> {
-  const sessionRequest = requestOf({ request, call }, serving)
+  const sessionRequest = requestInSession({ request, call }, serving)
   let session: OpenedSession | undefined
   try {
     rejectCancelled(call)
-    const metadata = metadataOf(named, call, serving.names)
+    const metadata = checkedMetadata(named, call, serving.names)
     session = await openSession(metadata, { ...sessionRequest, needsState: true })
     call.context.get(callHeadersKey)?.answer?.(serving.names.header, session.id)
     const response = await next(request, withContext(call, serving.key, session))
-    return await endSession(session, response, serving.names.key)
+    return await finishSessionRequest(session, response, serving.names.key)
   } catch (error) {
     if (session !== undefined) await abandonSession(session)
     if (isCancelled(call)) throw cancelReason(call)
@@ -116,13 +116,16 @@ function rejectCancelled(call: Call): void {
   if (isCancelled(call)) throw cancelReason(call)
 }
 
-function requestOf({ request, call }: Pick<Asked, 'request' | 'call'>, { rules, report }: Serving): SessionRequest {
+function requestInSession(
+  { request, call }: Pick<Asked, 'request' | 'call'>,
+  { rules, report }: Serving,
+): SessionRequest {
   const { method } = request
   return { method, principal: call.principal, rules, report: (error) => report(error, { method }) }
 }
 
 /** Returns the session that is named, once it is well-formed and equal to the header, where there is one. */
-function metadataOf(named: Asked['named'], { context }: Call, { key, header }: SessionNames): SessionMetadata {
+function checkedMetadata(named: Asked['named'], { context }: Call, { key, header }: SessionNames): SessionMetadata {
   if (named === undefined) throw invalidSession(`params._meta must name a session under ${key}`)
   if ('issue' in named) throw invalidSession(`params._meta["${key}"] ${named.issue}`)
   const repeated = context.get(callHeadersKey)?.get(header)

@@ -56,9 +56,9 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
     }
   }
 
-  function awaitExpiry(one: Held<Resource>, id: string, expiresAt: number): void {
+  function closeOnExpiry(one: Held<Resource>, id: string, expiresAt: number): void {
     const left = expiresAt - runtime.now()
-    const look = (): void => (expiresAt > runtime.now() ? awaitExpiry(one, id, expiresAt) : void end(id))
+    const look = (): void => (expiresAt > runtime.now() ? closeOnExpiry(one, id, expiresAt) : void end(id))
     one.timer = runtime.setTimeout(look, Math.min(Math.max(left, 0), maxTimer))
     // A session that lives on must not keep a process alive.
     quieten(one.timer)
@@ -71,7 +71,7 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
     }
     const one: Held<Resource> = { resource: (async () => options.open(session))(), timer: undefined }
     held.set(id, one)
-    awaitExpiry(one, id, expiresAt)
+    closeOnExpiry(one, id, expiresAt)
     one.resource.catch(() => {
       // The next call tries again.
       if (held.get(id) === one) held.delete(id)

@@ -33,7 +33,7 @@ export interface Session<State extends JsonValue> extends SessionView<State> {
 const tenMinutes = 600_000
 
 /** Makes a view of a session that was opened. */
-export function viewOf<State extends JsonValue>(
+export function sessionView<State extends JsonValue>(
   session: OpenedSession,
   parser: StateParser<State>,
 ): SessionView<State> {
@@ -54,20 +54,20 @@ export function sessionOf<State extends JsonValue>(run: SessionRun, parser: Stat
       return state
     },
     setState(next) {
-      rejectEnded(session, 'setState')
+      rejectEndedCall(session, 'setState')
       state = parser.check(next)
       run.draft = { value: state }
     },
-    claim: async ({ ttlMs = tenMinutes } = {}) => claim(session, ttlMs),
+    claim: async ({ ttlMs = tenMinutes } = {}) => claimRevision(session, ttlMs),
   }
 }
 
-async function claim(session: OpenedSession, ttlMs: number): Promise<boolean> {
+async function claimRevision(session: OpenedSession, ttlMs: number): Promise<boolean> {
   const { store } = session.rules
   if (store === undefined) {
     throw new SessionUsageError('claim() needs a store that all instances share: give sessions() one')
   }
-  rejectEnded(session, 'claim')
+  rejectEndedCall(session, 'claim')
   if (session.claim !== undefined) return true
   const key = await storeKey('session-claim', `${session.revision} ${session.id}`)
   if (!(await store.add(key, '1', ttlMs))) return false
@@ -75,7 +75,7 @@ async function claim(session: OpenedSession, ttlMs: number): Promise<boolean> {
   return true
 }
 
-function rejectEnded({ open }: OpenedSession, called: string): void {
+function rejectEndedCall({ open }: OpenedSession, called: string): void {
   if (open) return
   throw new SessionUsageError(`${called} was called after the call had ended: await everything that the handler starts`)
 }

@@ -9,7 +9,7 @@ import {
   type SessionRun,
 } from './opened-session.ts'
 import { serveSessions } from './serve-sessions.ts'
-import { sessionOf, type Session, type SessionView, viewOf } from './session.ts'
+import { sessionOf, type Session, type SessionView, sessionView } from './session.ts'
 import type { SessionEvents, SessionOptions, SessionState } from './session-options.ts'
 import { compileRules, type SessionHooks, type SessionRules } from './session-rules.ts'
 import { SessionUsageError } from './session-usage-error.ts'
@@ -63,10 +63,12 @@ export function sessions<State extends JsonValue, const Name extends string = 's
 export function sessions<State extends JsonValue, Name extends string>(
   options: StatelessSessionsOptions<Name> | SessionsOptions<State, Name>,
 ): Sessions<State, Name> | Sessions<null, Name> {
-  return options.state === undefined ? define(options, noState) : define(options, parserOf(options.state))
+  return options.state === undefined
+    ? defineSessions(options, noState)
+    : defineSessions(options, parserOf(options.state))
 }
 
-function define<State extends JsonValue, Name extends string>(
+function defineSessions<State extends JsonValue, Name extends string>(
   options: SessionOptions<Name> & SessionEvents<State>,
   parser: StateParser<State>,
 ): Sessions<State, Name> {
@@ -105,7 +107,7 @@ function accessorsOf<State extends JsonValue>(
   const sessionsOfRuns = new WeakMap<SessionRun, Session<State>>()
   const views = new WeakMap<OpenedSession, SessionView<State>>()
 
-  function find(ctx: CallView): Session<State> | undefined {
+  function findSession(ctx: CallView): Session<State> | undefined {
     const opened = openedIn(ctx, key, rules)
     if (opened === undefined) return undefined
     const run = runOf(opened, ctx)
@@ -117,14 +119,14 @@ function accessorsOf<State extends JsonValue>(
   function view(call: CallView): SessionView<State> | undefined {
     const opened = openedIn(call, key, rules)
     if (opened === undefined) return undefined
-    const session = views.get(opened) ?? viewOf(opened, parser)
+    const session = views.get(opened) ?? sessionView(opened, parser)
     views.set(opened, session)
     return session
   }
 
   return {
-    of: (ctx) => find(ctx) ?? rejectMissing(methods.create),
-    find,
+    of: (ctx) => findSession(ctx) ?? rejectMissing(methods.create),
+    find: findSession,
     only: (_principal, call) => openedIn(call, key, rules) !== undefined,
     when: (test) => (_principal, call) => {
       const session = view(call)

@@ -119,7 +119,7 @@ function isEnvelope(parsed: unknown): parsed is Envelope {
   if (typeof parsed !== 'object' || parsed === null || !Object.hasOwn(parsed, 'value')) return false
   // The cast is safe: every member of an object can be read as unknown.
   const members = parsed as EnvelopeMembers
-  return hasTimes(members) && isText(members.aud) && isText(members.bind)
+  return hasTimes(members) && isShortText(members.aud) && isShortText(members.bind)
 }
 
 type EnvelopeMembers = Readonly<Partial<Record<keyof Envelope, unknown>>>
@@ -131,7 +131,7 @@ function hasTimes(members: EnvelopeMembers): boolean {
   return Number.isFinite(members.at) && Number.isFinite(members.until) && Number.isFinite(members.since)
 }
 
-function isText(member: unknown): boolean {
+function isShortText(member: unknown): boolean {
   return member === undefined || typeof member === 'string'
 }
 

@@ -180,7 +180,7 @@ interface DualRead {
 async function openBoth({ fromStore, fromState, purpose, counted }: DualRead): Promise<JsonValue> {
   const [stored, state] = await Promise.allSettled([fromStore(), fromState()])
   if (haveSameOutcome(stored, state)) counted.count('agreed')
-  else if (!isUnavailable(stored)) counted.record({ type: 'mismatch', purpose, ...describeFailure(state) })
+  else if (!isUnavailable(stored)) counted.record({ type: 'mismatch', purpose, ...migrationFailure(state) })
   if (stored.status === 'rejected') throw stored.reason
   return stored.value
 }
@@ -191,7 +191,7 @@ async function openFirst({ fromStore, fromState, purpose, counted }: DualRead): 
   if (state.status === 'fulfilled') return state.value
   const [stored] = await Promise.allSettled([fromStore()])
   if (stored.status === 'rejected') throw state.reason
-  counted.record({ type: 'fallback', purpose, ...describeFailure(state) })
+  counted.record({ type: 'fallback', purpose, ...migrationFailure(state) })
   return stored.value
 }
 
@@ -208,7 +208,7 @@ function isUnavailable(outcome: Outcome): boolean {
   return outcome.status === 'rejected' && isStateError(outcome.reason) && outcome.reason.code === 'unavailable'
 }
 
-function describeFailure(outcome: Outcome): Pick<MigrationEvent, 'code' | 'cause'> {
+function migrationFailure(outcome: Outcome): Pick<MigrationEvent, 'code' | 'cause'> {
   if (outcome.status === 'fulfilled') return {}
   const { reason } = outcome
   return isStateError(reason) ? { code: reason.code, cause: reason } : { cause: reason }

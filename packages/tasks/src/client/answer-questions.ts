@@ -4,7 +4,7 @@ import type { DetailedTask } from '../schema/task.ts'
 import type { OpenTask } from './open-task.ts'
 import { failurePause } from './pace.ts'
 import { sleep } from './sleep.ts'
-import { errorPlace, updateTask } from './task-calls.ts'
+import { requestPlace, updateTask } from './task-calls.ts'
 
 /** Passes the requests for input of a task to its handlers, while it is watched. */
 export interface Questions {
@@ -106,5 +106,5 @@ async function bring(
 function changedKey({ host, tool }: OpenTask, key: string): ClientError {
   const shown = JSON.stringify(key.slice(0, 128).replaceAll(/\p{C}/gu, ' '))
   const why = `the task asks ${shown} again with another request: a key may stand for one request alone`
-  return new ClientError('invalid_result', why, errorPlace(host, tool))
+  return new ClientError('invalid_result', why, requestPlace(host, tool))
 }

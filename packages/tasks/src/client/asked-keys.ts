@@ -30,10 +30,10 @@ export function askedKeys(answered: readonly string[]): AskedKeys {
     answered: settled,
     take: (requests) => {
       const entries = Object.entries(requests)
-      const changed = entries.find(([key, request]) => texts.has(key) && texts.get(key) !== textOf(request))
+      const changed = entries.find(([key, request]) => texts.has(key) && texts.get(key) !== canonicalRequest(request))
       if (changed) return { changed: changed[0] }
       const fresh = entries.filter(([key]) => !texts.has(key) && !settled.has(key))
-      for (const [key, request] of fresh) texts.set(key, textOf(request))
+      for (const [key, request] of fresh) texts.set(key, canonicalRequest(request))
       return { requests: new Map(fresh) }
     },
     release: (keys) => {
@@ -46,7 +46,7 @@ export function askedKeys(answered: readonly string[]): AskedKeys {
 }
 
 /** A request as one text, whatever the order of its members: stores of servers may change that. */
-function textOf(request: InputRequest): string {
+function canonicalRequest(request: InputRequest): string {
   // Types of the protocol are JSON, which their readonly interfaces cannot say.
   return JSON.stringify(ordered(request as unknown as JsonValue))
 }

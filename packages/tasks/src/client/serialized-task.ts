@@ -32,7 +32,7 @@ export interface ResumedTask extends KnownTask {
 
 /** Serializes a task for its owner. Throws {@link TaskError} `unidentified`. */
 export function serializeTask({ taskId, tool, answered }: ResumedTask, owner: TaskOwner): SerializedTask {
-  return { ...identified(owner), taskId, tool, answered }
+  return { ...identifiedOwner(owner), taskId, tool, answered }
 }
 
 // As many as a call may be asked in all its rounds where nobody says otherwise.
@@ -40,12 +40,12 @@ const mostAnswered = 1000
 
 /** Parses a serialized task, which anybody may have altered. Throws {@link TaskError} unless it is this owner's. */
 export function parseSerializedTask(serialized: unknown, owner: TaskOwner): ResumedTask {
-  const { target, user } = identified(owner)
-  if (!isJsonObject(serialized)) throw malformed('it must be an object, as task.serialize() returns it')
+  const { target, user } = identifiedOwner(owner)
+  if (!isJsonObject(serialized)) throw malformedTask('it must be an object, as task.serialize() returns it')
   const { taskId, tool, answered } = serialized
-  if (!isTaskId(taskId)) throw malformed(`its taskId must be a text of 1 to ${longestId} characters`)
-  if (typeof tool !== 'string' || tool.length > longestId) throw malformed('its tool must be the name of a tool')
-  if (!isKeys(answered)) throw malformed(`its answered must be at most ${mostAnswered} keys`)
+  if (!isTaskId(taskId)) throw malformedTask(`its taskId must be a text of 1 to ${longestId} characters`)
+  if (typeof tool !== 'string' || tool.length > longestId) throw malformedTask('its tool must be the name of a tool')
+  if (!isKeys(answered)) throw malformedTask(`its answered must be at most ${mostAnswered} keys`)
   if (serialized.target !== target)
     throw new TaskError('foreign', `The serialized task is not one of ${target}`, { tool })
   if (serialized.user !== user) throw new TaskError('foreign', 'The serialized task is not one of this user', { tool })
@@ -56,7 +56,7 @@ function isKeys(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.length <= mostAnswered && value.every((key) => typeof key === 'string')
 }
 
-function identified({ target, user }: TaskOwner): { readonly target: string; readonly user: string | null } {
+function identifiedOwner({ target, user }: TaskOwner): { readonly target: string; readonly user: string | null } {
   if (target === undefined) {
     const message = 'This connection has no URL that says which server it leads to: give the extension tasks a `target`'
     throw new TaskError('unidentified', message)
@@ -69,6 +69,6 @@ function identified({ target, user }: TaskOwner): { readonly target: string; rea
   return { target, user }
 }
 
-function malformed(why: string): TaskError {
+function malformedTask(why: string): TaskError {
   return new TaskError('malformed', `Not a serialized task: ${why}`)
 }

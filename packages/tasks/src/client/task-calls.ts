@@ -26,19 +26,19 @@ export interface TaskCall extends KnownTask {
 /** Reads the state of a task (seps/2663-tasks-extension, task polling). Rejects with {@link TaskError} `expired`, or `ClientError`. */
 export async function getTask(call: TaskCall): Promise<GetTaskResult> {
   const { taskId } = call
-  return valid(call, readState(await send('tasks/get', { taskId }, call), taskId))
+  return valid(call, readState(await requestTask('tasks/get', { taskId }, call), taskId))
 }
 
 /** Sends responses to a task's requests (seps/2663-tasks-extension, task update requests). */
 export async function updateTask(call: TaskCall, responses: InputResponses): Promise<void> {
   // Types of the protocol are JSON, which their readonly interfaces cannot say.
   const inputResponses = responses as unknown as JsonObject
-  valid(call, readAcknowledgement(await send('tasks/update', { taskId: call.taskId, inputResponses }, call)))
+  valid(call, readAcknowledgement(await requestTask('tasks/update', { taskId: call.taskId, inputResponses }, call)))
 }
 
 /** Asks for the end of a task (seps/2663-tasks-extension, task cancellation). */
 export async function cancelTask(call: TaskCall): Promise<void> {
-  valid(call, readAcknowledgement(await send('tasks/cancel', { taskId: call.taskId }, call)))
+  valid(call, readAcknowledgement(await requestTask('tasks/cancel', { taskId: call.taskId }, call)))
 }
 
 /** Returns the options of a request about a task. Handlers and listeners of its call stay with that call. */
@@ -46,7 +46,7 @@ export function aboutTask({ signal, timeoutMs, maxTotalMs, meta }: CallOptions):
   return { signal, timeoutMs, maxTotalMs, meta, capabilities: tasksCapability, named: 'taskId', repeatable: true }
 }
 
-async function send(method: string, params: JsonObject, { host, options, tool }: TaskCall): Promise<JsonObject> {
+async function requestTask(method: string, params: JsonObject, { host, options, tool }: TaskCall): Promise<JsonObject> {
   try {
     return await host.request(method, params, aboutTask(options))
   } catch (error) {
@@ -59,12 +59,12 @@ async function send(method: string, params: JsonObject, { host, options, tool }:
 function valid<T>({ host, tool }: TaskCall, read: Read<T>): T {
   if ('value' in read) return read.value
   throw new ClientError('invalid_result', `what the server says of its task is not valid at ${read.issue}`, {
-    ...errorPlace(host, tool),
+    ...requestPlace(host, tool),
   })
 }
 
 /** Returns the place of a task's call, for errors. */
-export function errorPlace(
+export function requestPlace(
   { server, url }: ClientExtensionHost,
   tool: string,
 ): { method: string; target: string; server: string | undefined } {

@@ -3,7 +3,7 @@ import { type CallToolResult, offAbort, onAbort } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import { answerQuestions } from './answer-questions.ts'
 import type { OpenTask } from './open-task.ts'
-import { errorPlace } from './task-calls.ts'
+import { requestPlace } from './task-calls.ts'
 import { isTaskError, TaskError } from './task-error.ts'
 import { isFinal, watchTask } from './watch-task.ts'
 
@@ -16,7 +16,7 @@ export async function taskResult(task: OpenTask, options: CallOptions): Promise<
   const { signal } = following
   const call = { ...options, signal }
   const questions = answerQuestions(task, { options: call, onFailure: following.stop })
-  const tell = progressOf(task, options)
+  const tell = progressReporter(task, options)
   try {
     for await (const state of watchTask(task, call)) {
       tell(state)
@@ -42,19 +42,22 @@ async function outcomeOf(task: OpenTask, state: DetailedTask, options: CallOptio
   if (state.status === 'failed') {
     const { code, message, data } = state.error
     const rpc = { code, message, ...(data !== undefined && { data }) }
-    throw new ClientError('rpc', `the task failed with ${code} ${shown(message)}`, { ...errorPlace(host, tool), rpc })
+    throw new ClientError('rpc', `the task failed with ${code} ${shownStatus(message)}`, {
+      ...requestPlace(host, tool),
+      rpc,
+    })
   }
-  const why = state.statusMessage === undefined ? '' : `: ${shown(state.statusMessage)}`
+  const why = state.statusMessage === undefined ? '' : `: ${shownStatus(state.statusMessage)}`
   throw new TaskError('cancelled', `The task of ${JSON.stringify(tool)} was cancelled${why}`, { tool })
 }
 
 // It ends up in error messages, and so in logs, where a line of the server's own must not appear.
-function shown(text: string): string {
+function shownStatus(text: string): string {
   return text.slice(0, 1000).replaceAll(/\p{Cc}/gu, ' ')
 }
 
 /** Tells each message of a task once, as progress that goes on. */
-function progressOf({ progress: begun }: OpenTask, { onProgress }: CallOptions): (state: DetailedTask) => void {
+function progressReporter({ progress: begun }: OpenTask, { onProgress }: CallOptions): (state: DetailedTask) => void {
   let progress = begun
   let last: string | undefined
   return ({ statusMessage: message }) => {

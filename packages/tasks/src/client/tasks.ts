@@ -16,7 +16,7 @@ import { type OpenTask, openTask } from './open-task.ts'
 import { readCreated } from './read-answers.ts'
 import { parseSerializedTask } from './serialized-task.ts'
 import { type TasksClientOptions, type TasksClientSettings, tasksSettings } from './settings.ts'
-import { cancelTask, errorPlace } from './task-calls.ts'
+import { cancelTask, requestPlace } from './task-calls.ts'
 import type { TaskHandle } from './task-handle.ts'
 import { taskResult } from './task-result.ts'
 
@@ -57,7 +57,7 @@ export function tasks(options: TasksClientOptions = {}): ClientExtension<'tasks'
     name: 'tasks',
     identifier: tasksExtension,
     // Its requests declare the capability, each by itself: a call that declares it must handle both results, as `manual` does not.
-    start: (host) => startTasks(options, host),
+    start: (host) => startTaskClient(options, host),
   }
 }
 
@@ -76,20 +76,20 @@ function isTaskCalls(value: unknown): value is TaskCalls {
   return ['start', 'resume', 'call'].every((name) => name in value)
 }
 
-function startTasks(options: TasksClientOptions, host: ClientExtensionHost): ClientExtensionInstance<TaskCalls> {
+function startTaskClient(options: TasksClientOptions, host: ClientExtensionHost): ClientExtensionInstance<TaskCalls> {
   const context: TasksContext = { host, settings: tasksSettings(options, host.url) }
   // Replaced by the call behind this extension, which completes result types of the extensions after it.
   let callTool = host.callTool
   const call = async (name: string, args: JsonObject = {}, given: TaskCallOptions = {}): Promise<CallToolResult> => {
-    const outcome = await begin({ ...context, callTool }, { name, args, options: given })
+    const outcome = await beginTaskCall({ ...context, callTool }, { name, args, options: given })
     if (outcome.resultType === 'other') throw outcome.error
-    return outcome.resultType === 'complete' ? outcome.result : finish(outcome.task, given)
+    return outcome.resultType === 'complete' ? outcome.result : finishTaskCall(outcome.task, given)
   }
   return {
     api: {
       call,
       start: async (name, args = {}, given = {}) => {
-        const outcome = await begin({ ...context, callTool }, { name, args, options: given })
+        const outcome = await beginTaskCall({ ...context, callTool }, { name, args, options: given })
         if (outcome.resultType === 'other') throw outcome.error
         if (outcome.resultType === 'complete') return { status: 'complete', result: outcome.result }
         const task = createTaskHandle(outcome.task)
@@ -102,9 +102,9 @@ function startTasks(options: TasksClientOptions, host: ClientExtensionHost): Cli
     wrapToolCall: (next) => {
       callTool = next
       return async (name, args, given) => {
-        const outcome = await begin({ ...context, callTool: next }, { name, args, options: given })
+        const outcome = await beginTaskCall({ ...context, callTool: next }, { name, args, options: given })
         if (outcome.resultType !== 'task') return outcome
-        return { resultType: 'complete', result: await finish(outcome.task, given) }
+        return { resultType: 'complete', result: await finishTaskCall(outcome.task, given) }
       }
     },
   }
@@ -124,7 +124,7 @@ interface Beginning {
 type Begun = Awaited<ReturnType<ToolCall>> | { readonly resultType: 'task'; readonly task: OpenTask }
 
 /** Calls the tool, through its rounds, to its result or the task that it becomes. */
-async function begin(
+async function beginTaskCall(
   { callTool, host, settings }: TasksContext & { readonly callTool: ToolCall },
   { name, args, options }: Beginning,
 ): Promise<Begun> {
@@ -154,11 +154,11 @@ function callOptions({ onTask: _, ...options }: TaskCallOptions, state: { progre
 function checkCreated(result: JsonObject, host: ClientExtensionHost, name: string): CreateTaskResult {
   const read = readCreated(result)
   if ('value' in read) return read.value
-  throw new ClientError('invalid_result', `the task is not valid at ${read.issue}`, errorPlace(host, name))
+  throw new ClientError('invalid_result', `the task is not valid at ${read.issue}`, requestPlace(host, name))
 }
 
 /** Follows a task of which the caller may have no handle. When that fails, the server is asked to cancel it. */
-async function finish(task: OpenTask, options: TaskCallOptions): Promise<CallToolResult> {
+async function finishTaskCall(task: OpenTask, options: TaskCallOptions): Promise<CallToolResult> {
   try {
     await notifyTask(createTaskHandle(task), options, task.settings)
     return await taskResult(task, options)

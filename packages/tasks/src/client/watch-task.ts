@@ -1,4 +1,4 @@
-import { type CallOptions, type ClientExtensionHost, isClientError, isPermanent, retryAfterOf } from '@x/client'
+import { type CallOptions, type ClientExtensionHost, isClientError, isPermanent, retryAfterMsOf } from '@x/client'
 import type { DetailedTask, Task } from '../schema/task.ts'
 import { failurePause, pollPause } from './pace.ts'
 import { sleep } from './sleep.ts'
@@ -58,7 +58,7 @@ function openView(task: WatchedTask, options: Watching): View {
     },
     pause: () => {
       const failingMs = again.pauseMs()
-      const ms = Math.max(pauseOf(last ?? seed, notifications, settings), failingMs)
+      const ms = Math.max(pauseBeforePoll(last ?? seed, notifications, settings), failingMs)
       // News that come while the server fails would be a way around the pause that it needs.
       return sleep(ms, { clock, signal, wakeBy: failingMs === 0 ? notifications?.wakeBy : undefined })
     },
@@ -82,7 +82,7 @@ function told(notifications: TaskNotifications | undefined, last: DetailedTask |
   return Date.parse(state.lastUpdatedAt) < Date.parse(last.lastUpdatedAt) ? undefined : state
 }
 
-function pauseOf(
+function pauseBeforePoll(
   state: Task | undefined,
   notifications: TaskNotifications | undefined,
   settings: TasksClientSettings,
@@ -117,7 +117,7 @@ function lookAgain(task: WatchedTask, options: Watching): Looks {
       if (!isClientError(error) || isPermanent(error) || error.code === 'invalid_result') throw error
       if (failures === 0) failingSince = clock.now()
       if (clock.now() - failingSince >= failureTimeoutMs) throw unreachable(task, error)
-      pauseMs = Math.max(failurePause(failures, random), Math.min(retryAfterOf(error), polling.maxMs))
+      pauseMs = Math.max(failurePause(failures, random), Math.min(retryAfterMsOf(error), polling.maxMs))
       failures += 1
       return undefined
     }

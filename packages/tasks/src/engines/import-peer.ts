@@ -4,13 +4,13 @@ export async function importPeer<T>(named: string, load: () => Promise<T>): Prom
     return await load()
   } catch (cause) {
     const name = named.slice(0, named.lastIndexOf('@'))
-    if (!isMissing(cause, name)) throw cause
+    if (!isMissingModule(cause, name)) throw cause
     throw new Error(`This engine needs the package ${name}, which is not installed: npm install ${named}`, { cause })
   }
 }
 
 /** A package that is there and lacks one of its own is another mistake. */
-function isMissing(error: unknown, name: string): boolean {
+function isMissingModule(error: unknown, name: string): boolean {
   if (!(error instanceof Error) || !('code' in error)) return false
   return error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes(`'${name}'`)
 }

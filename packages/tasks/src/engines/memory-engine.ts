@@ -68,27 +68,28 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
   return {
     leaseMs,
     news: memoryBus(),
-    create: async (task) => create(store, task),
+    create: async (task) => createInMemory(store, task),
     get: async (id, owner) => {
-      const kept = find(store, id, owner)
+      const kept = findStored(store, id, owner)
       return kept && rowOf(kept)
     },
-    answer: async (answers) => answer(store, answers),
-    cancel: async (id, owner) => cancel(store, id, owner),
-    claim: async (most) => claim(store, most),
+    answer: async (answers) => storeAnswers(store, answers),
+    cancel: async (id, owner) => cancelStored(store, id, owner),
+    claim: async (most) => claimFromMemory(store, most),
     heartbeat: async (leases) => leases.map((lease) => renew(store, lease)),
-    record: async (lease, progress) => write(store, lease, (kept) => keep(kept, progress, store.now())),
-    suspend: async (lease, suspension) => unlessCancelling(store, lease, (kept) => suspend(store, kept, suspension)),
-    release: async (lease, given) => unlessCancelling(store, lease, (kept) => release(store, kept, given)),
-    finish: async (lease, end) => write(store, lease, (kept) => finish(store, kept, end)) !== 'lost',
-    sweep: async () => sweep(store),
+    record: async (lease, progress) => writeLeased(store, lease, (kept) => storeProgress(kept, progress, store.now())),
+    suspend: async (lease, suspension) =>
+      unlessCancelling(store, lease, (kept) => suspendStored(store, kept, suspension)),
+    release: async (lease, given) => unlessCancelling(store, lease, (kept) => releaseInMemory(store, kept, given)),
+    finish: async (lease, end) => writeLeased(store, lease, (kept) => finishStored(store, kept, end)) !== 'lost',
+    sweep: async () => sweepExpired(store),
     listen: async (listener) => {
       const own = { ...listener }
       store.listeners.add(own)
       return () => void store.listeners.delete(own)
     },
     inspect: async (id) => {
-      const kept = find(store, id)
+      const kept = findStored(store, id)
       return kept && rowOf(kept)
     },
     ping: async () => {},
@@ -96,10 +97,10 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
   }
 }
 
-function create(store: Store, task: NewTask): TaskRow | 'full' {
+function createInMemory(store: Store, task: NewTask): TaskRow | 'full' {
   const { tasks, maxTasks, now } = store
   if (tasks.has(task.id)) throw new Error(`There is a task ${JSON.stringify(task.id)} already: make another id`)
-  if (tasks.size >= maxTasks) sweep(store)
+  if (tasks.size >= maxTasks) sweepExpired(store)
   if (tasks.size >= maxTasks) {
     throw new Error(
       `The memory engine keeps ${maxTasks} tasks already: raise maxTasks, or use an engine with a database`,
@@ -135,16 +136,16 @@ function openTasks({ tasks, now }: Store, owner: string): number {
   const time = now()
   let count = 0
   for (const kept of tasks.values()) {
-    if (kept.owner === owner && !isOver(kept) && !isExpired(kept, time)) count++
+    if (kept.owner === owner && !isFinished(kept) && !isExpired(kept, time)) count++
   }
   return count
 }
 
-function answer(
+function storeAnswers(
   store: Store,
   { id, owner, responses, lifeMs }: TaskAnswers,
 ): 'unknown' | 'ignored' | 'stored' | 'resumed' {
-  const kept = find(store, id, owner)
+  const kept = findStored(store, id, owner)
   if (kept === undefined) return 'unknown'
   const asked = Object.entries(responses).filter(([key]) => kept.requests.has(key))
   if (asked.length === 0) return 'ignored'
@@ -160,20 +161,20 @@ function answer(
   return 'resumed'
 }
 
-function cancel(store: Store, id: string, owner: string): CancelOutcome {
-  const kept = find(store, id, owner)
+function cancelStored(store: Store, id: string, owner: string): CancelOutcome {
+  const kept = findStored(store, id, owner)
   if (kept === undefined) return 'unknown'
-  if (isOver(kept)) return 'finished'
+  if (isFinished(kept)) return 'finished'
   if (kept.leasedUntil !== undefined && kept.leasedUntil > store.now()) {
     kept.cancelling = true
     for (const listener of store.listeners) listener.onCancel(id)
     return 'notified'
   }
-  finish(store, kept, { outcome: { status: 'cancelled' }, lifeMs: 0 })
+  finishStored(store, kept, { outcome: { status: 'cancelled' }, lifeMs: 0 })
   return 'cancelled'
 }
 
-function claim(store: Store, most: number): readonly ClaimedTask[] {
+function claimFromMemory(store: Store, most: number): readonly ClaimedTask[] {
   const claimed: ClaimedTask[] = []
   const time = store.now()
   for (const kept of store.tasks.values()) {
@@ -183,20 +184,20 @@ function claim(store: Store, most: number): readonly ClaimedTask[] {
     if (kept.leasedUntil !== undefined) kept.failures++
     kept.attempt++
     kept.leasedUntil = time + store.leaseMs
-    claimed.push(claimedTask(kept))
+    claimed.push(claimedFromMemory(kept))
   }
   return claimed
 }
 
 function renew(store: Store, lease: Lease): LeaseState {
-  return write(store, lease, (kept) => {
+  return writeLeased(store, lease, (kept) => {
     kept.leasedUntil = store.now() + store.leaseMs
   })
 }
 
 /** Does something for the worker that holds a lease, and for nobody else. */
-function write(store: Store, { id, attempt }: Lease, change: (kept: Kept) => void): LeaseState {
-  const kept = find(store, id)
+function writeLeased(store: Store, { id, attempt }: Lease, change: (kept: Kept) => void): LeaseState {
+  const kept = findStored(store, id)
   if (kept === undefined || kept.leasedUntil === undefined || kept.attempt !== attempt) return 'lost'
   const state = kept.cancelling ? 'cancelling' : 'owned'
   change(kept)
@@ -204,12 +205,12 @@ function write(store: Store, { id, attempt }: Lease, change: (kept: Kept) => voi
 }
 
 function unlessCancelling(store: Store, lease: Lease, change: (kept: Kept) => void): LeaseState {
-  return write(store, lease, (kept) => {
+  return writeLeased(store, lease, (kept) => {
     if (!kept.cancelling) change(kept)
   })
 }
 
-function keep(kept: Kept, { entries, statusMessage, progressed }: TaskProgress, time: number): void {
+function storeProgress(kept: Kept, { entries, statusMessage, progressed }: TaskProgress, time: number): void {
   for (const entry of entries) kept.entries.set(JSON.stringify([entry.part, entry.key]), JSON.stringify(entry))
   if (progressed) kept.failures = 0
   if (statusMessage === undefined || statusMessage === kept.statusMessage) return
@@ -217,9 +218,9 @@ function keep(kept: Kept, { entries, statusMessage, progressed }: TaskProgress, 
   kept.updatedAt = time
 }
 
-function suspend({ now }: Store, kept: Kept, suspension: TaskSuspension): void {
+function suspendStored({ now }: Store, kept: Kept, suspension: TaskSuspension): void {
   const time = now()
-  keep(kept, suspension, time)
+  storeProgress(kept, suspension, time)
   kept.requests = new Map(Object.entries(suspension.requests).map(([key, asked]) => [key, JSON.stringify(asked)]))
   kept.status = 'input_required'
   kept.leasedUntil = undefined
@@ -228,15 +229,15 @@ function suspend({ now }: Store, kept: Kept, suspension: TaskSuspension): void {
   prolong(kept, suspension.lifeMs, time)
 }
 
-function release(store: Store, kept: Kept, given: TaskRelease): void {
+function releaseInMemory(store: Store, kept: Kept, given: TaskRelease): void {
   const time = store.now()
-  keep(kept, given, time)
+  storeProgress(kept, given, time)
   kept.leasedUntil = undefined
   kept.pausedUntil = time + (given.pauseMs ?? 0)
   if (given.pauseMs === undefined) wake(store)
 }
 
-function finish({ now }: Store, kept: Kept, { outcome, statusMessage, lifeMs }: TaskEnd): void {
+function finishStored({ now }: Store, kept: Kept, { outcome, statusMessage, lifeMs }: TaskEnd): void {
   kept.status = outcome.status
   kept.outcome = JSON.stringify(outcome)
   kept.statusMessage = statusMessage
@@ -249,7 +250,7 @@ function finish({ now }: Store, kept: Kept, { outcome, statusMessage, lifeMs }: 
   prolong(kept, lifeMs, kept.updatedAt)
 }
 
-function sweep({ tasks, now }: Store): number {
+function sweepExpired({ tasks, now }: Store): number {
   const time = now()
   const expired = [...tasks.values()].filter((kept) => isExpired(kept, time))
   for (const { id } of expired) tasks.delete(id)
@@ -260,13 +261,13 @@ function wake({ listeners }: Store): void {
   for (const listener of listeners) listener.onWork()
 }
 
-function find({ tasks, now }: Store, id: string, owner?: string): Kept | undefined {
+function findStored({ tasks, now }: Store, id: string, owner?: string): Kept | undefined {
   const kept = tasks.get(id)
   if (kept === undefined || isExpired(kept, now())) return undefined
   return owner === undefined || kept.owner === owner ? kept : undefined
 }
 
-function isOver({ status }: Kept): boolean {
+function isFinished({ status }: Kept): boolean {
   return status !== 'working' && status !== 'input_required'
 }
 
@@ -282,7 +283,7 @@ function prolong(kept: Kept, lifeMs: number | null, time: number): void {
 
 function rowOf(kept: Kept): TaskRow {
   const { id, status, statusMessage, createdAt, updatedAt, ttlMs } = kept
-  const outcome = kept.outcome === undefined ? {} : objectOf(kept.outcome)
+  const outcome = kept.outcome === undefined ? {} : parseStoredObject(kept.outcome)
   const { result, error } = outcome
   return {
     id,
@@ -298,13 +299,13 @@ function rowOf(kept: Kept): TaskRow {
   }
 }
 
-function claimedTask(kept: Kept): ClaimedTask {
+function claimedFromMemory(kept: Kept): ClaimedTask {
   const { id, attempt, failures, payload, entries, responses, cancelling } = kept
   return {
     id,
     attempt,
     failures,
-    payload: objectOf(payload),
+    payload: parseStoredObject(payload),
     // Each was an entry before it was text.
     entries: Array.from(entries.values(), (text) => JSON.parse(text) as JournalEntry),
     responses: objectsOf(responses),
@@ -313,10 +314,10 @@ function claimedTask(kept: Kept): ClaimedTask {
 }
 
 function objectsOf(texts: ReadonlyMap<string, string>): JsonObject {
-  return Object.fromEntries(Array.from(texts, ([key, text]) => [key, objectOf(text)]))
+  return Object.fromEntries(Array.from(texts, ([key, text]) => [key, parseStoredObject(text)]))
 }
 
-function objectOf(text: string): JsonObject {
+function parseStoredObject(text: string): JsonObject {
   const value: unknown = JSON.parse(text)
   return isJsonObject(value) ? value : {}
 }

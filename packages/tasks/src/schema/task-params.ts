@@ -49,18 +49,18 @@ export function inputResponseParams(params: JsonObject | undefined): UpdateTaskR
 function responsesOf(params: JsonObject | undefined): JsonObject {
   const { inputResponses } = params ?? {}
   if (isJsonObject(inputResponses)) return inputResponses
-  throw refusal(`inputResponses must be an object of answers, got ${kindOf(inputResponses)}`)
+  throw paramsError(`inputResponses must be an object of answers, got ${typeName(inputResponses)}`)
 }
 
-function kindOf(value: unknown): string {
+function typeName(value: unknown): string {
   return value === undefined ? 'nothing' : Array.isArray(value) ? 'an array' : typeof value
 }
 
 function stringOf(value: unknown, name: string): string {
   if (typeof value === 'string') return value
-  throw refusal(`${name} must be a string, got ${kindOf(value)}`)
+  throw paramsError(`${name} must be a string, got ${typeName(value)}`)
 }
 
-function refusal(what: string): McpError {
+function paramsError(what: string): McpError {
   return new McpError(errorCodes.invalidParams, `params.${what}`)
 }

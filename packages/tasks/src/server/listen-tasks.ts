@@ -15,7 +15,7 @@ import {
   type RpcResponse,
   withNotify,
 } from '@x/schema'
-import { ownerOf } from './owner.ts'
+import { taskOwner } from './owner.ts'
 import { requireTasks } from './require-tasks.ts'
 import type { TaskContext } from './task-context.ts'
 import { createTaskStream, type TaskStream } from './task-stream.ts'
@@ -39,7 +39,7 @@ export async function listenToTasks(request: RpcRequest, call: Call, context: Li
   const asked = askedIds(request.params)
   if (asked === undefined) return context.next(request, call)
   const { settings, watch, next } = context
-  const stream = createTaskStream({ id: request.id, call, owner: ownerOf(call.principal), context })
+  const stream = createTaskStream({ id: request.id, call, owner: taskOwner(call.principal), context })
   const stops: (() => void)[] = []
   try {
     const ids = checkIds(asked, request)
@@ -77,7 +77,7 @@ async function ownIds(
   { principal }: Call,
   { settings }: TaskContext,
 ): Promise<readonly string[]> {
-  const owner = ownerOf(principal)
+  const owner = taskOwner(principal)
   const rows = await Promise.all(ids.map((id) => settings.engine.get(id, owner)))
   return ids.filter((_, index) => rows[index] !== undefined)
 }

@@ -106,10 +106,10 @@ export function taskSettings({ openStore, ...options }: CheckedOptions, host: Ex
   const onError = neverThrowing(options.onError ?? host.report)
   const engine = options.engine ?? openStore(onError)
   const bus = options.bus ?? engine.news ?? memoryBus()
-  return { ...options, engine, bus, onError, clock: options.clock ?? clockOf(host.runtime) }
+  return { ...options, engine, bus, onError, clock: options.clock ?? monotonicClock(host.runtime) }
 }
 
-function clockOf(runtime: Runtime): Clock {
+function monotonicClock(runtime: Runtime): Clock {
   return {
     now: () => runtime.monotonicNow(),
     setTimeout: (callback, ms) => runtime.setTimeout(callback, ms),
@@ -133,9 +133,9 @@ const defaults = {
 }
 
 function numbersOf(options: TaskOptions) {
-  const number = (name: keyof typeof defaults): number => whole(name, options[name] ?? defaults[name])
+  const number = (name: keyof typeof defaults): number => positiveInteger(name, options[name] ?? defaults[name])
   return {
-    ttlMs: options.ttlMs === null ? null : whole('ttlMs', options.ttlMs ?? 86_400_000),
+    ttlMs: options.ttlMs === null ? null : positiveInteger('ttlMs', options.ttlMs ?? 86_400_000),
     concurrency: number('concurrency'),
     pollIntervalMs: number('pollIntervalMs'),
     maxTasksPerPrincipal: number('maxTasksPerPrincipal'),
@@ -148,7 +148,7 @@ function numbersOf(options: TaskOptions) {
   }
 }
 
-function whole(name: string, value: number): number {
+function positiveInteger(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 1) return value
   throw new RangeError(`${name} is ${value}; write a whole number from 1`)
 }

@@ -1,7 +1,7 @@
 import { type JsonObject, type Principal, principalIdentity } from '@x/schema'
 
 /** Whose a task is. */
-export function ownerOf(principal: Principal | undefined): string {
+export function taskOwner(principal: Principal | undefined): string {
   return principal === undefined ? '' : JSON.stringify(principalIdentity(principal))
 }
 

@@ -50,7 +50,7 @@ export async function readPayload(task: ClaimedTask, codec: StateCodec | undefin
   const { v, method, params, journal, principal, credentials } = task.payload
   if (v !== version || typeof method !== 'string' || !isJsonObject(params) || !isJsonObject(journal)) return undefined
   const claims = typeof credentials === 'string' ? await openCredentials(credentials, task.id, codec) : undefined
-  return { method, params, principal: principalOf(principal, claims), journal: withEntries(journal, task.entries) }
+  return { method, params, principal: storedPrincipal(principal, claims), journal: withEntries(journal, task.entries) }
 }
 
 async function openCredentials(token: string, id: string, codec: StateCodec | undefined): Promise<JsonObject> {
@@ -60,7 +60,7 @@ async function openCredentials(token: string, id: string, codec: StateCodec | un
   throw new Error(`The credentials of task ${id} are no object`)
 }
 
-function principalOf(named: unknown, claims: JsonObject | undefined): Principal | undefined {
+function storedPrincipal(named: unknown, claims: JsonObject | undefined): Principal | undefined {
   if (!isJsonObject(named)) return undefined
   const { subject, issuer, client, scopes } = named
   return {

@@ -8,7 +8,7 @@ import {
   type RpcRequest,
 } from '@x/schema'
 import type { TaskEngine, TaskRow } from '../engines/engine.ts'
-import { ownerOf } from './owner.ts'
+import { taskOwner } from './owner.ts'
 import { writePayload } from './payload.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'
 import { plainTask } from './show-task.ts'
@@ -46,9 +46,9 @@ async function takeOn(
     settings.onError(new Error(tooLarge.message))
     throw new McpError(tooLarge.code, tooLarge.message)
   }
-  const id = callId === undefined ? randomId() : await idOf(callId)
+  const id = callId === undefined ? randomTaskId() : await idOf(callId)
   const { principal } = call
-  const owner = ownerOf(principal)
+  const owner = taskOwner(principal)
   const { ttlMs: lifeMs, maxTasksPerPrincipal: ownerLimit, engine } = settings
   const create = async (): Promise<TaskRow | 'full'> => {
     const payload = await writePayload({ id, request, principal, journal }, settings.credentials)
@@ -88,7 +88,7 @@ async function idOf(callId: string): Promise<string> {
 }
 
 /** Returns 160 random bits: an id cannot be guessed (seps/2663-tasks-extension, task id unguessability). */
-function randomId(): string {
+function randomTaskId(): string {
   return hexOf(crypto.getRandomValues(new Uint8Array(20)))
 }
 

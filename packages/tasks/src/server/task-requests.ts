@@ -3,7 +3,7 @@ import type { TaskRow } from '../engines/engine.ts'
 import * as params from '../schema/task-params.ts'
 import type { UpdateTaskRequestParams } from '../schema/task.ts'
 import { awaitNews } from './await-news.ts'
-import { ownerOf } from './owner.ts'
+import { taskOwner } from './owner.ts'
 import { matchTaskName, requireTasks, unknownTask } from './require-tasks.ts'
 import { showTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
@@ -25,35 +25,35 @@ function taskMethod(serve: ServeTask, context: TaskContext): ExtensionMethod {
 
 /** Returns a task of the caller. Throws the same error for a task of another owner as for one that does not exist. */
 async function findTask(taskId: string, { principal }: Call, { settings }: TaskContext): Promise<TaskRow> {
-  const row = await settings.engine.get(taskId, ownerOf(principal))
+  const row = await settings.engine.get(taskId, taskOwner(principal))
   if (row === undefined) throw unknownTask(taskId)
   return row
 }
 
-const getTask: ServeTask = async (given, call, context) => {
+const serveGetTask: ServeTask = async (given, call, context) => {
   const { taskId } = params.taskRequestParams(given)
   matchTaskName(call, taskId)
   const row = await findTask(taskId, call, context)
   return { ...showTask(row, context.settings) }
 }
 
-const updateTask: ServeTask = (given, call, context) => {
+const serveUpdateTask: ServeTask = (given, call, context) => {
   const checked = params.updateTaskRequestParams(given)
   matchTaskName(call, checked.taskId)
   return bringAnswers(checked, call, context)
 }
 
-const cancelTask: ServeTask = async (given, call, context) => {
+const serveCancelTask: ServeTask = async (given, call, context) => {
   const { taskId } = params.taskRequestParams(given)
   matchTaskName(call, taskId)
-  const outcome = await context.settings.engine.cancel(taskId, ownerOf(call.principal))
+  const outcome = await context.settings.engine.cancel(taskId, taskOwner(call.principal))
   if (outcome === 'unknown') throw unknownTask(taskId)
   if (outcome === 'cancelled') context.watch.changed(taskId)
   return {}
 }
 
 /** Waits for the result of a task, or for its requests for input (seeds/sep-2322, persistent workflow). */
-const taskResult: ServeTask = async (given, call, context) => {
+const serveTaskResult: ServeTask = async (given, call, context) => {
   const { taskId } = params.relatedTaskParams(given)
   const row = await awaitNews(() => findTask(taskId, call, context), { id: taskId, call, context })
   if (row.status === 'completed') return row.result ?? {}
@@ -68,13 +68,13 @@ const inputResponse: ServeTask = (given, call, context) =>
   bringAnswers(params.inputResponseParams(given), call, context)
 
 const methods: readonly (readonly [string, ServeTask])[] = [
-  ['tasks/get', getTask],
-  ['tasks/update', updateTask],
-  ['tasks/cancel', cancelTask],
+  ['tasks/get', serveGetTask],
+  ['tasks/update', serveUpdateTask],
+  ['tasks/cancel', serveCancelTask],
 ]
 
 const workflow: readonly (readonly [string, ServeTask])[] = [
-  ['tasks/result', taskResult],
+  ['tasks/result', serveTaskResult],
   ['tasks/input_response', inputResponse],
 ]
 
@@ -85,7 +85,7 @@ async function bringAnswers(given: UpdateTaskRequestParams, call: Call, context:
   // Responses to keys that are not open are ignored, whatever their shape (seps/2663-tasks-extension, task update requests).
   const responses = Object.fromEntries(Object.entries(inputResponses).filter(([key]) => Object.hasOwn(requests, key)))
   params.checkResponses(responses, _meta)
-  const outcome = await engine.answer({ id: taskId, owner: ownerOf(call.principal), responses, lifeMs })
+  const outcome = await engine.answer({ id: taskId, owner: taskOwner(call.principal), responses, lifeMs })
   if (outcome === 'unknown') throw unknownTask(taskId)
   if (outcome !== 'ignored') context.watch.changed(taskId)
   return {}

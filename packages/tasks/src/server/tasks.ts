@@ -39,11 +39,11 @@ export function tasks(options: TaskOptions = {}): ServerExtension<'tasks', Tasks
     name: 'tasks',
     identifier: tasksExtension,
     capabilities: tasksCapability.extensions[tasksExtension],
-    start: (host) => startTasks(checked, host),
+    start: (host) => startTaskServer(checked, host),
   }
 }
 
-function startTasks(options: CheckedOptions, host: ExtensionHost): ExtensionInstance<TasksApi> {
+function startTaskServer(options: CheckedOptions, host: ExtensionHost): ExtensionInstance<TasksApi> {
   const settings = taskSettings(options, host)
   const { engine } = settings
   const context: TaskContext = {

@@ -19,7 +19,7 @@ export interface NodeConnectOptions extends HttpConnectOptions, UndiciOptions {}
  * const client = createClient(connection, { name: 'host', version: '1.0.0' })
  */
 export function connectHttp(url: string | URL, options: NodeConnectOptions = {}): HttpConnection {
-  return createConnection(url, options, senderOf(options))
+  return createConnection(url, options, nodeSender(options))
 }
 
 /**
@@ -29,9 +29,9 @@ export function connectHttp(url: string | URL, options: NodeConnectOptions = {})
  * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
  */
 export function createHttpClient(url: string | URL, options: NodeConnectOptions = {}): HttpClient {
-  return createClientOver(url, options, senderOf(options))
+  return createClientOver(url, options, nodeSender(options))
 }
 
-function senderOf(options: NodeConnectOptions): Sender {
+function nodeSender(options: NodeConnectOptions): Sender {
   return options.fetch ? fetchSender(options.fetch) : undiciSender(options)
 }

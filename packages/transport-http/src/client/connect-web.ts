@@ -12,7 +12,7 @@ import { fetchSender } from './send-fetch.ts'
  * with {@link HttpError} when no answer could be had (basic/transports/streamable-http).
  */
 export function connectHttp(url: string | URL, options: HttpConnectOptions = {}): HttpConnection {
-  return createConnection(url, options, senderOf(options))
+  return createConnection(url, options, webSender(options))
 }
 
 /**
@@ -22,10 +22,10 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions = {})
  * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
  */
 export function createHttpClient(url: string | URL, options: HttpConnectOptions = {}): HttpClient {
-  return createClientOver(url, options, senderOf(options))
+  return createClientOver(url, options, webSender(options))
 }
 
-function senderOf(options: HttpConnectOptions): Sender {
+function webSender(options: HttpConnectOptions): Sender {
   // Called through the global, because a browser's fetch refuses to be a method of anything else.
   const fetch = options.fetch ?? ((address, request) => globalThis.fetch(address, request))
   return fetchSender(fetch)

@@ -39,7 +39,7 @@ export interface EventStreamOptions {
  */
 export function eventStream({ onMessage, ...options }: EventStreamOptions): (chunk: Uint8Array) => void {
   const onEvent = ({ data }: HttpEvent): void => {
-    if (data !== '') onMessage(messageOf(data, options.bounds, options.origin))
+    if (data !== '') onMessage(parseEventMessage(data, options.bounds, options.origin))
   }
   return decodeEvents({ ...options, onEvent })
 }
@@ -80,7 +80,7 @@ export function decodeEvents({
 const lineOverhead = 1024
 
 /** A message of a body or an event; throws {@link HttpError} `protocol`. */
-export function messageOf(text: string, bounds: ParseBounds, origin: string): RpcMessage {
+export function parseEventMessage(text: string, bounds: ParseBounds, origin: string): RpcMessage {
   try {
     return parseMessage(text, bounds)
   } catch (cause) {

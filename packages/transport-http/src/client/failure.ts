@@ -11,19 +11,19 @@ const untrusted = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SS
  * name was not found, or the socket closed before its first byte was written.
  */
 export function isUnsent(error: unknown): boolean {
-  const { code, syscall, errors, socket } = viewOf(error)
+  const { code, syscall, errors, socket } = errorView(error)
   // Several addresses were tried: each of them must have failed in such a way.
   if (Array.isArray(errors) && errors.length > 0) return errors.every(isUnsent)
   if (typeof code !== 'string') return false
   if (unconnected.has(code)) return true
-  if (code === 'UND_ERR_SOCKET') return viewOf(socket).bytesWritten === 0
+  if (code === 'UND_ERR_SOCKET') return errorView(socket).bytesWritten === 0
   return syscall === 'connect'
 }
 
 /** What went wrong below us, as a {@link HttpError} with the platform's error as its cause. */
 export function failureOf(error: unknown, origin: string): HttpError {
   if (isHttpError(error)) return error
-  const { code } = viewOf(error)
+  const { code } = errorView(error)
   const name = typeof code === 'string' ? ` (${code})` : ''
   const isUntrusted = typeof code === 'string' && untrusted.test(code)
   if (isUntrusted || isUnsent(error))
@@ -46,7 +46,7 @@ interface ErrorView {
 }
 
 // fetch puts the platform's error into the cause of a TypeError that says nothing.
-function viewOf(error: unknown): ErrorView {
+function errorView(error: unknown): ErrorView {
   if (typeof error !== 'object' || error === null) return {}
   const inner = error instanceof TypeError && typeof error.cause === 'object' ? error.cause : undefined
   return inner ?? error

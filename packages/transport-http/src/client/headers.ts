@@ -53,7 +53,7 @@ export function requestHeaders(request: RpcRequest, call: Call, own: readonly st
   const version = isJsonObject(meta) ? meta[metaKeys.protocolVersion] : undefined
   if (typeof version === 'string') headers.push('mcp-protocol-version', safe('MCP-Protocol-Version', version))
   headers.push('mcp-method', safe('Mcp-Method', request.method))
-  const name = nameOf(request)
+  const name = headerTarget(request)
   if (name !== undefined) headers.push('mcp-name', encodeHeaderValue(name))
   call.context.get(headerParamsKey)?.forEach((value, parameter) => {
     if (!token.test(parameter)) throw new TypeError(`Mcp-Param-${JSON.stringify(parameter)} is not an HTTP token`)
@@ -94,11 +94,11 @@ function repeatedName(name: string, { method }: RpcRequest): string | undefined 
 
 /** The method of a request, with the name or URI that it is about. */
 export function operationOf(request: RpcRequest): string {
-  const name = nameOf(request)
+  const name = headerTarget(request)
   return name === undefined ? request.method : `${request.method} ${name}`
 }
 
-function nameOf(request: RpcRequest): string | undefined {
+function headerTarget(request: RpcRequest): string | undefined {
   const field = methodRow(request.method)?.named
   const value = field === undefined ? undefined : request.params?.[field]
   return typeof value === 'string' ? value : undefined

@@ -8,7 +8,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { enter, leave, type Rostered } from '../roster.ts'
+import { addToList, removeFromList, type Rostered } from '../roster.ts'
 import { failureOf } from './failure.ts'
 import { plainHeaders, requestHeaders } from './headers.ts'
 import { HttpError } from './http-error.ts'
@@ -61,10 +61,10 @@ export function createClientOver(url: string | URL, options: HttpConnectOptions,
     const timeouts = typeof options.timeouts === 'function' ? options.timeouts(about) : (options.timeouts ?? {})
     const watch = startWatch({ call, timeouts, clock: link.clock, origin, onStop })
     const entry: Running = { watch, place: -1 }
-    enter(running, entry)
+    addToList(running, entry)
     const end = (): void => {
       watch.end()
-      leave(running, entry)
+      removeFromList(running, entry)
     }
     return { watch, end }
   }

@@ -43,7 +43,7 @@ export function createLink(
   const { headers = {}, clock = platformClock, maxStreamBytes = streamBytes } = options
   const fixedHeaders = typeof headers === 'function' ? undefined : userHeaders(headers)
   const bounds = { ...defaultBounds, bytes: messageBytes, ...options.bounds }
-  return { endpoint: endpointOf(url), options, clock, fixedHeaders, bounds, maxStreamBytes, ...rest }
+  return { endpoint: endpointUrl(url), options, clock, fixedHeaders, bounds, maxStreamBytes, ...rest }
 }
 
 /** One HTTP request to the endpoint. */
@@ -71,7 +71,10 @@ export async function sendOver(link: Link, request: LinkRequest, cancellation: C
   const secrets = own.filter((_, index) => index % 2 === 1)
   const sendWith = (given: readonly string[]): Promise<Incoming> => {
     for (let index = 1; index < given.length; index += 2) secrets.push(given[index] ?? '')
-    return send(link, cancelledBy({ url: endpoint, method, headers: [...headers, ...given], body }, cancellation))
+    return sendOutgoing(
+      link,
+      cancelledBy({ url: endpoint, method, headers: [...headers, ...given], body }, cancellation),
+    )
   }
   const { auth } = options
   if (auth === undefined) return { incoming: await sendWith([]), secrets }
@@ -79,10 +82,10 @@ export async function sendOver(link: Link, request: LinkRequest, cancellation: C
   return { incoming: await sendAuthorized(auth, target, (given) => sendWith(givenHeaders(given, own))), secrets }
 }
 
-async function send(link: Link, outgoing: Outgoing): Promise<Incoming> {
+async function sendOutgoing(link: Link, outgoing: Outgoing): Promise<Incoming> {
   if (isCancelled(outgoing)) throw cancelReason(outgoing)
   try {
-    return await follow(link, outgoing)
+    return await followRedirects(link, outgoing)
   } catch (error) {
     throw failureOf(error, link.endpoint.origin)
   }
@@ -102,7 +105,7 @@ async function askedHeaders({ headers }: HttpConnectOptions, request: RpcRequest
   return typeof headers === 'function' ? userHeaders(await headers(request)) : []
 }
 
-async function follow(link: Link, first: Outgoing): Promise<Incoming> {
+async function followRedirects(link: Link, first: Outgoing): Promise<Incoming> {
   const { options, sender, clock } = link
   const { retry = {}, random = Math.random, maxRedirects = 3 } = options
   let outgoing = first
@@ -120,7 +123,7 @@ async function follow(link: Link, first: Outgoing): Promise<Incoming> {
   }
 }
 
-function endpointOf(url: string | URL): URL {
+function endpointUrl(url: string | URL): URL {
   const endpoint = new URL(url)
   if (endpoint.protocol !== 'http:' && endpoint.protocol !== 'https:') {
     throw new TypeError(`An MCP endpoint must be an http: or https: address, not ${endpoint.protocol}`)

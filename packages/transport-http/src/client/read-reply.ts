@@ -1,5 +1,5 @@
 import { methodRow, type RpcResponse } from '@x/schema'
-import { eventStream, messageOf, responseIn } from './event-stream.ts'
+import { eventStream, parseEventMessage, responseIn } from './event-stream.ts'
 import { HttpError } from './http-error.ts'
 import { readText } from './read-text.ts'
 import { refusedStatus } from './refused-status.ts'
@@ -19,7 +19,7 @@ export async function readReply(incoming: Incoming, context: ReplyContext): Prom
   const type = mediaTypeOf(incoming.header('content-type'))
   if (!context.decodes) rejectCompressed(incoming, context.origin)
   if (status < 200 || status >= 300) return refusedStatus(incoming, type, context)
-  if (type === 'text/event-stream') return readEvents(incoming, context)
+  if (type === 'text/event-stream') return readEventReply(incoming, context)
   if (type === 'application/json') return readJson(incoming, context)
   incoming.stop()
   const { origin } = context
@@ -44,13 +44,13 @@ export function rejectCompressed(incoming: Incoming, origin: string): void {
 
 async function readJson(incoming: Incoming, context: ReplyContext): Promise<RpcResponse> {
   const { origin, bounds } = context
-  const message = messageOf(await readText(incoming, bounds.bytes, context), bounds, origin)
+  const message = parseEventMessage(await readText(incoming, bounds.bytes, context), bounds, origin)
   const response = responseIn(message, origin)
   if (response === undefined) throw new HttpError('protocol', `${origin}: the body is no response`, { origin })
   return answering(response, context)
 }
 
-function readEvents(incoming: Incoming, context: ReplyContext): Promise<RpcResponse> {
+function readEventReply(incoming: Incoming, context: ReplyContext): Promise<RpcResponse> {
   const { request, call, origin, bounds, clock } = context
   const maxBytes = methodRow(request.method)?.streams ? Number.POSITIVE_INFINITY : context.maxStreamBytes
   return new Promise((resolve, reject) => {

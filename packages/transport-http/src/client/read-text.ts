@@ -24,13 +24,13 @@ export async function readText(
     chunks.push(chunk)
   })
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(joined(chunks, length))
+    return new TextDecoder('utf-8', { fatal: true }).decode(concatChunks(chunks, length))
   } catch (cause) {
     throw new HttpError('protocol', `${origin}: the body is not UTF-8`, { origin, status: incoming.status, cause })
   }
 }
 
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+function concatChunks(chunks: readonly Uint8Array[], length: number): Uint8Array {
   const [first] = chunks
   if (chunks.length === 1 && first) return first
   const whole = new Uint8Array(length)

@@ -16,10 +16,10 @@ export async function refusedStatus(
   type: string | undefined,
   context: ReplyContext,
 ): Promise<RpcResponse> {
-  const text = await textOf(incoming, type, context)
-  const response = type === 'application/json' ? errorIn(text, context) : undefined
+  const text = await readStatusText(incoming, type, context)
+  const response = type === 'application/json' ? parseRefusal(text, context) : undefined
   if (response) return answering(response, context)
-  throw errorOf(incoming, text, context)
+  throw errorOfStatus(incoming, text, context)
 }
 
 /** Dependencies for reading a body that is no answer. */
@@ -31,10 +31,10 @@ export async function statusError(
   type: string | undefined,
   context: StatusContext,
 ): Promise<HttpError> {
-  return errorOf(incoming, await textOf(incoming, type, context), context)
+  return errorOfStatus(incoming, await readStatusText(incoming, type, context), context)
 }
 
-function errorOf(incoming: Incoming, text: string, { origin, secrets }: StatusContext): HttpError {
+function errorOfStatus(incoming: Incoming, text: string, { origin, secrets }: StatusContext): HttpError {
   const { status } = incoming
   const excerpt = excerptOf(text, secrets)
   const retryAfterMs = retryAfter(incoming.header('retry-after'))
@@ -42,7 +42,7 @@ function errorOf(incoming: Incoming, text: string, { origin, secrets }: StatusCo
   return new HttpError('status', `${origin}: answered ${status}${said}`, { origin, status, excerpt, retryAfterMs })
 }
 
-async function textOf(incoming: Incoming, type: string | undefined, context: StatusContext): Promise<string> {
+async function readStatusText(incoming: Incoming, type: string | undefined, context: StatusContext): Promise<string> {
   if (type === 'text/event-stream') {
     incoming.stop()
     return ''
@@ -56,7 +56,7 @@ async function textOf(incoming: Incoming, type: string | undefined, context: Sta
   }
 }
 
-function errorIn(text: string, { bounds }: ReplyContext): RpcResponse | undefined {
+function parseRefusal(text: string, { bounds }: ReplyContext): RpcResponse | undefined {
   try {
     const message = parseMessage(text, bounds)
     return isErrorResponse(message) ? message : undefined

@@ -21,12 +21,12 @@ export async function withRetry<T>(step: () => Promise<T>, context: RetryContext
     } catch (error) {
       if (attempt >= attempts || !context.isUnsent(error)) throw error
       const longest = Math.min(pauseMs * 2 ** (attempt - 1), maxPauseMs)
-      await pause(longest * (0.5 + context.random() / 2), context)
+      await pauseBeforeRetry(longest * (0.5 + context.random() / 2), context)
     }
   }
 }
 
-function pause(ms: number, { outgoing, clock }: RetryContext): Promise<void> {
+function pauseBeforeRetry(ms: number, { outgoing, clock }: RetryContext): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       clock.clearTimeout(timer)

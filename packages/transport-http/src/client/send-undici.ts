@@ -38,14 +38,14 @@ export function undiciSender(options: UndiciOptions): Sender {
           headersTimeout: 0,
           bodyTimeout: 0,
         } as const
-        dispatcher.dispatch(request, handlerOf(outgoing, resolve, reject))
+        dispatcher.dispatch(request, dispatchHandler(outgoing, resolve, reject))
       }),
     close: async () => own?.destroy(),
   }
 }
 
 /** What undici tells of one request. Its errors come before the response as well as in the middle of its body. */
-function handlerOf(
+function dispatchHandler(
   outgoing: Outgoing,
   resolve: (incoming: Incoming) => void,
   reject: (error: unknown) => void,
@@ -67,7 +67,7 @@ function handlerOf(
       // What is only informational comes before the response.
       if (status < 200) return
       body = openBody(stop)
-      resolve({ status, header: (name) => oneOf(name, headers[name]), read: body.read, stop })
+      resolve({ status, header: (name) => firstValue(name, headers[name]), read: body.read, stop })
     },
     onResponseData: (_, chunk) => body?.take(chunk),
     onResponseEnd: () => body?.end(),
@@ -78,7 +78,7 @@ function handlerOf(
   }
 }
 
-function oneOf(name: string, value: string | string[] | undefined): string | undefined {
+function firstValue(name: string, value: string | string[] | undefined): string | undefined {
   if (!Array.isArray(value)) return value
   // RFC 9110, section 5.3: several lines of one list are one list. Challenges are one; what we read besides is no list.
   return name === 'www-authenticate' ? value.join(', ') : value[0]

@@ -63,7 +63,7 @@ export function startWatch({ call, timeouts, clock, origin, onStop }: WatchOptio
     const quiet = limit > 0 ? last + limit - now : Number.POSITIVE_INFINITY
     const total = totalMs > 0 ? started + totalMs - now : Number.POSITIVE_INFINITY
     const wait = Math.min(quiet, total)
-    if (wait <= 0) stop(timeoutError(total <= 0 ? totalMs : limit, total <= 0, origin))
+    if (wait <= 0) stop(httpTimeoutError(total <= 0 ? totalMs : limit, total <= 0, origin))
     else if (wait !== Number.POSITIVE_INFINITY) timer = clock.setTimeout(arm, Math.min(wait, maxTimer))
   }
   onCancel(call, cancel)
@@ -87,7 +87,7 @@ export function startWatch({ call, timeouts, clock, origin, onStop }: WatchOptio
 // The platforms' timers hold 31 bits.
 const maxTimer = 2_147_483_647
 
-function timeoutError(ms: number, isTotal: boolean, origin: string): HttpError {
+function httpTimeoutError(ms: number, isTotal: boolean, origin: string): HttpError {
   const what = isTotal ? `no response within ${ms} ms` : `nothing came for ${ms} ms`
   return new HttpError('timeout', `${origin}: ${what}`, { origin })
 }

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { enter, leave } from '../roster.ts'
+import { addToList, removeFromList } from '../roster.ts'
 import { handClock } from '../testing/hand-clock.ts'
 import { createCoarseWaits, type Waiting } from './coarse-waits.ts'
 
@@ -10,7 +10,7 @@ function waits(due: (waiting: Waiting) => void = () => {}) {
   const wait = createCoarseWaits(roster, clock.schedule, due)
   const begin = (ms: number): Waiting => {
     const waiting = { place: -1, dueTick: 0 }
-    enter(roster, waiting)
+    addToList(roster, waiting)
     wait(waiting, ms)
     return waiting
   }
@@ -35,10 +35,10 @@ test('any number of waits share one timer, which is not renewed when nobody is l
   const { clock, roster, begin } = waits(due)
   const all = Array.from({ length: 100 }, () => begin(20_000))
   expect(clock.waiting()).toBe(1)
-  for (const waiting of all.slice(1)) leave(roster, waiting)
+  for (const waiting of all.slice(1)) removeFromList(roster, waiting)
   clock.advance(30_000)
   expect(due.mock.calls).toEqual([[all[0]]])
-  for (const waiting of roster.slice()) leave(roster, waiting)
+  for (const waiting of roster.slice()) removeFromList(roster, waiting)
   clock.advance(1_000)
   expect(clock.waiting()).toBe(0)
   begin(20_000)
@@ -60,7 +60,7 @@ test('who is taken out while others are seen to is not seen to', () => {
   const seen: Waiting[] = []
   const { clock, roster, begin } = waits((waiting) => {
     seen.push(waiting)
-    for (const other of roster.filter((each) => each !== waiting)) leave(roster, other)
+    for (const other of roster.filter((each) => each !== waiting)) removeFromList(roster, other)
   })
   const first = begin(10_000)
   begin(10_000)

@@ -30,17 +30,17 @@ export function healthCheck(options: false | HealthOptions, state: ReadyState): 
   if (options === false) return () => false
   const { live = '/healthz', ready = '/readyz' } = options
   const checks = new Map<string | undefined, () => boolean | Promise<boolean>>()
-  if (live !== false) checks.set(pathOf('live', live), () => true)
+  if (live !== false) checks.set(checkedPath('live', live), () => true)
   if (ready !== false) {
     const dependencies = shared(state.dependencies)
-    checks.set(pathOf('ready', ready), () => state.isOpen() && dependencies())
+    checks.set(checkedPath('ready', ready), () => state.isOpen() && dependencies())
   }
   return (request, response) => {
     const check = checks.get(request.url?.split('?', 1)[0])
     if (check === undefined) return false
     const well = check()
-    if (typeof well === 'boolean') answer(request, response, well)
-    else void well.then((isWell) => answer(request, response, isWell))
+    if (typeof well === 'boolean') sendHealth(request, response, well)
+    else void well.then((isWell) => sendHealth(request, response, isWell))
     return true
   }
 }
@@ -69,12 +69,12 @@ function withinLimit(well: Promise<boolean>): Promise<boolean> {
   })
 }
 
-function pathOf(name: keyof HealthOptions, path: string): string {
+function checkedPath(name: keyof HealthOptions, path: string): string {
   if (path.startsWith('/')) return path
   throw new TypeError(`health.${name} is ${JSON.stringify(path)}: write a path such as "/healthz", or false`)
 }
 
-function answer({ method }: IncomingMessage, response: ServerResponse, isWell: boolean): void {
+function sendHealth({ method }: IncomingMessage, response: ServerResponse, isWell: boolean): void {
   const isRead = method === 'GET' || method === 'HEAD'
   const status = isRead ? (isWell ? 200 : 503) : 405
   const body = isRead ? `${JSON.stringify({ ok: isWell })}\n` : ''

@@ -9,7 +9,7 @@ import { compileSettings } from '../server/settings.ts'
 import type { HandlerOptions } from '../server/settings.ts'
 import { createCoarseWaits } from './coarse-waits.ts'
 import { nodeOutlet, type NodeTarget } from './outlet.ts'
-import { type NodeRequest, readBody } from './read-body.ts'
+import { type NodeRequest, readNodeBody } from './read-body.ts'
 
 /** Answers a request of node:http, and of frameworks whose requests are node's (Express, Connect, Fastify's `raw`). */
 export type NodeHandler = (request: NodeRequest, response: ServerResponse) => void
@@ -28,11 +28,11 @@ export type NodeHandlerOptions = HandlerOptions<IncomingMessage>
  * @throws TypeError or RangeError for options that make no sense.
  */
 export function nodeHandler(server: Server, options: NodeHandlerOptions = {}): NodeHandler {
-  return handlerIn(contextOf(server, options))
+  return handlerIn(createNodeContext(server, options))
 }
 
 /** Makes a context of what users give. */
-export function contextOf(server: Server, options: NodeHandlerOptions): NodeContext {
+export function createNodeContext(server: Server, options: NodeHandlerOptions): NodeContext {
   const running: RunningCall<NodeTarget>[] = []
   checkExposure(server, options)
   const adapter = server.adapters.http
@@ -49,8 +49,8 @@ export type NodeContext = HandlerContext<IncomingMessage, NodeTarget>
 
 const platform: Platform<IncomingMessage, NodeTarget> = {
   ...nodeOutlet,
-  viewOf: ({ request }) => viewOf(request),
-  readText: ({ request }, maxBytes) => readBody(request, maxBytes),
+  viewOf: ({ request }) => nodeRequestView(request),
+  readText: ({ request }, maxBytes) => readNodeBody(request, maxBytes),
 }
 
 // A call's connection keeps the process alive; its timers need not.
@@ -68,7 +68,7 @@ function addressOf({ source }: RequestView<IncomingMessage>): string | undefined
   return source.socket.remoteAddress
 }
 
-function viewOf(request: IncomingMessage): RequestView<IncomingMessage> {
+function nodeRequestView(request: IncomingMessage): RequestView<IncomingMessage> {
   const { headers, method = '', url = '' } = request
   return {
     method,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { enter, leave, type Rostered } from '../roster.ts'
+import { addToList, removeFromList, type Rostered } from '../roster.ts'
 
 /** A response whose last byte is not out yet. */
 export interface OpenResponse extends Rostered {
@@ -31,7 +31,8 @@ export function createOpenResponses({ writeTimeoutMs, maxPipelined }: ResponseBo
   const all: OpenResponse[] = []
   const perSocket = new WeakMap<Socket, Set<() => void>>()
   const sweepMs = Math.min(writeTimeoutMs, longestSweepMs)
-  const timer = writeTimeoutMs === 0 ? undefined : setInterval(() => sweep(all, writeTimeoutMs), sweepMs).unref()
+  const timer =
+    writeTimeoutMs === 0 ? undefined : setInterval(() => sweepResponses(all, writeTimeoutMs), sweepMs).unref()
   return {
     all,
     add: (response) => {
@@ -40,10 +41,10 @@ export function createOpenResponses({ writeTimeoutMs, maxPipelined }: ResponseBo
       const { socket } = response.req
       const open = perSocket.get(socket) ?? watchSocket(socket, perSocket)
       const end = (): void => {
-        if (open.delete(end)) leave(all, entry)
+        if (open.delete(end)) removeFromList(all, entry)
       }
       open.add(end)
-      enter(all, entry)
+      addToList(all, entry)
       response.on('close', end)
       return open.size <= maxPipelined
     },
@@ -65,7 +66,7 @@ function watchSocket(socket: Socket, perSocket: WeakMap<Socket, Set<() => void>>
  * Sets the time limit of answers that are finished and not read. Node measures it by the bytes that the system takes, so that a slow reader
  * is not cut off, and one that takes nothing loses the connection.
  */
-function sweep(all: readonly OpenResponse[], writeTimeoutMs: number): void {
+function sweepResponses(all: readonly OpenResponse[], writeTimeoutMs: number): void {
   for (const { response } of all) {
     const { socket, writableEnded, writableFinished } = response
     if (writableEnded && !writableFinished && socket?.timeout !== writeTimeoutMs) socket?.setTimeout(writeTimeoutMs)

@@ -2,21 +2,21 @@ import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { bodyCutShort, bodyTaken, bodyTooLarge, invalidText } from '../server/refusal.ts'
 import type { HttpRefusal } from '../server/refusal.ts'
-import { nextTurn } from '../server/next-turn.ts'
+import { batchPerTick } from '../server/next-turn.ts'
 
 /** A request of node:http, with the body that a framework may have read and parsed before. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
 /** Reads a request's body as UTF-8 and stops at the bound, whatever the `Content-Length` said. */
-export function readBody(request: NodeRequest, maxBytes: number): Promise<string | HttpRefusal> {
-  if (request.readableDidRead || request.readableEnded) return Promise.resolve(bodyOf(request.body, maxBytes))
+export function readNodeBody(request: NodeRequest, maxBytes: number): Promise<string | HttpRefusal> {
+  if (request.readableDidRead || request.readableEnded) return Promise.resolve(parsedBody(request.body, maxBytes))
   // What is not read here is thrown away by node:http, so that the peer gets to its answer.
   if (Number(request.headers['content-length']) > maxBytes) return Promise.resolve(bodyTooLarge(maxBytes))
-  return new Promise((resolve) => collect(request, maxBytes, resolve))
+  return new Promise((resolve) => collectBody(request, maxBytes, resolve))
 }
 
 // The request keeps its listeners for as long as its answer lasts, which may be days: what they held is let go at the end.
-function collect(request: NodeRequest, maxBytes: number, resolve: Settle): void {
+function collectBody(request: NodeRequest, maxBytes: number, resolve: Settle): void {
   let settle: Settle | undefined = resolve
   let bytes: Buffer | undefined
   let size = 0
@@ -29,7 +29,7 @@ function collect(request: NodeRequest, maxBytes: number, resolve: Settle): void 
     else if (size > 2 * maxBytes + spareBytes) request.destroy()
   })
   request.on('end', () =>
-    nextTurn(() => {
+    batchPerTick(() => {
       settle?.(size > maxBytes ? bodyTooLarge(maxBytes) : decode(bytes?.subarray(0, size)))
       settle = undefined
       bytes = undefined
@@ -62,14 +62,15 @@ function decode(bytes: Buffer | undefined): string | HttpRefusal {
 }
 
 // A parsed body goes back to text, so that one parser judges it by the same bounds as any other.
-function bodyOf(body: unknown, maxBytes: number): string | HttpRefusal {
+function parsedBody(body: unknown, maxBytes: number): string | HttpRefusal {
   if (body === undefined) return bodyTaken
-  const text = body instanceof Uint8Array ? decode(Buffer.from(body)) : typeof body === 'string' ? body : textOf(body)
+  const text =
+    body instanceof Uint8Array ? decode(Buffer.from(body)) : typeof body === 'string' ? body : serializeParsedBody(body)
   if (typeof text === 'string' && Buffer.byteLength(text) > maxBytes) return bodyTooLarge(maxBytes)
   return text
 }
 
-function textOf(body: unknown): string | HttpRefusal {
+function serializeParsedBody(body: unknown): string | HttpRefusal {
   try {
     return JSON.stringify(body) ?? ''
   } catch {

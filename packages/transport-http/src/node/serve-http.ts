@@ -6,7 +6,7 @@ import { refuse } from '../server/refusal.ts'
 import { platformSchedule } from '../server/settings.ts'
 import { type HealthOptions, healthCheck } from './health.ts'
 import { answerBeside } from './documents.ts'
-import { contextOf, handlerIn } from './node-handler.ts'
+import { createNodeContext, handlerIn } from './node-handler.ts'
 import type { NodeHandlerOptions } from './node-handler.ts'
 import { createOpenResponses, type ResponseBounds } from './open-responses.ts'
 import { sendAnswer } from './outlet.ts'
@@ -76,7 +76,7 @@ const serverOptions = {
 export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {}): Promise<HttpServer> {
   const { port = 0, host = '127.0.0.1', path = '/mcp' } = options
   if (!isThisMachine(host)) checkReach(mcpServer, options, host)
-  const context = contextOf(mcpServer, { ...options, allowedHosts: options.allowedHosts ?? ownHosts(host) })
+  const context = createNodeContext(mcpServer, { ...options, allowedHosts: options.allowedHosts ?? ownHosts(host) })
   const open = createOpenResponses(boundsOf(options))
   const stopping: Stopping = { phase: 'open' }
 
@@ -95,7 +95,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
     else if (isAt(path, request.url)) handle(request, response)
     else answerBeside({ request, response, path }, context)
   })
-  const bound = await listen(server, host, port)
+  const bound = await listenOnAddress(server, host, port)
   const { schedule = platformSchedule, stopOnSignals: onSignals = false } = options
   const { running, adapterRequests } = context
   server.once('close', open.stop)
@@ -126,7 +126,7 @@ function refuseRest(response: ServerResponse): void {
   sendAnswer(response, refuse({ ...refusal, data, headers: { 'Retry-After': '1' } }, []))
 }
 
-function listen(server: NodeServer, host: string, port: number): Promise<number> {
+function listenOnAddress(server: NodeServer, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(unbound(error, host, port)))
     server.listen(port, host, () => resolve(portOf(server.address())))

@@ -37,14 +37,14 @@ export function stopOnce(parts: StopParts): (options?: StopOptions) => Promise<v
   let forgetSignals = (): void => {}
   const stop = (options: StopOptions = {}): Promise<void> => {
     forgetSignals()
-    stopped ??= leave(parts, options).finally(() => release(options))
+    stopped ??= stopHttpServer(parts, options).finally(() => release(options))
     return stopped
   }
   if (onSignals !== false) forgetSignals = onStopSignal(() => void stop(onSignals === true ? {} : onSignals))
   return stop
 }
 
-async function leave(parts: StopParts, { graceMs = tenSeconds, noticeMs = 0 }: StopOptions): Promise<void> {
+async function stopHttpServer(parts: StopParts, { graceMs = tenSeconds, noticeMs = 0 }: StopOptions): Promise<void> {
   const { mcpServer, stopping, schedule } = parts
   stopping.phase = 'leaving'
   const undrains = [mcpServer.drain()]

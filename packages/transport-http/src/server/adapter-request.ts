@@ -1,6 +1,6 @@
 import type { HttpLimits, HttpProtocolAdapter, HttpReply, Principal } from '@x/schema'
 import { clientContext } from './call-context.ts'
-import { enter, leave, type Rostered } from '../roster.ts'
+import { addToList, removeFromList, type Rostered } from '../roster.ts'
 import { eventStreamHeaders, keepAliveComment } from './event-stream.ts'
 import type { Platform } from './platform.ts'
 import type { RequestView } from './request-view.ts'
@@ -30,7 +30,7 @@ export interface AdmittedRequest<Source, Target> {
 }
 
 /** Hands a request to the adapter; false when it is one of this revision. */
-export function handOver<Source, Target>(
+export function handToAdapter<Source, Target>(
   request: AdmittedRequest<Source, Target>,
   adapter: HttpProtocolAdapter,
   context: AdapterContext<Source, Target>,
@@ -84,10 +84,10 @@ function replyOf<Source, Target>(
   // An answer that is sent at once needs neither a place in the roster nor a listener.
   const follow = (): void => {
     if (entry.place !== -1) return
-    enter(adapterRequests, entry)
+    addToList(adapterRequests, entry)
     platform.onClose(target, () => {
       cancelBeat()
-      leave(adapterRequests, entry)
+      removeFromList(adapterRequests, entry)
       for (const run of closed) run()
     })
   }

@@ -1,7 +1,7 @@
 import { corsHeaders, preflight } from './cors.ts'
 import { documentAnswer } from './documents.ts'
 import { hostAllowed, parseHost } from './hosts.ts'
-import { acceptsBoth, isJson } from './media-types.ts'
+import { acceptsBoth, isJsonMediaType } from './media-types.ts'
 import { originAllowed } from './origins.ts'
 import type { Answer } from './outlet.ts'
 import { refuse } from './refusal.ts'
@@ -57,7 +57,7 @@ export function notPost(method: string, allowed: readonly string[]): HttpRefusal
 function refuseForm(view: RequestView, methods: readonly string[]): HttpRefusal | undefined {
   if (methods.includes(view.method)) return undefined
   if (view.method !== 'POST') return notPost(view.method, ['POST', ...methods])
-  if (!isJson(view.header('content-type'))) {
+  if (!isJsonMediaType(view.header('content-type'))) {
     return { status: 415, message: 'The Content-Type has to be application/json' }
   }
   const encoding = view.header('content-encoding')

@@ -59,11 +59,11 @@ export function documentHandler(documents: HttpDocuments): (request: Request) =>
 
 const platform: Platform<Request, WebTarget> = {
   ...webOutlet,
-  viewOf: ({ request }) => viewOf(request),
+  viewOf: ({ request }) => webRequestView(request),
   readText: ({ request }, maxBytes) => readBody(request, maxBytes),
 }
 
-function viewOf(request: Request): RequestView<Request> {
+function webRequestView(request: Request): RequestView<Request> {
   const { headers, method, url } = request
   return {
     method,

@@ -11,7 +11,7 @@ export function movesOn(response: RpcResponse): boolean {
 }
 
 /** After how many seconds a call may come again that was refused for the server's load; undefined for any other answer. */
-export function retryAfterOf(response: RpcResponse): number | undefined {
+export function retryAfterSeconds(response: RpcResponse): number | undefined {
   if (!('error' in response) || response.error.code !== errorCodes.internal) return undefined
   const { data } = response.error
   if (!isJsonObject(data) || data['reason'] !== 'overloaded') return undefined

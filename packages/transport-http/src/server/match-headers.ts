@@ -43,7 +43,7 @@ function matchVersion(view: RequestView, message: RpcRequest | RpcNotification):
     if (isRequest(message)) throw missingVersion()
     return undefined
   }
-  if (stated !== undefined) throw mismatch('MCP-Protocol-Version', header, stated)
+  if (stated !== undefined) throw headerMismatchError('MCP-Protocol-Version', header, stated)
   if (header !== protocolVersion && isRequest(message)) throw unsupported(header)
   return header
 }
@@ -56,7 +56,7 @@ function statedVersion(message: RpcRequest | RpcNotification): string | undefine
 
 function matchMethod(header: string | undefined, method: string, required: boolean): void {
   if (header === method) return
-  if (header !== undefined) throw mismatch('Mcp-Method', header, method)
+  if (header !== undefined) throw headerMismatchError('Mcp-Method', header, method)
   if (required) throw missing('Mcp-Method', method)
 }
 
@@ -70,19 +70,22 @@ function matchName(header: string | undefined, value: unknown, required: boolean
   if (name === undefined) {
     throw new McpError(
       errorCodes.headerMismatch,
-      `Mcp-Name is ${quote(header)}, which has invalid characters: send visible ASCII, or =?base64?…?= around Base64`,
+      `Mcp-Name is ${quoteHeaderValue(header)}, which has invalid characters: send visible ASCII, or =?base64?…?= around Base64`,
     )
   }
-  if (name !== value) throw mismatch('Mcp-Name', name, typeof value === 'string' ? value : undefined)
+  if (name !== value) throw headerMismatchError('Mcp-Name', name, typeof value === 'string' ? value : undefined)
 }
 
-function mismatch(name: string, header: string, body: string | undefined): McpError {
-  const says = body === undefined ? 'the body has no such value' : `the body says ${quote(body)}`
-  return new McpError(errorCodes.headerMismatch, `${name} is ${quote(header)}, ${says}`)
+function headerMismatchError(name: string, header: string, body: string | undefined): McpError {
+  const says = body === undefined ? 'the body has no such value' : `the body says ${quoteHeaderValue(body)}`
+  return new McpError(errorCodes.headerMismatch, `${name} is ${quoteHeaderValue(header)}, ${says}`)
 }
 
 function missing(name: string, body: string): McpError {
-  return new McpError(errorCodes.headerMismatch, `${name} is missing: it has to repeat ${quote(body)} of the body`)
+  return new McpError(
+    errorCodes.headerMismatch,
+    `${name} is missing: it has to repeat ${quoteHeaderValue(body)} of the body`,
+  )
 }
 
 function missingVersion(): McpError {
@@ -96,13 +99,13 @@ function missingVersion(): McpError {
 function unsupported(requested: string): McpError {
   return new McpError(
     errorCodes.unsupportedProtocolVersion,
-    `Protocol version ${quote(requested)} is not served here: this server speaks ${protocolVersion}`,
+    `Protocol version ${quoteHeaderValue(requested)} is not served here: this server speaks ${protocolVersion}`,
     { data: { supported: [protocolVersion], requested } },
   )
 }
 
 const shownCharacters = 100
 
-function quote(value: string): string {
+function quoteHeaderValue(value: string): string {
   return JSON.stringify(value.length > shownCharacters ? `${value.slice(0, shownCharacters)}…` : value)
 }

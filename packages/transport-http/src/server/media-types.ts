@@ -5,7 +5,7 @@ const both = 'application/json, text/event-stream'
  * Whether a `Content-Type` says JSON in UTF-8. Anything a form can send (`text/plain`, forms) is not, which keeps out
  * the POSTs that a browser makes for a foreign page without asking.
  */
-export function isJson(contentType: string | undefined): boolean {
+export function isJsonMediaType(contentType: string | undefined): boolean {
   if (contentType === json) return true
   if (contentType === undefined) return false
   const [type, ...parameters] = contentType.toLowerCase().split(';')

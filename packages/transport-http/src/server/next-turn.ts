@@ -8,7 +8,7 @@ const setTurn: ((run: () => void) => unknown) | undefined = globalThis.setImmedi
  * turn are then served together: code and data stay in the processor's caches from one to the next, and a peer with many
  * requests under way is woken by many answers at once. Serving each as it came costs a quarter more.
  */
-export function nextTurn(run: () => void): void {
+export function batchPerTick(run: () => void): void {
   if (setTurn === undefined) run()
   else if (waiting.push(run) === 1) setTurn(runWaiting)
 }

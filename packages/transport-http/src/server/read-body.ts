@@ -1,5 +1,5 @@
 import { bodyCutShort, bodyTaken, bodyTooLarge, invalidText } from './refusal.ts'
-import { nextTurn } from './next-turn.ts'
+import { batchPerTick } from './next-turn.ts'
 import type { HttpRefusal } from './refusal.ts'
 
 /**
@@ -13,10 +13,10 @@ export async function readBody(request: Request, maxBytes: number): Promise<stri
   try {
     if (length !== null) {
       const bytes = await request.arrayBuffer()
-      await new Promise<void>(nextTurn)
+      await new Promise<void>(batchPerTick)
       return readWhole(bytes, maxBytes)
     }
-    return request.body === null ? '' : await readStream(request.body, maxBytes)
+    return request.body === null ? '' : await readBodyStream(request.body, maxBytes)
   } catch {
     return bodyCutShort
   }
@@ -34,7 +34,7 @@ function readWhole(bytes: ArrayBuffer, maxBytes: number): string | HttpRefusal {
 const strictly = { fatal: true, ignoreBOM: true } as const
 const whole = new TextDecoder('utf-8', strictly)
 
-async function readStream(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<string | HttpRefusal> {
+async function readBodyStream(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<string | HttpRefusal> {
   const decode = createDecoder()
   const reader = stream.getReader()
   let text = ''

@@ -1,7 +1,7 @@
 import { encodeMessage, encodePieces, type RpcNotification, type RpcResponse } from '@x/schema'
 import { encodeEvent, eventStreamHeaders, keepAliveComment } from './event-stream.ts'
 import type { Outlet } from './outlet.ts'
-import { movesOn, retryAfterOf } from './load.ts'
+import { movesOn, retryAfterSeconds } from './load.ts'
 import { statusOf } from './status.ts'
 
 /** The answer to one request while it is being made: plain JSON, unless something has to be said before the end. */
@@ -21,7 +21,7 @@ export interface Reply<Target = unknown> {
 export function sendNotification(reply: Reply, message: RpcNotification): boolean {
   if (reply.phase === 'ended') return true
   const event = encodeEvent(encodeMessage(message))
-  openStream(reply)
+  startStream(reply)
   // Characters stand in for bytes here: the bound is there to save memory, not to be met exactly.
   const { outlet, target, maxQueuedBytes } = reply
   if (outlet.queued(target) + event.length > maxQueuedBytes) return false
@@ -57,9 +57,9 @@ export function setReplyHeader(reply: Reply, name: string, value: string): void 
 }
 
 /** Shows that the call is still running, unless there are bytes waiting that show it as well. */
-export function keepAlive(reply: Reply): void {
+export function sendKeepAlive(reply: Reply): void {
   if (reply.phase === 'ended') return
-  openStream(reply)
+  startStream(reply)
   const { outlet, target } = reply
   if (outlet.queued(target) === 0) outlet.write(target, keepAliveComment)
 }
@@ -69,7 +69,7 @@ export function abandonReply(reply: Reply): void {
   reply.phase = 'ended'
 }
 
-function openStream(reply: Reply): void {
+function startStream(reply: Reply): void {
   if (reply.phase !== 'waiting') return
   reply.phase = 'streaming'
   const { outlet, target, headers } = reply
@@ -77,6 +77,6 @@ function openStream(reply: Reply): void {
 }
 
 function withRetryAfter(headers: readonly string[], response: RpcResponse): readonly string[] {
-  const seconds = retryAfterOf(response)
+  const seconds = retryAfterSeconds(response)
   return seconds === undefined ? headers : ['Retry-After', String(seconds), ...headers]
 }

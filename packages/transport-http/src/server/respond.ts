@@ -1,4 +1,4 @@
-import { nextTurn } from './next-turn.ts'
+import { batchPerTick } from './next-turn.ts'
 import type { Answer, Outlet } from './outlet.ts'
 
 // A mark of 0 makes the desired size minus the bytes that wait.
@@ -15,31 +15,39 @@ export interface WebTarget {
   closed: boolean
   onClose: () => void
   /** Hears of the client's leaving; undefined while nobody listens for it. */
-  leave: (() => void) | undefined
+  onAbort: (() => void) | undefined
   /** Those who wait for the reader. */
   readonly waiting: (() => void)[]
 }
 
 /** Starts the answer to a web request, with which `resolve` is called. */
 export function webTarget(request: Request, resolve: (response: Response) => void): WebTarget {
-  return { request, resolve, stream: undefined, closed: false, onClose: ignore, leave: undefined, waiting: [] }
+  return {
+    request,
+    resolve,
+    stream: undefined,
+    closed: false,
+    onClose: ignoreRejection,
+    onAbort: undefined,
+    waiting: [],
+  }
 }
 
-function ignore(): void {}
+function ignoreRejection(): void {}
 
 /** An outlet that resolves a promise with a web response. */
 export const webOutlet: Outlet<WebTarget> = {
   send(target, answer) {
     if (target.closed) return
     target.resolve(webResponse(answer))
-    close(target)
+    closeTarget(target)
   },
   open(target, headers) {
     const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
       target.stream = controller
     }
     // With that mark the stream asks for more only when the reader has taken everything.
-    const source = { start, pull: () => release(target), cancel: () => close(target) }
+    const source = { start, pull: () => releaseWaiting(target), cancel: () => closeTarget(target) }
     target.resolve(new Response(new ReadableStream(source, strategy), { headers: fieldsOf(headers) }))
     watch(target)
   },
@@ -50,7 +58,7 @@ export const webOutlet: Outlet<WebTarget> = {
     if (target.closed) return
     target.stream?.enqueue(encoder.encode(text))
     target.stream?.close()
-    close(target)
+    closeTarget(target)
   },
   queued: ({ stream }) => -(stream?.desiredSize ?? 0),
   drained({ closed, stream, waiting }) {
@@ -60,40 +68,40 @@ export const webOutlet: Outlet<WebTarget> = {
   destroy(target) {
     if (target.closed) return
     target.stream?.error(new DOMException('The stream was broken off', 'AbortError'))
-    close(target)
+    closeTarget(target)
   },
   onClose(target, run) {
     target.onClose = run
-    nextTurn(() => watch(target))
+    batchPerTick(() => watch(target))
   },
 }
 
 // Most answers that are no streams are out within the turn, and adapters make a signal when it is first looked at.
 function watch(target: WebTarget): void {
   const { request, closed } = target
-  if (closed || target.leave !== undefined) return
-  if (request.signal.aborted) return leave(target)
-  target.leave = () => leave(target)
-  request.signal.addEventListener('abort', target.leave)
+  if (closed || target.onAbort !== undefined) return
+  if (request.signal.aborted) return endTarget(target)
+  target.onAbort = () => endTarget(target)
+  request.signal.addEventListener('abort', target.onAbort)
 }
 
-function leave(target: WebTarget): void {
+function endTarget(target: WebTarget): void {
   const { stream, closed, resolve } = target
   // Nobody reads these; they are there so that whoever waits for the handler, or for the stream, is not left waiting.
   if (stream === undefined) resolve(new Response(null, { status: clientClosedRequest }))
   else if (!closed) stream.close()
-  close(target)
+  closeTarget(target)
 }
 
-function close(target: WebTarget): void {
+function closeTarget(target: WebTarget): void {
   if (target.closed) return
   target.closed = true
-  release(target)
-  if (target.leave !== undefined) target.request.signal.removeEventListener('abort', target.leave)
+  releaseWaiting(target)
+  if (target.onAbort !== undefined) target.request.signal.removeEventListener('abort', target.onAbort)
   target.onClose()
 }
 
-function release({ waiting }: WebTarget): void {
+function releaseWaiting({ waiting }: WebTarget): void {
   for (const resolve of waiting.splice(0)) resolve()
 }
 
@@ -102,7 +110,7 @@ const clientClosedRequest = 499
 
 /** A whole answer as a web response. */
 export function webResponse(answer: Answer): Response {
-  return new Response(bodyOf(answer), { status: answer.status, headers: headersOf(answer) })
+  return new Response(bodyOf(answer), { status: answer.status, headers: responseHeaders(answer) })
 }
 
 function bodyOf({ body }: Answer): string | Blob | null {
@@ -111,7 +119,7 @@ function bodyOf({ body }: Answer): string | Blob | null {
   return new Blob([body.head, body.result as Uint8Array<ArrayBuffer>, body.tail])
 }
 
-function headersOf({ headers, body }: Answer): Record<string, string> {
+function responseHeaders({ headers, body }: Answer): Record<string, string> {
   return body === undefined ? fieldsOf(headers) : { 'Content-Type': 'application/json', ...fieldsOf(headers) }
 }
 

@@ -17,10 +17,10 @@ import {
 } from '@x/schema'
 import type { AdapterContext } from './adapter-request.ts'
 import { callContext } from './call-context.ts'
-import { abandonReply, keepAlive, sendNotification, sendResponse, setReplyHeader } from './reply.ts'
+import { abandonReply, sendKeepAlive, sendNotification, sendResponse, setReplyHeader } from './reply.ts'
 import type { Reply } from './reply.ts'
 import type { RequestView } from './request-view.ts'
-import { enter, leave, type Rostered } from '../roster.ts'
+import { addToList, removeFromList, type Rostered } from '../roster.ts'
 import type { Settings } from './settings.ts'
 
 /** A handler: what it serves, how, and what it is busy with. */
@@ -54,29 +54,29 @@ export interface CallParts<Source, Target> {
 }
 
 /** Runs a call to its end: an answer, a timeout, or the peer's leaving. */
-export function runCall<Source, Target>(
+export function runHttpCall<Source, Target>(
   parts: CallParts<Source, Target>,
   context: HandlerContext<Source, Target>,
 ): void {
-  const call = createCall(parts, context)
-  enter(context.running, call)
+  const call = createRunningCall(parts, context)
+  addToList(context.running, call)
   context.platform.onClose(call.target, () => {
-    leave(context.running, call)
+    removeFromList(context.running, call)
     endConnection(call)
   })
   if (call.phase === 'ended') return
   awaitBeat(call, context)
   try {
-    context.server.exchange(parts.request, callOf(call, parts, context)).then(
-      (response) => answer(call, context, response),
-      (error: unknown) => fail(call, context, error),
+    context.server.exchange(parts.request, createHttpCall(call, parts, context)).then(
+      (response) => respondToCall(call, context, response),
+      (error: unknown) => failCall(call, context, error),
     )
   } catch (error) {
-    fail(call, context, error)
+    failCall(call, context, error)
   }
 }
 
-function createCall<Source, Target>(
+function createRunningCall<Source, Target>(
   { request, target, headers }: CallParts<Source, Target>,
   { platform, settings }: HandlerContext<Source, Target>,
 ): RunningCall<Target> {
@@ -99,7 +99,7 @@ function createCall<Source, Target>(
   }
 }
 
-function answer<Source, Target>(
+function respondToCall<Source, Target>(
   call: RunningCall<Target>,
   context: HandlerContext<Source, Target>,
   response: RpcResponse,
@@ -107,7 +107,7 @@ function answer<Source, Target>(
   try {
     sendResponse(call, response, 'error' in response ? httpStatusOf(call, response.error, context.settings) : undefined)
   } catch (error) {
-    fail(call, context, error)
+    failCall(call, context, error)
   }
 }
 
@@ -122,7 +122,7 @@ function httpStatusOf<Source>(
   return head?.status
 }
 
-function fail<Source, Target>(
+function failCall<Source, Target>(
   call: RunningCall<Target>,
   { platform, settings }: HandlerContext<Source, Target>,
   error: unknown,
@@ -142,7 +142,7 @@ export function finishCall(call: RunningCall, error: unknown, status?: number): 
   sendResponse(call, errorResponse(call.id, error), status)
 }
 
-function callOf<Source, Target>(
+function createHttpCall<Source, Target>(
   call: RunningCall<Target>,
   { principal, view }: CallParts<Source, Target>,
   { platform, settings }: HandlerContext<Source, Target>,
@@ -197,7 +197,7 @@ export function beat<Source, Target>(call: RunningCall<Target>, context: Handler
   const { timeoutMs } = context.settings
   call.waitedMs += waitOf(call, context.settings)
   if (call.streams || call.waitedMs < timeoutMs) {
-    keepAlive(call)
+    sendKeepAlive(call)
     awaitBeat(call, context)
     return
   }

@@ -13,13 +13,13 @@ import {
   unreadRequestId,
   type WireError,
 } from '@x/schema'
-import { type AdmittedRequest, handOver } from './adapter-request.ts'
+import { type AdmittedRequest, handToAdapter } from './adapter-request.ts'
 import { clientContext } from './call-context.ts'
 import { admit, notPost } from './admit.ts'
 import { matchHeaders } from './match-headers.ts'
 import type { RequestView } from './request-view.ts'
 import { type HttpRefusal, isRefusal, refuse } from './refusal.ts'
-import { runCall } from './run-call.ts'
+import { runHttpCall } from './run-call.ts'
 import type { HandlerContext } from './run-call.ts'
 import type { Settings } from './settings.ts'
 import { statusOf } from './status.ts'
@@ -36,24 +36,24 @@ export async function serveRequest<Source, Target>(
   const view = platform.viewOf(target)
   const state: RequestState = { headers: [], id: undefined }
   try {
-    const matched = matching(adapter, view)
+    const matched = matchingAdapter(adapter, view)
     const admission = admit(view, settings, matched?.methods)
     if ('answer' in admission) return platform.send(target, admission.answer)
     const { headers } = admission
     state.headers = headers
     const principal = settings.authenticate === undefined ? undefined : await settings.authenticate(view)
     if (isRefusal(principal)) return platform.send(target, refuse(principal, headers))
-    const text = await readText(view, target, context)
+    const text = await readRequestText(view, target, context)
     if (typeof text !== 'string') return platform.send(target, refuse(text, headers))
     const admitted = { target, view, text, principal, headers }
-    if (matched !== undefined && (await handOver(admitted, matched, context))) return
+    if (matched !== undefined && (await handToAdapter(admitted, matched, context))) return
     serveText(admitted, state, context)
   } catch (error) {
-    fail(error, state, { target, view, context })
+    failRequest(error, state, { target, view, context })
   }
 }
 
-function matching(adapter: HttpProtocolAdapter | undefined, view: RequestView): HttpProtocolAdapter | undefined {
+function matchingAdapter(adapter: HttpProtocolAdapter | undefined, view: RequestView): HttpProtocolAdapter | undefined {
   return adapter?.matches(view) === true ? adapter : undefined
 }
 
@@ -65,7 +65,7 @@ interface RequestState {
 }
 
 // A method that only an adapter takes has no body.
-function readText<Source, Target>(
+function readRequestText<Source, Target>(
   { method }: RequestView<Source>,
   target: Target,
   { platform, settings }: HandlerContext<Source, Target>,
@@ -84,8 +84,8 @@ function serveText<Source, Target>(
   const message = parseRequestOrNotification(text, settings.bounds)
   if (isRequest(message)) state.id = message.id
   matchHeaders(view, message)
-  if (isRequest(message)) runCall({ request: message, principal, view, target, headers }, context)
-  else receive({ message, principal, view, target, headers }, context)
+  if (isRequest(message)) runHttpCall({ request: message, principal, view, target, headers }, context)
+  else passNotification({ message, principal, view, target, headers }, context)
 }
 
 interface FailedRequest<Source, Target> {
@@ -94,7 +94,7 @@ interface FailedRequest<Source, Target> {
   readonly context: HandlerContext<Source, Target>
 }
 
-function fail<Source, Target>(
+function failRequest<Source, Target>(
   error: unknown,
   { headers, id }: RequestState,
   { target, view, context }: FailedRequest<Source, Target>,
@@ -131,7 +131,7 @@ interface Received<Source, Target> {
 }
 
 /** A notification is accepted at once; extensions take it with the context of its request, and nothing is answered to it. */
-function receive<Source, Target>(
+function passNotification<Source, Target>(
   { message, principal, view, target, headers }: Received<Source, Target>,
   { platform, server, settings }: HandlerContext<Source, Target>,
 ): void {

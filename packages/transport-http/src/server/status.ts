@@ -1,5 +1,5 @@
 import { errorCodes, type RpcResponse } from '@x/schema'
-import { retryAfterOf } from './load.ts'
+import { retryAfterSeconds } from './load.ts'
 
 const statuses: ReadonlyMap<number, number> = new Map([
   [errorCodes.parse, 400],
@@ -18,5 +18,5 @@ const statuses: ReadonlyMap<number, number> = new Map([
  */
 export function statusOf(response: RpcResponse): number {
   if (!('error' in response)) return 200
-  return retryAfterOf(response) === undefined ? (statuses.get(response.error.code) ?? 200) : 503
+  return retryAfterSeconds(response) === undefined ? (statuses.get(response.error.code) ?? 200) : 503
 }

@@ -77,7 +77,7 @@ export function createClientConnection({ streams, settings, onEnd }: ConnectionP
     onEnd,
   })
   return {
-    send: (request, call) => sendRequest(state, request, call),
+    send: (request, call) => writeRequest(state, request, call),
     notify: (message) => writer.write(encodeMessage(message)),
     fail: (error) => {
       state.failure ??= { error }
@@ -89,7 +89,7 @@ export function createClientConnection({ streams, settings, onEnd }: ConnectionP
 
 function doNothing(): void {}
 
-function sendRequest(state: ConnectionState, request: RpcRequest, call: Call): Promise<RpcResponse> {
+function writeRequest(state: ConnectionState, request: RpcRequest, call: Call): Promise<RpcResponse> {
   return new Promise((resolve, reject) => {
     if (isCancelled(call)) return reject(cancelReason(call))
     if (state.failure) return reject(state.failure.error)

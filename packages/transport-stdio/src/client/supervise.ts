@@ -85,7 +85,7 @@ async function startConnection(state: SupervisorState): Promise<ClientConnection
   const running = onProcessExit(state, process)
   try {
     ending.signal.throwIfAborted()
-    await startUp(state, running.link)
+    await initializeProcess(state, running.link)
   } catch (error) {
     await stopRunning(state, running, findFailure(error))
     throw error
@@ -136,7 +136,10 @@ function stopRunning({ settings }: SupervisorState, running: RunningProcess, fau
 }
 
 /** Sends the first requests to a new process, before any call. */
-async function startUp({ options, settings, ending }: SupervisorState, link: ClientConnection): Promise<void> {
+async function initializeProcess(
+  { options, settings, ending }: SupervisorState,
+  link: ClientConnection,
+): Promise<void> {
   if (options.onStart !== undefined) {
     const exchange: Exchange = (request, call) => link.send(request, call)
     return options.onStart({ exchange, notify: (message) => link.notify(message) }, ending.signal)

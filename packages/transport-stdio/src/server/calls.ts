@@ -133,7 +133,7 @@ function runRequest(connection: Connection, request: RpcRequest, handler: Stream
     waitUntilIdle(connection, call)
   }
   try {
-    serve(connection, call, { request, handler })
+    serveStreamCall(connection, call, { request, handler })
       .then((response) => {
         writeResponse(connection, call, response)
         waitUntilIdle(connection, call)
@@ -149,15 +149,19 @@ interface Served {
   readonly handler: StreamHandler | undefined
 }
 
-function serve(connection: Connection, call: RunningCall, { request, handler }: Served): Promise<RpcResponse> {
+function serveStreamCall(
+  connection: Connection,
+  call: RunningCall,
+  { request, handler }: Served,
+): Promise<RpcResponse> {
   const { exchange, writer } = connection
   if (handler === undefined)
     return exchange(
       request,
-      callOf(connection, call, (message) => nameRequest(message, call.id)),
+      createStreamCall(connection, call, (message) => nameRequest(message, call.id)),
     )
   // Peers of other revisions are sent what the adapter gives, and nothing beside it.
-  const context = callOf(connection, call, (message) => message)
+  const context = createStreamCall(connection, call, (message) => message)
   return handler(request, context, (question) => {
     if (!call.ended) writer.write(encodeMessage(question))
   })
@@ -165,7 +169,7 @@ function serve(connection: Connection, call: RunningCall, { request, handler }: 
 
 type Named = (message: RpcNotification) => RpcNotification
 
-function callOf(connection: Connection, call: RunningCall, name: Named): Call {
+function createStreamCall(connection: Connection, call: RunningCall, name: Named): Call {
   const notify = (message: RpcNotification): void => writeNotification(connection, call, name(message))
   const { settings, context } = connection
   return cancelledBy({ principal: settings.principal, context, notify }, call.cancellation)

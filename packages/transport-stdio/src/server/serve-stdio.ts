@@ -69,7 +69,7 @@ export function serveStdio(server: Server, options: ServeStdioOptions = {}): Std
   const events = { onFull: intake.pause, onDrain: intake.resume, onFailure: () => stop('The client has disconnected') }
   const writer = createMessageWriter(ends.output, events, ends.send)
   const calls = createCalls(server.exchange, writer, settings)
-  const adapted = server.adapters.stream?.connect(peerOf(writer, settings, notified.context))
+  const adapted = server.adapters.stream?.connect(createStreamPeer(writer, settings, notified.context))
   const { closed, stop } = createShutdown((reason) => {
     ignoreStops()
     adapted?.close()
@@ -114,7 +114,7 @@ interface LineTargets {
 }
 
 /** Creates the client's side for the adapter of other revisions. */
-function peerOf(writer: MessageWriter, settings: ServiceSettings, context: CallContext): StreamPeer {
+function createStreamPeer(writer: MessageWriter, settings: ServiceSettings, context: CallContext): StreamPeer {
   const { principal, clock, onError, maxQueuedBytes } = settings
   const notify = (message: RpcNotification): boolean => {
     const text = encodeMessage(message)

@@ -37,7 +37,7 @@ export function rejectSession(view: HttpRequestView): true {
  * missing; 503 for a server that is overloaded or stops; otherwise 200 even with an error in the body, because clients of these
  * revisions take any other status for a broken transport.
  */
-export function headOf(response: RpcResponse, view?: HttpRequestView): ResponseHead {
+export function rejectionHead(response: RpcResponse, view?: HttpRequestView): ResponseHead {
   if (!('error' in response)) return { status: 200 }
   const head = view?.toHttpError?.(response.error)
   if (head === undefined) return loadHeadOf(response.error)

@@ -21,7 +21,7 @@ export interface HttpPeer {
 }
 
 /** Returns the settings of a client for itself. Without a session nothing is kept. */
-export function settingsOf({ client, session, view }: HttpPeer, { states }: HttpDeps): ClientSettings {
+export function httpClientSettings({ client, session, view }: HttpPeer, { states }: HttpDeps): ClientSettings {
   const change = (apply: (state: SessionState) => void): void => {
     if (session === undefined) return
     const state = states.of(session)

@@ -1,5 +1,5 @@
 import { encodeMessage, type HttpRequestView } from '@x/schema'
-import { listen, tellableBy } from '../listening.ts'
+import { listenToChanges, tellableBy } from '../listening.ts'
 import type { Session } from '../session.ts'
 import type { CallStream } from './call-stream.ts'
 import { reject, rejectSession } from './errors.ts'
@@ -75,7 +75,7 @@ function openListening(session: Session, view: HttpRequestView, { deps, states }
     // A session has one such stream: the same message is never sent on two.
     states.find(session)?.listening?.end()
     const state = states.of(session)
-    const listening = listen(
+    const listening = listenToChanges(
       {
         client: session,
         caller: view,

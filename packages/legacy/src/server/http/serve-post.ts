@@ -18,7 +18,7 @@ import {
 import { revisionNamed, revisionRow } from '../../revisions.ts'
 import { statesVersion } from '../../translate/request.ts'
 import { initialize } from '../initialize.ts'
-import { headOf, reject, rejectSession } from './errors.ts'
+import { rejectionHead, reject, rejectSession } from './errors.ts'
 import type { HttpDeps, HttpPeer } from './peer.ts'
 import { type ServedRequest, serveRequests } from './serve-requests.ts'
 
@@ -28,7 +28,7 @@ const maxBatch = 32
 
 /** Serves a POST of an older client; false for a message of 2026-07-28, and for one that no revision could take. */
 export async function servePost(view: HttpRequestView, http: HttpDeps): Promise<boolean> {
-  const body = readBody(view)
+  const body = parseBody(view)
   if (body === undefined) return false
   if (isBatch(body)) return serveBatch(body, view, http)
   // basic/versioning: what states its version is served by this revision, whatever its headers and method say.
@@ -52,7 +52,7 @@ const noWaiter = 'Nobody waits for this response here'
 type Body = RpcMessage | readonly (RpcMessage | McpError)[]
 
 /** Leaves a body that cannot be read to the transport, which rejects it. */
-function readBody({ text, limits }: HttpRequestView): Body | undefined {
+function parseBody({ text, limits }: HttpRequestView): Body | undefined {
   try {
     return parseBatch(text, maxBatch, limits.bounds) ?? parseMessage(text, limits.bounds)
   } catch (error) {
@@ -72,7 +72,7 @@ async function serveInitialize(
 ): Promise<true> {
   const introduced = await initialize(request, view, deps)
   if ('error' in introduced) {
-    view.reply.send({ ...headOf(introduced.error), body: encodeMessage(introduced.error) })
+    view.reply.send({ ...rejectionHead(introduced.error), body: encodeMessage(introduced.error) })
     return true
   }
   const { client, response } = introduced

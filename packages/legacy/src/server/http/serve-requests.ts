@@ -16,8 +16,8 @@ import { serveLocally, unknownMethod } from '../local-methods.ts'
 import { randomId } from '../random-id.ts'
 import type { SessionState } from '../session-state.ts'
 import { type CallStream, createCallStream } from './call-stream.ts'
-import { headOf } from './errors.ts'
-import { type HttpDeps, type HttpPeer, settingsOf } from './peer.ts'
+import { rejectionHead } from './errors.ts'
+import { type HttpDeps, type HttpPeer, httpClientSettings } from './peer.ts'
 
 /** A request of a POST, or the error that is its answer. */
 export type ServedRequest = RpcRequest | { readonly rejected: RpcResponse }
@@ -77,7 +77,7 @@ function openPost(responses: number, peer: HttpPeer, { deps, states, isBatch }: 
     for (const { request, cancel: stop } of running) {
       const error = new McpError(errorCodes.internal, 'The server is stopping', { data: { reason: 'stopping' } })
       const response = errorResponse(request.id, error)
-      stream.respond(response, headOf(response))
+      stream.respond(response, rejectionHead(response))
       stop('The server is stopping')
     }
   })
@@ -87,7 +87,7 @@ function openPost(responses: number, peer: HttpPeer, { deps, states, isBatch }: 
 async function serveOne(request: RpcRequest, post: Post, http: HttpDeps): Promise<void> {
   const { stream, peer } = post
   try {
-    const local = serveLocally(request, settingsOf(peer, http), http.deps)
+    const local = serveLocally(request, httpClientSettings(peer, http), http.deps)
     if (local !== undefined) return stream.respond(await local)
     if (!sharedMethods.has(request.method)) return stream.respond(unknownMethod(request))
     if (post.state?.calls.has(request.id) === true) {
@@ -117,7 +117,7 @@ async function serveCall(request: RpcRequest, post: Post, { deps, states }: Http
     const response = await runLegacyCall({ request, client: peer.client, level, channel }, deps)
     running.delete(call)
     // A status for one call of a batch would have its client send all of them again.
-    stream.respond(response, headOf(response, post.isBatch ? undefined : peer.view))
+    stream.respond(response, rejectionHead(response, post.isBatch ? undefined : peer.view))
   } catch (error) {
     running.delete(call)
     if (!cancellation.cancelled) throw error

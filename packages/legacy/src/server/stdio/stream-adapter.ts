@@ -12,7 +12,7 @@ import { type LegacyClient, sharedMethods, statesVersion } from '../../translate
 import type { Deps } from '../deps.ts'
 import { initialize } from '../initialize.ts'
 import { runLegacyCall } from '../legacy-call.ts'
-import { listen, type Listening, tellableBy } from '../listening.ts'
+import { listenToChanges, type Listening, tellableBy } from '../listening.ts'
 import { type ClientSettings, serveLocally, unknownMethod } from '../local-methods.ts'
 import { randomId } from '../random-id.ts'
 
@@ -148,7 +148,7 @@ class Connection implements StreamConnection {
     } catch (error) {
       return this.#peer.onError(error)
     }
-    this.#listening = listen(
+    this.#listening = listenToChanges(
       {
         client,
         caller,

@@ -42,7 +42,7 @@ async function takeFile(file: string, folder: string): Promise<void> {
     if (text === undefined) continue
     const holder = holderIn(text)
     if (holder === undefined || isAlive(holder)) throw takenError(folder, file, holder)
-    await removeStale(file, text)
+    await removeStaleLock(file, text)
   }
   throw new Error(`${file} comes and goes: several processes want ${folder}, and one alone can have it`)
 }
@@ -59,7 +59,7 @@ async function made(file: string): Promise<boolean> {
 }
 
 /** Takes the file away if it still says the same; when another was faster, its file is put back. */
-async function removeStale(file: string, text: string): Promise<void> {
+async function removeStaleLock(file: string, text: string): Promise<void> {
   const aside = `${file}.${process.pid}`
   const moved = await rename(file, aside).then(
     () => true,
@@ -89,12 +89,12 @@ function isAlive({ pid, host, began }: Holder): boolean {
   if (host !== hostname()) return true
   // This process does not have it, or it would have been found among those held: its pid was another's before.
   if (pid === process.pid) return false
-  if (!isRunning(pid)) return false
+  if (!isProcessRunning(pid)) return false
   const now = beganAt(pid)
   return began === '' || now === '' || began === now
 }
 
-function isRunning(pid: number): boolean {
+function isProcessRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -22,24 +22,24 @@ export interface PgliteSettings {
 
 /** A database in the process. It has one connection, and lets transactions wait for each other. */
 export function pgliteDatabase(pglite: Pglite, { channel, onError, end }: PgliteSettings): SqlDatabase {
-  const query = queryOver(pglite)
+  const query = queryPglite(pglite)
   return {
     query,
     tend: query,
-    transaction: (work) => pglite.transaction((transaction) => work(queryOver(transaction))),
+    transaction: (work) => pglite.transaction((transaction) => work(queryPglite(transaction))),
     bus: notificationBus(pglite, channel, onError),
     close: end,
   }
 }
 
-function queryOver(queries: PgliteQueries): Query {
+function queryPglite(queries: PgliteQueries): Query {
   return async (text, values) => {
-    if (values !== undefined && values.length > 0) return rowsOf(await queries.query(text, [...values]))
-    return (await queries.exec(text)).flatMap(rowsOf)
+    if (values !== undefined && values.length > 0) return pgliteRows(await queries.query(text, [...values]))
+    return (await queries.exec(text)).flatMap(pgliteRows)
   }
 }
 
-function rowsOf({ rows }: { readonly rows: readonly unknown[] }): readonly SqlRow[] {
+function pgliteRows({ rows }: { readonly rows: readonly unknown[] }): readonly SqlRow[] {
   // A driver gives rows as objects by column.
   return rows as readonly SqlRow[]
 }

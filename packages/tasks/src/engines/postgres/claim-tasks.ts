@@ -57,15 +57,15 @@ function claimRows({ tables, leaseMs }: SqlStore, query: Query, ids: readonly st
 async function withKept({ tables }: SqlStore, query: Query, rows: readonly SqlRow[]): Promise<readonly ClaimedTask[]> {
   // A first attempt has nothing yet, and most tasks have no other.
   const ids = rows.filter(({ attempt }) => Number(attempt) > 1).map(claimedId)
-  const entries = await keptOf(query, tables.journal, ids)
-  const answers = await keptOf(query, tables.answer, ids)
+  const entries = await entriesByTask(query, tables.journal, ids)
+  const answers = await entriesByTask(query, tables.answer, ids)
   return rows.map((row) => {
     const id = claimedId(row)
     return claimedTask(row, { entries: entries.get(id) ?? [], answers: answers.get(id) ?? [] })
   })
 }
 
-async function keptOf(query: Query, table: string, ids: readonly string[]): Promise<Map<unknown, SqlRow[]>> {
+async function entriesByTask(query: Query, table: string, ids: readonly string[]): Promise<Map<unknown, SqlRow[]>> {
   if (ids.length === 0) return new Map()
   const rows = await query(`SELECT task_id, entry FROM ${table} WHERE task_id = ANY($1::text[])`, [ids])
   const byTask = new Map<unknown, SqlRow[]>()

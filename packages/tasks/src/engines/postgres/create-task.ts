@@ -43,13 +43,13 @@ function make({ database, queue, tables }: SqlStore, task: NewTask, turn: Turn):
       WHERE (SELECT count(*) FROM (SELECT FROM ${tables.task} WHERE owner = $2 AND ${isOpen} AND ${isAlive} LIMIT $6::bigint) AS open)
         < $6::bigint - ${turn.spare}
       RETURNING ${rowColumns}`,
-      [id, owner, JSON.stringify(task.payload), messageOf(task), task.lifeMs, task.ownerLimit],
+      [id, owner, JSON.stringify(task.payload), storedStatusMessage(task), task.lifeMs, task.ownerLimit],
     )
     if (row !== undefined) await queue.send(query, id)
     return row
   })
 }
 
-function messageOf({ statusMessage }: NewTask): string | null {
+function storedStatusMessage({ statusMessage }: NewTask): string | null {
   return statusMessage === undefined ? null : storedText(statusMessage)
 }

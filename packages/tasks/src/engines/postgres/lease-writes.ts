@@ -2,7 +2,7 @@ import type { JournalEntry } from '@x/schema'
 import type { Lease, LeaseState, TaskEnd, TaskProgress, TaskRelease, TaskSuspension } from '../engine.ts'
 import type { Query, SqlRow } from './sql-database.ts'
 import { fromNow, isAlive, prolonged, type SqlStore } from './sql-store.ts'
-import { nameOf, storedText } from './stored-text.ts'
+import { storedName, storedText } from './stored-text.ts'
 
 /** True of a task that is this attempt's: every write of a worker is fenced by it, in the statement that writes. */
 const isHeld = `id = $1 AND attempt = $2 AND leased_until IS NOT NULL AND ${isAlive}`
@@ -19,10 +19,10 @@ export async function renewLeases(store: SqlStore, leases: readonly Lease[]): Pr
     [leases.map(({ id }) => storedText(id)), leases.map(({ attempt }) => attempt), leaseMs],
   )
   const byPlace = new Map(rows.map((row) => [row['place'], row]))
-  return leases.map((_, index) => stateOf(byPlace.get(index + 1)))
+  return leases.map((_, index) => leaseState(byPlace.get(index + 1)))
 }
 
-function stateOf(row: SqlRow | undefined): LeaseState {
+function leaseState(row: SqlRow | undefined): LeaseState {
   if (row === undefined) return 'lost'
   return row['cancelling'] === true ? 'cancelling' : 'owned'
 }
@@ -30,7 +30,7 @@ function stateOf(row: SqlRow | undefined): LeaseState {
 /** Keeps progress, in one statement. */
 export async function recordProgress(store: SqlStore, lease: Lease, progress: TaskProgress): Promise<LeaseState> {
   const [row] = await store.database.query(progressSql(store, {}), progressValues(lease, progress))
-  return stateOf(row)
+  return leaseState(row)
 }
 
 /** Keeps progress and what is asked, and ends the claim. */
@@ -42,7 +42,7 @@ export async function suspendTask(store: SqlStore, lease: Lease, suspension: Tas
     JSON.stringify(suspension.requests),
     suspension.lifeMs,
   ])
-  return row === undefined ? refusalOf(store, query, lease) : 'owned'
+  return row === undefined ? refusedWrite(store, query, lease) : 'owned'
 }
 
 /** Keeps progress, ends the claim, and puts the task into the queue again, for now or for later. */
@@ -51,7 +51,7 @@ export async function releaseTask(store: SqlStore, lease: Lease, given: TaskRele
   const state = await database.transaction(async (query) => {
     const sql = progressSql(store, { set: ', leased_until = NULL', where: ' AND NOT cancelling' })
     const [row] = await query(sql, progressValues(lease, given))
-    if (row === undefined) return refusalOf(store, query, lease)
+    if (row === undefined) return refusedWrite(store, query, lease)
     await queue.send(query, storedText(lease.id), given.pauseMs)
     return 'owned'
   })
@@ -60,7 +60,7 @@ export async function releaseTask(store: SqlStore, lease: Lease, given: TaskRele
 }
 
 /** Why nothing was written: neither reason goes away while the lease is held. */
-async function refusalOf({ tables }: SqlStore, query: Query, lease: Lease): Promise<LeaseState> {
+async function refusedWrite({ tables }: SqlStore, query: Query, lease: Lease): Promise<LeaseState> {
   const rows = await query(`SELECT FROM ${tables.task} WHERE ${isHeld}`, [storedText(lease.id), lease.attempt])
   return rows.length === 0 ? 'lost' : 'cancelling'
 }
@@ -126,11 +126,11 @@ function progressSql({ tables }: SqlStore, more: ProgressMore): string {
 function progressValues({ id, attempt }: Lease, progress: TaskProgress): readonly unknown[] {
   const { entries, statusMessage, progressed } = progress
   const message = statusMessage === undefined ? null : storedText(statusMessage)
-  const last = lastOfEach(entries)
+  const last = lastTextOfEach(entries)
   return [storedText(id), attempt, progressed, message, [...last.keys()], [...last.values()]]
 }
 
 /** One statement writes a row once. */
-function lastOfEach(entries: readonly JournalEntry[]): ReadonlyMap<string, string> {
-  return new Map(entries.map((entry) => [nameOf([entry.part, entry.key]), JSON.stringify(entry)]))
+function lastTextOfEach(entries: readonly JournalEntry[]): ReadonlyMap<string, string> {
+  return new Map(entries.map((entry) => [storedName([entry.part, entry.key]), JSON.stringify(entry)]))
 }

@@ -3,7 +3,7 @@ import type { AnswerOutcome, CancelOutcome, TaskAnswers, TaskRow } from '../engi
 import { endSql, endValues } from './lease-writes.ts'
 import type { Query } from './sql-database.ts'
 import { isAlive, isOpen, prolonged, type SqlStore } from './sql-store.ts'
-import { nameOf, storedText } from './stored-text.ts'
+import { storedName, storedText } from './stored-text.ts'
 import { objectIn, rowColumns, taskRow } from './task-rows.ts'
 
 /** Reads a task of this owner: one row, by its primary key. */
@@ -57,7 +57,7 @@ interface Given {
 }
 
 async function keepAnswers({ tables }: SqlStore, query: Query, { id, given }: Given): Promise<void> {
-  const names = given.map(([key]) => nameOf(key))
+  const names = given.map(([key]) => storedName(key))
   const entries = given.map(([key, response]) => JSON.stringify({ key, response }))
   // A key is asked once in the life of a task; if it were again, its first answer would stand.
   await query(
@@ -68,7 +68,7 @@ async function keepAnswers({ tables }: SqlStore, query: Query, { id, given }: Gi
 }
 
 /** Cancels a task, or tells its worker to. */
-export async function cancelTask(store: SqlStore, id: string, owner: string): Promise<CancelOutcome> {
+export async function cancelOwned(store: SqlStore, id: string, owner: string): Promise<CancelOutcome> {
   const { database, tables, tellCancel } = store
   const key = storedText(id)
   const outcome = await database.transaction<CancelOutcome>(async (query) => {

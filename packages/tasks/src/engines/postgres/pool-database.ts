@@ -19,15 +19,15 @@ const tendingFactor = 6
 export function poolDatabase(settings: PoolSettings): SqlDatabase {
   const { pool, listenPool, channel, timeoutMs, onError, end } = settings
   return {
-    query: queryOver(pool, timeoutMs),
-    tend: queryOver(pool, timeoutMs * tendingFactor),
+    query: queryConnection(pool, timeoutMs),
+    tend: queryConnection(pool, timeoutMs * tendingFactor),
     transaction: (work) => inTransaction(pool, timeoutMs, work),
     bus: postgresBus(pool, { channel, listenPool, timeoutMs, onError }),
     close: end,
   }
 }
 
-function queryOver(connection: Pick<PostgresConnection, 'query'>, timeoutMs: number): Query {
+function queryConnection(connection: Pick<PostgresConnection, 'query'>, timeoutMs: number): Query {
   return async (text, values) => {
     const query: PostgresQuery = { text, query_timeout: timeoutMs }
     // Several statements at a time go without values only.
@@ -38,7 +38,7 @@ function queryOver(connection: Pick<PostgresConnection, 'query'>, timeoutMs: num
 
 async function inTransaction<T>(pool: PostgresPool, timeoutMs: number, work: (query: Query) => Promise<T>): Promise<T> {
   const connection = await pool.connect()
-  const query = queryOver(connection, timeoutMs)
+  const query = queryConnection(connection, timeoutMs)
   hearErrors(connection)
   try {
     // A process that stands still in the middle must not hold its rows: others wait for them to take its tasks over.

@@ -4,7 +4,7 @@ import { createTask } from './create-task.ts'
 import { engineNews } from './engine-news.ts'
 import { openQueue } from './job-queue.ts'
 import { finishTask, recordProgress, releaseTask, renewLeases, suspendTask } from './lease-writes.ts'
-import { answerTask, cancelTask, inspectTask, readTask } from './owner-requests.ts'
+import { answerTask, cancelOwned, inspectTask, readTask } from './owner-requests.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import type { SqlStore } from './sql-store.ts'
 import { migrate, tablesIn } from './tables.ts'
@@ -52,15 +52,15 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
     create: async (task) => createTask(await open(), task),
     get: async (id, owner) => readTask(await open(), id, owner),
     answer: async (answers) => answerTask(await open(), answers),
-    cancel: async (id, owner) => cancelTask(await open(), id, owner),
+    cancel: async (id, owner) => cancelOwned(await open(), id, owner),
     claim: async (most) => claimTasks(await open(), most),
     heartbeat: async (leases) => renewLeases(await open(), leases),
     record: async (lease, progress) => recordProgress(await open(), lease, progress),
     suspend: async (lease, suspension) => suspendTask(await open(), lease, suspension),
     release: async (lease, given) => releaseTask(await open(), lease, given),
     finish: async (lease, end) => finishTask(await open(), lease, end),
-    sweep: async () => sweep(await open()),
-    listen: async (listener) => listenOnce(listen(await open(), listener)),
+    sweep: async () => sweepRows(await open()),
+    listen: async (listener) => listenOnce(listenToDatabase(await open(), listener)),
     inspect: async (id) => inspectTask(await open(), id),
     ping: async () => void (await (await open()).database.query('SELECT 1')),
     close: () => {
@@ -108,7 +108,7 @@ async function openStore(openDatabase: () => Promise<SqlDatabase>, settings: Sto
 const workTopic = 'work'
 const cancelTopic = 'cancel:'
 
-function listen({ database }: SqlStore, { onWork, onCancel }: EngineListener): Promise<() => void> {
+function listenToDatabase({ database }: SqlStore, { onWork, onCancel }: EngineListener): Promise<() => void> {
   return database.bus.listen({
     onChange: ({ topic }) => {
       if (topic === workTopic) onWork()
@@ -123,7 +123,7 @@ function listen({ database }: SqlStore, { onWork, onCancel }: EngineListener): P
 const sweptAtOnce = 5000
 
 /** Deletes what has expired; journal and answers go with their task, and a job is dropped by whoever takes it. */
-async function sweep({ database, tables }: SqlStore): Promise<number> {
+async function sweepRows({ database, tables }: SqlStore): Promise<number> {
   const rows = await database.query(
     `WITH expired AS (
       SELECT id FROM ${tables.task} WHERE expires_at <= statement_timestamp() ORDER BY expires_at LIMIT ${sweptAtOnce} FOR UPDATE SKIP LOCKED

@@ -54,7 +54,7 @@ export function claimedTask(row: SqlRow, { entries, answers }: Kept): ClaimedTas
     cancelling: row['cancelling'] === true,
     // Each was an entry before it was text.
     entries: entries.map(({ entry }) => objectIn(entry) as unknown as JournalEntry),
-    responses: Object.fromEntries(answers.map(({ entry }) => answerIn(entry))),
+    responses: Object.fromEntries(answers.map(({ entry }) => answerOfRow(entry))),
   }
 }
 
@@ -65,7 +65,7 @@ export function objectIn(column: unknown): JsonObject {
   throw new Error('A task holds a JSON value that is no object: was its table changed by hand?')
 }
 
-function answerIn(column: unknown): readonly [string, JsonObject] {
+function answerOfRow(column: unknown): readonly [string, JsonObject] {
   const { key, response } = objectIn(column)
   if (typeof key === 'string' && isJsonObject(response)) return [key, response]
   throw new Error('An answer of a task is none: was its table changed by hand?')

@@ -87,13 +87,13 @@ export function journalStoreOf(attempt: Attempt, journal: JsonObject, context: T
 }
 
 async function commit(attempt: Attempt, context: TaskContext): Promise<void> {
-  await write(attempt, context)
+  await writeProgress(attempt, context)
   if (attempt.releasing) stopAttempt(attempt, 'released')
   attempt.controller.signal.throwIfAborted()
 }
 
 /** Keeps what was noted by now. It stops the attempt when the task is not to go on here. */
-function write(attempt: Attempt, context: TaskContext): Promise<void> {
+function writeProgress(attempt: Attempt, context: TaskContext): Promise<void> {
   attempt.writes = attempt.writes.then(async () => {
     const progress = takeProgress(attempt)
     if (attempt.over || (progress.entries.length === 0 && progress.statusMessage === undefined)) return
@@ -144,7 +144,7 @@ export function noteProgress(attempt: Attempt, params: JsonObject | undefined, c
     context.settings.clock,
     () => {
       attempt.messageTimer = undefined
-      void write(attempt, context)
+      void writeProgress(attempt, context)
     },
     messageEveryMs,
   )

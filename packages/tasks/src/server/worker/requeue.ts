@@ -33,14 +33,14 @@ export function requeue(
   maxUnsupportedMs: number,
 ): RequeuedTask | WireError {
   let waitedMs = 0
-  for (let time = 0; time < times; time++) waitedMs += pauseMs(time)
+  for (let time = 0; time < times; time++) waitedMs += requeuePause(time)
   if (waitedMs < maxUnsupportedMs)
-    return { entry: { part: unsupportedPart, value: times + 1 }, pauseMs: pauseMs(times) }
+    return { entry: { part: unsupportedPart, value: times + 1 }, pauseMs: requeuePause(times) }
   const seconds = Math.floor(waitedMs / 1000)
   return { code, message: `For ${seconds} seconds no instance that had the task has known ${what}` }
 }
 
-function pauseMs(time: number): number {
+function requeuePause(time: number): number {
   return Math.min(longestPauseMs, firstPauseMs * 2 ** Math.floor(time / timesPerPause))
 }
 

@@ -23,12 +23,12 @@ import { missingCapabilityOf } from './missing-capability.ts'
 export async function runTask(attempt: Attempt, context: TaskContext): Promise<void> {
   const { task } = attempt
   const { maxFailures, clock, onError } = context.settings
-  if (task.cancelling) return finish(attempt, cancelled, context)
-  if (task.failures >= maxFailures) return finish(attempt, failed(tooManyFailures(task.failures)), context)
+  if (task.cancelling) return finishAttempt(attempt, cancelled, context)
+  if (task.failures >= maxFailures) return finishAttempt(attempt, failedEnd(tooManyFailures(task.failures)), context)
   try {
     const work = await readPayload(task, context.settings.credentials)
     if (work === undefined) return await requeueTask(attempt, unknownFormat, context)
-    const response = await call(attempt, work, context)
+    const response = await runAttempt(attempt, work, context)
     if (response !== undefined) await applyResponse({ attempt, work, response }, context)
   } catch (error) {
     await endStopped(attempt, error, context)
@@ -40,7 +40,7 @@ export async function runTask(attempt: Attempt, context: TaskContext): Promise<v
 }
 
 /** Runs the call. Rejects when its task was stopped, also when its handler did not end in time. */
-async function call(attempt: Attempt, work: TaskWork, context: TaskContext): Promise<RpcResponse | undefined> {
+async function runAttempt(attempt: Attempt, work: TaskWork, context: TaskContext): Promise<RpcResponse | undefined> {
   const { task, controller } = attempt
   const { method, params, principal, journal } = work
   controller.signal.throwIfAborted()
@@ -91,14 +91,14 @@ async function applyResponse({ attempt, work, response }: Answered, context: Tas
   if (attempt.tooLarge !== undefined) return finishTooLarge(attempt, attempt.tooLarge, context)
   const missing = await missingCapabilityOf(response, { work, signal: attempt.controller.signal }, context)
   if (missing !== undefined) return requeueTask(attempt, missing, context)
-  if ('error' in response) return finish(attempt, failed(response.error), context)
+  if ('error' in response) return finishAttempt(attempt, failedEnd(response.error), context)
   const { result } = response
-  if (result['resultType'] !== 'input_required') return finish(attempt, completed(result), context)
+  if (result['resultType'] !== 'input_required') return finishAttempt(attempt, completedEnd(result), context)
   const { inputRequests } = result
   if (isJsonObject(inputRequests) && Object.keys(inputRequests).length > 0)
-    return suspend(attempt, inputRequests, context)
+    return suspendAttempt(attempt, inputRequests, context)
   context.settings.onError(new Error(`Task ${attempt.task.id} was answered with input_required and without a question`))
-  return finish(attempt, failed(toWire(undefined)), context)
+  return finishAttempt(attempt, failedEnd(toWire(undefined)), context)
 }
 
 /** A task of a later version's format, which instances of that version can continue. */
@@ -112,7 +112,7 @@ async function requeueTask(attempt: Attempt, missing: MissingCapability, context
   const { engine, maxUnsupportedMs, onError } = context.settings
   const times = timesRequeued(attempt.task)
   const requeued = requeue(times, missing, maxUnsupportedMs)
-  if ('code' in requeued) return finish(attempt, reported(attempt, requeued, context), context)
+  if ('code' in requeued) return finishAttempt(attempt, reported(attempt, requeued, context), context)
   if (times === 0)
     onError(
       new Error(`Task ${attempt.task.id} is requeued for other instances, as this one does not know ${missing.what}`),
@@ -125,34 +125,34 @@ async function requeueTask(attempt: Attempt, missing: MissingCapability, context
       pauseMs: requeued.pauseMs,
     }),
   )
-  if (state === 'cancelling') return finish(attempt, cancelled, context)
+  if (state === 'cancelling') return finishAttempt(attempt, cancelled, context)
 }
 
 /** Ends an attempt whose call rejected: it was stopped, or could not be made at all. */
 async function endStopped(attempt: Attempt, error: unknown, context: TaskContext): Promise<void> {
   if (attempt.stopped === 'lost') return
   if (attempt.tooLarge !== undefined) return finishTooLarge(attempt, attempt.tooLarge, context)
-  if (attempt.stopped === 'released') return release(attempt, context)
-  if (attempt.stopped === 'cancelled') return finish(attempt, cancelled, context)
+  if (attempt.stopped === 'released') return releaseAttempt(attempt, context)
+  if (attempt.stopped === 'cancelled') return finishAttempt(attempt, cancelled, context)
   context.settings.onError(error)
-  return finish(attempt, failed(toWire(error)), context)
+  return finishAttempt(attempt, failedEnd(toWire(error)), context)
 }
 
-async function suspend(attempt: Attempt, requests: JsonObject, context: TaskContext): Promise<void> {
+async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: TaskContext): Promise<void> {
   const { engine, ttlMs: lifeMs } = context.settings
   const tooLarge = refuseRequests(requests, context.settings)
   if (tooLarge !== undefined) return finishTooLarge(attempt, tooLarge, context)
   const state = await endClaim(attempt, context, (progress) =>
     engine.suspend(attempt.task, { ...progress, requests, lifeMs }),
   )
-  if (state === 'cancelling') return finish(attempt, cancelled, context)
+  if (state === 'cancelling') return finishAttempt(attempt, cancelled, context)
 }
 
 /** Releases a task, for any instance to continue at once. */
-export async function release(attempt: Attempt, context: TaskContext): Promise<void> {
+export async function releaseAttempt(attempt: Attempt, context: TaskContext): Promise<void> {
   const { engine } = context.settings
   const state = await endClaim(attempt, context, (progress) => engine.release(attempt.task, progress))
-  if (state === 'cancelling') return finish(attempt, cancelled, context)
+  if (state === 'cancelling') return finishAttempt(attempt, cancelled, context)
 }
 
 type Progress = ReturnType<typeof takeProgress>
@@ -175,7 +175,7 @@ async function endClaim(
   return state
 }
 
-async function finish(attempt: Attempt, end: Omit<TaskEnd, 'lifeMs'>, context: TaskContext): Promise<void> {
+async function finishAttempt(attempt: Attempt, end: Omit<TaskEnd, 'lifeMs'>, context: TaskContext): Promise<void> {
   await attempt.writes
   attempt.over = true
   const { settings } = context
@@ -187,22 +187,22 @@ async function finish(attempt: Attempt, end: Omit<TaskEnd, 'lifeMs'>, context: T
 }
 
 function finishTooLarge(attempt: Attempt, error: WireError, context: TaskContext): Promise<void> {
-  return finish(attempt, reported(attempt, error, context), context)
+  return finishAttempt(attempt, reported(attempt, error, context), context)
 }
 
 /** Reports a failure to the author of the tool as well. */
 function reported({ task }: Attempt, error: WireError, { settings }: TaskContext): Omit<TaskEnd, 'lifeMs'> {
   settings.onError(new Error(`Task ${task.id}: ${error.message}`))
-  return failed(error)
+  return failedEnd(error)
 }
 
 const cancelled: Omit<TaskEnd, 'lifeMs'> = { outcome: { status: 'cancelled' } }
 
-function completed(result: JsonObject): Omit<TaskEnd, 'lifeMs'> {
+function completedEnd(result: JsonObject): Omit<TaskEnd, 'lifeMs'> {
   return { outcome: { status: 'completed', result } }
 }
 
-function failed(error: WireError): Omit<TaskEnd, 'lifeMs'> {
+function failedEnd(error: WireError): Omit<TaskEnd, 'lifeMs'> {
   return { outcome: { status: 'failed', error }, statusMessage: error.message }
 }
 

@@ -14,7 +14,7 @@ type Limits = Pick<TaskSettings, 'maxJournalBytes' | 'maxResultBytes'>
 
 /** Measures what a claimed task brings along. */
 export function journalSize({ payload, responses, entries }: ClaimedTask): JournalSize {
-  const sizes = new Map(entries.map((entry) => [nameOf(entry), bytesOf(entry)]))
+  const sizes = new Map(entries.map((entry) => [entryName(entry), bytesOf(entry)]))
   const total = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
   return { total: total + bytesOf(payload['journal'] ?? {}) + bytesOf(responses), entries: sizes }
 }
@@ -24,7 +24,7 @@ export function journalSize({ payload, responses, entries }: ClaimedTask): Journ
  * was counted, and nothing of it may be written.
  */
 export function countIn(size: JournalSize, entries: readonly JournalEntry[], limits: Limits): WireError | undefined {
-  const sizes = new Map(entries.map((entry) => [nameOf(entry), bytesOf(entry)]))
+  const sizes = new Map(entries.map((entry) => [entryName(entry), bytesOf(entry)]))
   let { total } = size
   for (const [name, bytes] of sizes) total += bytes - (size.entries.get(name) ?? 0)
   // What was too much before, because of a long answer or a bound that was higher, is no reason to refuse what adds nothing.
@@ -38,14 +38,18 @@ export function countIn(size: JournalSize, entries: readonly JournalEntry[], lim
 export function refuseJournal(journal: JsonObject, { maxJournalBytes }: Limits): WireError | undefined {
   const bytes = bytesOf(journal)
   if (bytes <= maxJournalBytes) return undefined
-  return tooLarge(`What the call recorded before it became a task has ${bytes} bytes`, maxJournalBytes, lessRecorded)
+  return tooLargeError(
+    `What the call recorded before it became a task has ${bytes} bytes`,
+    maxJournalBytes,
+    lessRecorded,
+  )
 }
 
 /** What is wrong with questions. */
 export function refuseRequests(requests: JsonObject, { maxJournalBytes }: Limits): WireError | undefined {
   const bytes = bytesOf(requests)
   if (bytes <= maxJournalBytes) return undefined
-  return tooLarge(`What the task asks has ${bytes} bytes`, maxJournalBytes, 'ask less at once (maxJournalBytes)')
+  return tooLargeError(`What the task asks has ${bytes} bytes`, maxJournalBytes, 'ask less at once (maxJournalBytes)')
 }
 
 /** What is wrong with the way in which a task ends. */
@@ -54,7 +58,7 @@ export function refuseEnd({ outcome }: Pick<TaskEnd, 'outcome'>, { maxResultByte
   if (bytes <= maxResultBytes) return undefined
   const what = outcome.status === 'failed' ? 'error' : 'result'
   const advice = 'give less, or links to the rest (maxResultBytes)'
-  return tooLarge(`The ${what} of the task has ${bytes} bytes`, maxResultBytes, advice)
+  return tooLargeError(`The ${what} of the task has ${bytes} bytes`, maxResultBytes, advice)
 }
 
 const lessRecorded = 'let a step give what names a large thing, and keep the thing elsewhere (maxJournalBytes)'
@@ -64,14 +68,14 @@ function tooMuchRecorded(entries: readonly JournalEntry[], total: number, { maxJ
   const { part = '', key = '' } = largest ?? {}
   const named = `${part} ${JSON.stringify(key.slice(0, 100))}`
   const found = `What the task records has ${total} bytes with ${named}, which has ${bytesOf(largest ?? {})}`
-  return tooLarge(found, maxJournalBytes, lessRecorded)
+  return tooLargeError(found, maxJournalBytes, lessRecorded)
 }
 
-function tooLarge(found: string, most: number, advice: string): WireError {
+function tooLargeError(found: string, most: number, advice: string): WireError {
   return { code: errorCodes.internal, message: `${found}, and may have ${most}: ${advice}` }
 }
 
-function nameOf({ part, key }: JournalEntry): string {
+function entryName({ part, key }: JournalEntry): string {
   return JSON.stringify([part, key])
 }
 

@@ -2,7 +2,7 @@ import type { TaskContext } from '../task-context.ts'
 import { unrefTimer } from '../unref-timer.ts'
 import { type Attempt, applyLeaseState, openAttempt, stopAttempt } from './attempt.ts'
 import { listenForWork } from './listen-for-work.ts'
-import { release, runTask } from './run-task.ts'
+import { releaseAttempt, runTask } from './run-task.ts'
 
 /** Works on tasks, in this process. */
 export interface Worker {
@@ -54,7 +54,7 @@ export function createWorker(context: TaskContext): Worker {
       return state.attempts.size
     },
     start: () => {
-      if (!state.isStarted) start(state)
+      if (!state.isStarted) startWorker(state)
     },
     drain: () => drain(state),
     close: async (graceMs) => {
@@ -67,11 +67,11 @@ export function createWorker(context: TaskContext): Worker {
   }
 }
 
-function start(state: WorkerState): void {
+function startWorker(state: WorkerState): void {
   state.isStarted = true
   if (state.closing.signal.aborted) return
   const { engine, workPollMs, runWorker } = state.context.settings
-  if (runWorker) state.listening = listen(state)
+  if (runWorker) state.listening = listenForTasks(state)
   if (runWorker) every(state, workPollMs, () => claimAll(state))
   every(state, Math.max(1, Math.floor(engine.leaseMs / 3)), () => sendHeartbeats(state))
   every(state, sweepEveryMs, () => engine.sweep())
@@ -88,7 +88,7 @@ async function releaseAll(state: WorkerState, graceMs: number): Promise<void> {
   await endsWithin(state, lastGraceMs)
   // From here on every write is tried once.
   state.givenUp.abort()
-  await Promise.all([...state.attempts].map((attempt) => attempt.over || release(attempt, state.context)))
+  await Promise.all([...state.attempts].map((attempt) => attempt.over || releaseAttempt(attempt, state.context)))
 }
 
 function drain(state: WorkerState): () => void {
@@ -103,7 +103,7 @@ function drain(state: WorkerState): () => void {
   }
 }
 
-function listen(state: WorkerState): Promise<(() => void) | undefined> {
+function listenForTasks(state: WorkerState): Promise<(() => void) | undefined> {
   const onWork = (): void => void claimAll(state)
   const onCancel = (id: string): void => {
     for (const attempt of state.attempts) if (attempt.task.id === id) applyLeaseState(attempt, 'cancelling')
@@ -120,7 +120,7 @@ async function claimAll(state: WorkerState): Promise<void> {
     while (state.again && room(state) > 0) {
       state.again = false
       const claimed = await state.context.settings.engine.claim(room(state))
-      for (const task of claimed) begin(state, openAttempt(task, state.givenUp.signal))
+      for (const task of claimed) beginAttempt(state, openAttempt(task, state.givenUp.signal))
     }
   } catch (error) {
     state.context.settings.onError(error)
@@ -133,7 +133,7 @@ function room({ context, attempts, drains, closing }: WorkerState): number {
   return closing.signal.aborted || drains > 0 ? 0 : context.settings.concurrency - attempts.size
 }
 
-function begin(state: WorkerState, attempt: Attempt): void {
+function beginAttempt(state: WorkerState, attempt: Attempt): void {
   state.attempts.add(attempt)
   // It was claimed while a drain began.
   if (state.drains > 0) stopAttempt(attempt, 'released')
