@@ -61,7 +61,7 @@ export function createList<M extends ListMethod, Item>(kind: ListKind<M, Item>, 
 
 interface ListPage<M extends ListMethod> {
   readonly page: CompleteResults[M]
-  /** Whether the list was started again, because the server no longer knew a cursor. */
+  /** True when the list was started again because the server no longer knew a cursor. */
   readonly isAgain: boolean
 }
 

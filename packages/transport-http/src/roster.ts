@@ -1,6 +1,6 @@
-/** What can stand in a roster. */
+/** An entry of an indexed list. */
 export interface Rostered {
-  /** Where it stands; written by the roster alone. */
+  /** The index of the entry; only the list writes it. */
   place: number
 }
 

@@ -4,8 +4,8 @@ import { parseSource } from './imports.mjs'
 import { isProgram, problem } from './report.mjs'
 import { listFiles, workspaceRoot } from './workspace.mjs'
 
-/** Makes a value above its limit a failure. Set to `true` once every package is within the limits. */
-const enforced = false
+/** Makes a value above its limit a failure. */
+const enforced = true
 
 const measuredFile = /^packages\/[^/]+\/src\/(?!(?:.*\/)?(?:testing|contract|dist)\/).*(?<!\.test|\.generated|\.d)\.ts$/
 const questionWord = /^(?:What|Whether|How|Why|Who|Whose|Which|Whatever|Whoever|Where)$/

@@ -12,7 +12,7 @@ export interface HttpErrorResponse {
 export interface Challenges {
   /** There are no credentials: the challenge names no error (RFC 6750, section 3.1). */
   readonly missing: HttpErrorResponse
-  /** Whatever is wrong with a token, the answer is the same. */
+  /** The one answer for every invalid token. */
   readonly invalid: HttpErrorResponse
   readonly malformed: HttpErrorResponse
   /** The proof beside a token is not good (RFC 9449, section 7.1). */

@@ -35,7 +35,7 @@ export interface Call {
 export interface JournalStore {
   /** The journal as it was when this run of the call began: a beginning and every entry after it, in one object. */
   readonly journal: JsonObject
-  /** What has been answered so far, by the keys of `inputRequests`. */
+  /** The answers so far, by the keys of `inputRequests`. */
   readonly responses: JsonObject
   /** Takes what is new. It is kept with the next `commit`, or together with what the call ends in. */
   note(entry: JournalEntry): void
@@ -56,7 +56,7 @@ export interface JournalEntry {
 
 /** Carries calls on that nobody waits for, as a task is. */
 export interface Background {
-  /** Whether the caller takes something else than the result of the call for an answer. */
+  /** True when the caller accepts an answer other than the result of the call. */
   readonly accepted: boolean
   /**
    * Takes the call over, with its journal so far. Resolves, once that is durable, with the result that is the answer now; rejects
@@ -90,16 +90,16 @@ export interface CallHeaders {
 
 /** An authenticated caller. Two principals are the same when `issuer`, `subject` and `client` are. */
 export interface Principal {
-  /** Who, within the issuer. */
+  /** The caller's identifier, unique within the issuer. */
   readonly subject: string
-  /** Who vouches for the subject, such as an authorization server's URL. */
+  /** The authority for the subject, such as an authorization server's URL. */
   readonly issuer?: string | undefined
   /** The client that acts for the subject. */
   readonly client?: string | undefined
-  /** What the caller may do. */
+  /** The scopes granted to the caller. */
   readonly scopes?: readonly string[] | undefined
   /** When what proves the caller ends, in milliseconds since 1970; responses that last are ended then. */
   readonly expiresAt?: number | undefined
-  /** What else the transport knows of the caller; never sent anywhere. */
+  /** Other facts that the transport knows of the caller; never sent anywhere. */
   readonly claims?: JsonObject | undefined
 }

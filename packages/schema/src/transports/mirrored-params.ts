@@ -8,7 +8,7 @@ import { decodeHeaderValue, encodeHeaderValue } from './header-value.ts'
 
 /** A parameter of a tool that an HTTP header repeats (basic/transports/streamable-http, custom headers). */
 export interface MirroredParam {
-  /** What follows `Mcp-Param-`, as the schema writes it. */
+  /** The part of the header's name after `Mcp-Param-`, as the schema writes it. */
   readonly name: string
   /** The property names that lead to it from the arguments. */
   readonly path: readonly string[]
@@ -95,7 +95,7 @@ function readAnnotation({ schema, pointer, properties }: Subschema): MirroredPar
 
 type Scalar = string | number | boolean
 
-/** What stands at exactly the annotated path. Anything that a header could not repeat is left for the schema to refuse. */
+/** Returns the value at exactly the annotated path. The schema rejects a value that no header can repeat. */
 function argumentAt({ path }: MirroredParam, args: JsonObject | undefined): Scalar | undefined {
   let value: unknown = args
   for (const name of path) {

@@ -65,7 +65,7 @@ function bareOption(field: Field, value: JsonValue): Option {
   )
 }
 
-/** What to write for what may be empty. */
+/** The advice for a field that may be null. */
 export const nullAdvice =
   'no field of a form can be null; make it optional, then it is absent when the user leaves it empty'
 

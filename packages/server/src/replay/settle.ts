@@ -17,7 +17,7 @@ export interface Handler<T> {
   readonly name: string
   readonly run: (ctx: Context) => Awaitable<T | InputRequired>
   readonly finish: (returned: T) => Awaitable<JsonObject>
-  /** Whether the call becomes a task before the handler runs. */
+  /** The choice whether the call becomes a task before the handler runs. */
   readonly task?: TaskChoice | undefined
   /** True when a completed result is kept for a call that is sent again; a method that reads is as well run again. */
   readonly hasEffects?: boolean | undefined

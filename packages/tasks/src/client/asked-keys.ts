@@ -1,8 +1,8 @@
 import type { InputRequest, InputRequests, JsonValue } from '@x/schema'
 
-/** What one task has asked, over all who follow it here. A key is used once in the life of a task. */
+/** The requests of one task, shared by all who follow it here. A key is used once in the life of a task. */
 export interface AskedKeys {
-  /** How often something new was asked. */
+  /** Number of times that a new request came. */
   rounds: number
   /** The keys whose answers the server has taken. */
   readonly answered: ReadonlySet<string>
@@ -17,13 +17,13 @@ export interface AskedKeys {
   settle(keys: Iterable<string>): void
 }
 
-/** What is new among the requests of a state. */
+/** The new requests of a state, or the key of a request that changed. */
 export type Taken = { readonly requests: ReadonlyMap<string, InputRequest> } | { readonly changed: string }
 
 /** Makes {@link AskedKeys}; `answered` are those that were answered before the task was taken up here. */
 export function askedKeys(answered: readonly string[]): AskedKeys {
   const settled = new Set(answered)
-  /** What each key asked, as one text; unknown for those that were answered elsewhere. */
+  /** The request of each key, as one text; unknown for those that were answered elsewhere. */
   const texts = new Map<string, string>()
   return {
     rounds: 0,

@@ -7,7 +7,7 @@ export interface OpenTask extends WatchedTask {
   readonly asked: AskedKeys
   /** The progress before the call became a task: that of the task continues from there. */
   readonly progress: number
-  /** Whether it is known to have ended, or to be no more. */
+  /** True once the task is known to have ended or to be deleted. */
   isOver: boolean
 }
 

@@ -1,7 +1,7 @@
 import type { Polling } from './settings.ts'
 
 /**
- * How long to wait before the next look, in milliseconds: what the server asks for, within bounds, and up to a tenth more, so that the
+ * Returns the pause before the next poll, in milliseconds: the server's interval, within bounds, and up to a tenth more, so that the
  * tasks of a host are not all looked at in one moment (seps/2663-tasks-extension, task polling).
  */
 export function pollPause(asked: number | undefined, polling: Polling, random: () => number): number {
@@ -16,7 +16,7 @@ const firstMs = 1000
 export const longestPauseMs = 30_000
 
 /**
- * How long to wait after failures, in milliseconds: twice as long each time in a row, up to a bound, less a random half. `earlier` is how
+ * Returns the pause after failures, in milliseconds: twice as long each time in a row, up to a bound, less a random half. `earlier` is how
  * many failures there were before the last one.
  */
 export function failurePause(earlier: number, random: () => number): number {

@@ -3,7 +3,7 @@ import { issueOf, type Validator } from '@x/schema/zod'
 import type { CreateTaskResult, DetailedTask, GetTaskResult } from '../schema/task.ts'
 import { createTaskResult, detailedTask, getTaskResult, taskAcknowledgement } from '../schema/task.zod.ts'
 
-/** What an answer of the server says, or where and why it is not one. */
+/** The parsed answer of a server, or the place and the reason for which it is invalid. */
 export type Read<T> = { readonly value: T } | { readonly issue: string }
 
 /** The longest id of a task that a client takes: it goes into a header of each request about it. */
@@ -34,7 +34,7 @@ export function readAcknowledgement(result: JsonObject): Read<object> {
 // UTF-8 cannot carry it, and so neither a message nor a header.
 const halfPair = /\p{Cs}/u
 
-/** Whether a value can be the id of a task. */
+/** Returns true if a value can be the id of a task. */
 export function isTaskId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= longestId && !halfPair.test(value)
 }

@@ -1,6 +1,6 @@
 import { type Clock, offAbort, onAbort } from '@x/schema'
 
-/** What a wait goes by. */
+/** The clock and the ends of a wait. */
 export interface SleepOptions {
   readonly clock: Clock
   readonly signal: AbortSignal

@@ -7,9 +7,9 @@ import { sleep } from './sleep.ts'
 import type { TasksClientSettings } from './settings.ts'
 import { aboutTask } from './task-calls.ts'
 
-/** What a server tells of one task by itself. */
+/** The notifications of a server about one task. */
 export interface TaskNotifications {
-  /** Whether it tells now. */
+  /** True while the stream of notifications is open. */
   readonly isOpen: boolean
   /** The last that came and was not taken yet. */
   take(): DetailedTask | undefined
@@ -18,7 +18,7 @@ export interface TaskNotifications {
   close(): void
 }
 
-/** What listening takes. */
+/** The parameters of a subscription to a task. */
 export interface Listening {
   readonly host: ClientExtensionHost
   readonly taskId: string

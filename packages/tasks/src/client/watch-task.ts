@@ -93,9 +93,9 @@ function pauseBeforePoll(
 }
 
 interface Looks {
-  /** How the task stands; undefined when that could not be had this time. Rejects when there is no use in asking again. */
+  /** Reads the state of the task; undefined when this attempt failed. Rejects when another attempt cannot succeed. */
   look(): Promise<DetailedTask | undefined>
-  /** How long to wait because of failures, in milliseconds; 0 when the last look did not fail. */
+  /** Returns the pause after failures, in milliseconds; 0 when the last read succeeded. */
   pauseMs(): number
 }
 

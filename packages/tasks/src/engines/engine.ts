@@ -79,9 +79,9 @@ export interface TaskEngine {
 export interface NewTask {
   /** Made by the caller, of at least 128 bits of chance. */
   readonly id: string
-  /** Whose it is. The same text for the same principal. */
+  /** The owner, as the same text for the same principal. */
   readonly owner: string
-  /** What a worker needs to run it; the engine only keeps it. */
+  /** The data that a worker needs to run the task; the engine only stores it. */
   readonly payload: JsonObject
   readonly statusMessage?: string | undefined
   /** For how many milliseconds from now the task is kept at least; null without end. */
@@ -89,7 +89,7 @@ export interface NewTask {
   readonly ownerLimit: number
 }
 
-/** What may be told of a task. */
+/** The public state of a task. */
 export interface TaskRow {
   readonly id: string
   readonly status: TaskStatus
@@ -100,7 +100,7 @@ export interface TaskRow {
   readonly updatedAt: number
   /** Milliseconds from `createdAt` for which the task is kept; null without end. */
   readonly ttlMs: number | null
-  /** What the client has still to answer, by key; empty unless the status is `input_required`. */
+  /** The unanswered requests, by key; empty unless the status is `input_required`. */
   readonly requests: JsonObject
   /** The result of a completed task. */
   readonly result: JsonObject | undefined
@@ -142,41 +142,41 @@ export type LeaseState = 'owned' | 'cancelling' | 'lost'
 
 /** A task that a worker has claimed. */
 export interface ClaimedTask extends Lease {
-  /** How often a worker's lease ran out since a step was last recorded. */
+  /** Number of leases that expired since a step was last recorded. */
   readonly failures: number
   readonly payload: JsonObject
-  /** What was recorded: at most one entry for each part and key, the last. An entry without a value took its member away. */
+  /** The recorded entries: at most the last one for each part and key. An entry without a value removed its member. */
   readonly entries: readonly JournalEntry[]
   /** Every answer that was ever kept, by key. */
   readonly responses: JsonObject
-  /** Whether the client wants no result any more. */
+  /** True once the client has cancelled the task. */
   readonly cancelling: boolean
 }
 
-/** What a run of a task has to keep. */
+/** The progress of a run that is to be stored. */
 export interface TaskProgress {
   readonly entries: readonly JournalEntry[]
   /** Undefined leaves it as it is. */
   readonly statusMessage?: string | undefined
-  /** Whether a step was done: then no failures are counted any more. */
+  /** True when a step was recorded, which resets the count of failures. */
   readonly progressed: boolean
 }
 
-/** How a task is given back. */
+/** The progress of a task that is released, and its pause. */
 export interface TaskRelease extends TaskProgress {
   /** For how many milliseconds nobody may claim it; undefined for none. It may be cancelled meanwhile. */
   readonly pauseMs?: number | undefined
 }
 
-/** What a task waits for. */
+/** The progress of a task that waits for answers, and its requests. */
 export interface TaskSuspension extends TaskProgress {
-  /** What the client has to answer, by keys that no earlier one of this task had unless it is the very same and unanswered. */
+  /** The requests to the client, by key. A key of an earlier request may be used again only for the same, unanswered request. */
   readonly requests: JsonObject
   /** For how many milliseconds from now the task is kept at least. It is never kept for less than before. */
   readonly lifeMs: number | null
 }
 
-/** How a task ended. */
+/** The end of a task. */
 export interface TaskEnd {
   readonly outcome:
     | { readonly status: 'completed'; readonly result: JsonObject }
@@ -188,7 +188,7 @@ export interface TaskEnd {
   readonly lifeMs: number | null
 }
 
-/** Who listens to an engine. */
+/** The listener of an engine. */
 export interface EngineListener {
   /** There may be work to claim. */
   readonly onWork: () => void

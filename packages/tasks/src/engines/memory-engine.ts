@@ -20,7 +20,7 @@ import type {
 export interface MemoryEngineOptions {
   /** For how long a claim is good; 10,000 when absent. */
   readonly leaseMs?: number | undefined
-  /** How many tasks may be kept, ended ones too; 10,000 when absent. */
+  /** Maximum number of tasks that are kept, ended ones included; 10,000 when absent. */
   readonly maxTasks?: number | undefined
   /** Milliseconds since 1970; `Date.now` when absent. */
   readonly wallClock?: (() => number) | undefined

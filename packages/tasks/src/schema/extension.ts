@@ -1,7 +1,7 @@
 /** The identifier of the extension, in the capabilities of both sides (seps/2663-tasks-extension, extension identifier). */
 export const tasksExtension = 'io.modelcontextprotocol/tasks'
 
-/** What a client declares with each request that may be answered with a task, or is about one. */
+/** The capability that a client declares with each request that may become a task or is about one. */
 export const tasksCapability = { extensions: { [tasksExtension]: {} } } as const
 
 /** The `_meta` key that names a task in the persistent workflow of SEP-2322. */

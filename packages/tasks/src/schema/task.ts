@@ -1,9 +1,9 @@
 import type { InputRequests, JsonObject, JsonValue, RequestMetaObject, ResultMetaObject } from '@x/schema'
 
-/** Where a task is; `completed`, `cancelled` and `failed` are for good (seps/2663-tasks-extension, task status). */
+/** The status of a task; `completed`, `cancelled` and `failed` are final (seps/2663-tasks-extension, task status). */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled' | 'failed'
 
-/** What is told of a task whatever its status (seps/2663-tasks-extension, tasks). */
+/** The members of a task in every status (seps/2663-tasks-extension, tasks). */
 export type Task = {
   readonly taskId: string
   readonly status: TaskStatus
@@ -32,7 +32,7 @@ export type InputRequiredTask = Task & {
 /** A task that came to a result, which may be one with `isError`. */
 export type CompletedTask = Task & {
   readonly status: 'completed'
-  /** What the request itself would have been answered with. */
+  /** The result of the request, as it would have been without a task. */
   readonly result: JsonObject
 }
 

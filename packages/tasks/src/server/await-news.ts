@@ -3,7 +3,7 @@ import type { TaskRow } from '../engines/engine.ts'
 import { unrefTimer } from './unref-timer.ts'
 import type { TaskContext } from './task-context.ts'
 
-/** Which task is waited for, and by whom. */
+/** The awaited task, and its owner. */
 export interface Awaited {
   readonly id: string
   readonly call: Call

@@ -16,7 +16,7 @@ export interface TaskOptions {
   readonly store?: TaskStore | undefined
   /** Lets this instance make tasks of calls; true when absent. One that does not answers requests about tasks nonetheless. */
   readonly acceptTasks?: boolean | undefined
-  /** Whether this instance works on tasks, its own and others'; true when absent. */
+  /** True when this instance works on tasks, its own and others'; true when absent. */
   readonly runWorker?: boolean | undefined
   /** Tasks that this instance works on at once; 16 when absent. */
   readonly concurrency?: number | undefined

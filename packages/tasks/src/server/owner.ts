@@ -1,11 +1,11 @@
 import { type JsonObject, type Principal, principalIdentity } from '@x/schema'
 
-/** Whose a task is. */
+/** Returns the owner of a task. */
 export function taskOwner(principal: Principal | undefined): string {
   return principal === undefined ? '' : JSON.stringify(principalIdentity(principal))
 }
 
-/** What is kept of a principal with a task: who it is and what it may do, and nothing that proves it. */
+/** Returns the part of a principal that is stored with a task: its identity and scopes, and no credentials. */
 export function namedPrincipal(principal: Principal | undefined): JsonObject | undefined {
   if (principal === undefined) return undefined
   const { issuer, subject, client, scopes } = principal

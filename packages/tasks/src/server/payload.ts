@@ -4,7 +4,7 @@ import type { ClaimedTask } from '../engines/engine.ts'
 import { namedPrincipal } from './owner.ts'
 import { unsupportedPart } from './worker/requeue.ts'
 
-/** What is needed to run a task. */
+/** The call that a task runs. */
 export interface TaskWork {
   readonly method: string
   readonly params: JsonObject
@@ -23,7 +23,7 @@ export interface TakenCall {
 /** Goes up when an earlier version could not run a task any more; a member that it may leave alone does not count. */
 const version = 1
 
-/** What sealed credentials are for; keys of other purposes do not open these. */
+/** The purpose of sealed credentials; keys of other purposes do not open them. */
 const purpose = 'task-credentials'
 
 /** Writes down what a worker needs of a call, and seals what proves its caller if there is something to seal it with. */
@@ -43,8 +43,8 @@ export async function writePayload(call: TakenCall, codec: StateCodec | undefine
 }
 
 /**
- * What a claimed task is to do, with everything that was recorded of it. Undefined when it was written by a later version. Rejects when what
- * proves its caller cannot be read: then nothing may be done in that caller's name.
+ * Returns the call of a claimed task, with everything that was recorded of it; undefined if a later version wrote it.
+ * Rejects if the caller's credentials cannot be read: then nothing may be done in that caller's name.
  */
 export async function readPayload(task: ClaimedTask, codec: StateCodec | undefined): Promise<TaskWork | undefined> {
   const { v, method, params, journal, principal, credentials } = task.payload

@@ -5,7 +5,7 @@ import type { Sender } from './send.ts'
 import { fetchSender } from './send-fetch.ts'
 import { type UndiciOptions, undiciSender } from './send-undici.ts'
 
-/** What `connectHttp` takes on Node. */
+/** The options of `connectHttp` on Node. */
 export interface NodeConnectOptions extends HttpConnectOptions, UndiciOptions {}
 
 /**

@@ -7,7 +7,7 @@ const malformed = new Set(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENG
 const untrusted = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/
 
 /**
- * Whether an error of the platform proves that the server saw nothing of the request: the connection was refused, the
+ * Returns true if an error of the platform proves that the server saw nothing of the request: the connection was refused, the
  * name was not found, or the socket closed before its first byte was written.
  */
 export function isUnsent(error: unknown): boolean {
@@ -20,7 +20,7 @@ export function isUnsent(error: unknown): boolean {
   return syscall === 'connect'
 }
 
-/** What went wrong below us, as a {@link HttpError} with the platform's error as its cause. */
+/** Converts an error of the platform into a {@link HttpError}, with the error as its cause. */
 export function failureOf(error: unknown, origin: string): HttpError {
   if (isHttpError(error)) return error
   const { code } = errorView(error)

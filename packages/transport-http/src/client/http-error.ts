@@ -1,4 +1,4 @@
-/** Why an HTTP exchange gave no answer; the closed table of {@link HttpError}. */
+/** The closed table of reasons for which an HTTP exchange gave no answer. */
 export type HttpErrorCode =
   /** No connection could be made: nothing reached the server. */
   | 'connect'
@@ -6,7 +6,7 @@ export type HttpErrorCode =
   | 'timeout'
   /** The server answered with an HTTP status and no JSON-RPC error. */
   | 'status'
-  /** What came is not what the transport defines. */
+  /** The response is not what the transport defines. */
   | 'protocol'
   /** More came than the bounds allow. */
   | 'too-large'
@@ -15,7 +15,7 @@ export type HttpErrorCode =
   /** The connection or the stream ended before the answer. The server may have acted. */
   | 'closed'
 
-/** What an {@link HttpError} tells beside its code and message. */
+/** The members of an {@link HttpError} beside its code and message. */
 export interface HttpErrorDetails {
   /** Scheme, host and port of the server; never a path or a query, which may hold secrets. */
   readonly origin: string
@@ -23,7 +23,7 @@ export interface HttpErrorDetails {
   readonly status?: number | undefined
   /** The beginning of the body of an unexpected answer, at most 200 characters, without the secrets that were sent. */
   readonly excerpt?: string | undefined
-  /** How long the server asks to wait before another try, in milliseconds (`Retry-After`). */
+  /** Milliseconds that the server asks to wait before another try (`Retry-After`). */
   readonly retryAfterMs?: number | undefined
   readonly cause?: unknown
 }
@@ -47,7 +47,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Whether a value is a {@link HttpError}, from this copy of the package or another. */
+/** Returns true if a value is a {@link HttpError}, from this copy of the package or another. */
 export function isHttpError(error: unknown): error is HttpError {
   return error instanceof Error && error.name === 'HttpError' && 'origin' in error && typeof error.origin === 'string'
 }

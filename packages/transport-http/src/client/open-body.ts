@@ -1,6 +1,6 @@
 /** A body that arrives: a platform hands its chunks on to whoever reads it, and keeps none. */
 export interface ArrivingBody {
-  /** Whether it has ended or failed, so that there is nothing left to stop. */
+  /** Returns true once the body has ended or failed, so that there is nothing left to stop. */
   readonly isOver: () => boolean
   /** The platform's side. What the reader throws at a chunk stops the body. */
   readonly take: (chunk: Uint8Array) => void

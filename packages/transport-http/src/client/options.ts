@@ -35,7 +35,7 @@ export interface HttpAuthorizer {
   onResponse(head: HttpResponseHead, target: HttpTarget): 'retry' | undefined | Promise<'retry' | undefined>
 }
 
-/** How long to wait for what, in milliseconds; 0 waits without end. */
+/** The time limits of a connection, in milliseconds; 0 waits without end. */
 export interface HttpTimeouts {
   /** From the request to the headers of its answer. A server that answers in JSON sends them when it is done. Default 30 minutes. */
   readonly headersMs?: number | undefined
@@ -45,9 +45,9 @@ export interface HttpTimeouts {
   readonly totalMs?: number | undefined
 }
 
-/** How often to try again when no connection could be made, so that nothing can have happened on the server. */
+/** The retries when no connection could be made, so that nothing can have happened on the server. */
 export interface RetryOptions {
-  /** How many times a request is tried in all. Default 3. */
+  /** Total number of tries of a request. Default 3. */
   readonly attempts?: number | undefined
   /** The longest pause before the second try, doubled before each further one, in milliseconds. Default 100. */
   readonly pauseMs?: number | undefined
@@ -55,7 +55,7 @@ export interface RetryOptions {
   readonly maxPauseMs?: number | undefined
 }
 
-/** What `connectHttp` takes on every platform. */
+/** The options of `connectHttp` on every platform. */
 export interface HttpConnectOptions {
   /** Headers to add, such as `Authorization`; a function is asked once per request. */
   readonly headers?: HttpHeaders | ((request: RpcRequest) => HttpHeaders | Promise<HttpHeaders>) | undefined
@@ -69,7 +69,7 @@ export interface HttpConnectOptions {
   readonly bounds?: Partial<ParseBounds> | undefined
   /** The bytes of one stream, except of methods that stream for as long as they are wanted. Default 64 MiB. */
   readonly maxStreamBytes?: number | undefined
-  /** How many redirects within the origin are followed. Default 3. */
+  /** Maximum number of redirects that are followed, within the origin. Default 3. */
   readonly maxRedirects?: number | undefined
   /** Sends through this function instead of what the platform has; it must honour `redirect: 'manual'`. */
   readonly fetch?: FetchFunction | undefined

@@ -2,7 +2,7 @@ import { HttpError } from './http-error.ts'
 import type { Incoming } from './send.ts'
 
 /**
- * Where a redirect leads, when it may be followed: the same request again (307, 308), within the same origin or to the
+ * Returns the target of a redirect that may be followed: the same request again (307, 308), within the same origin or to the
  * same host's https. Everything else is refused, because a request carries credentials, headers and arguments that were
  * meant for this server alone. Throws {@link HttpError} with the code `redirect`.
  */
@@ -27,7 +27,7 @@ function isUpgrade(from: URL, target: URL): boolean {
   return secure && from.hostname === target.hostname && from.port === '' && target.port === ''
 }
 
-/** Whether a status sends the client elsewhere. A browser hides where to, and gives status 0. */
+/** Returns true if a status is a redirect. A browser hides its target and gives status 0. */
 export function isRedirect(status: number): boolean {
   return status === 0 || status === 301 || status === 302 || status === 303 || status === 307 || status === 308
 }

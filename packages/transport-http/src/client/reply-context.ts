@@ -1,7 +1,7 @@
 import type { Call, Clock, ParseBounds, RpcRequest, RpcResponse } from '@x/schema'
 import { HttpError } from './http-error.ts'
 
-/** What reading an answer needs to know of its request. */
+/** The request of a response that is read, and its bounds. */
 export interface ReplyContext {
   readonly request: RpcRequest
   readonly call: Call
@@ -9,7 +9,7 @@ export interface ReplyContext {
   readonly bounds: ParseBounds
   readonly maxStreamBytes: number
   readonly clock: Clock
-  /** Whether compressed bodies arrive decompressed. */
+  /** True when compressed bodies arrive decompressed. */
   readonly decodes: boolean
   /** Values that were sent and must not appear in an error. */
   readonly secrets: readonly string[]

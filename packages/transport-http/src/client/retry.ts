@@ -1,12 +1,12 @@
 import { type Cancellable, cancelReason, type Clock, isCancelled, offCancel, onCancel } from '@x/schema'
 import type { RetryOptions } from './options.ts'
 
-/** What a retried step needs. */
+/** The settings of a step that may be tried again. */
 export interface RetryContext {
   readonly retry: false | RetryOptions
-  /** Whether nothing can have happened on the server. */
+  /** Returns true if nothing can have happened on the server. */
   readonly isUnsent: (error: unknown) => boolean
-  /** What is tried; nothing is tried again once it is cancelled. */
+  /** The request that is tried; it is not tried again once it is cancelled. */
   readonly outgoing: Cancellable
   readonly clock: Clock
   readonly random: () => number

@@ -3,7 +3,7 @@ import { isCancelled, onCancel } from '@x/schema'
 import { type ArrivingBody, openBody } from './open-body.ts'
 import type { Incoming, Outgoing, Sender } from './send.ts'
 
-/** How Node makes connections. */
+/** The options of connections on Node. */
 export interface UndiciOptions {
   /**
    * Sends through this dispatcher, such as a `ProxyAgent`, instead of an `Agent` of the connection's own. It stays its
@@ -12,9 +12,9 @@ export interface UndiciOptions {
   readonly dispatcher?: Dispatcher | undefined
   /** TLS options of connections: `ca`, `cert`, `key`, `servername` and what else undici's connector takes. */
   readonly connect?: buildConnector.BuildOptions | undefined
-  /** How long a connection may take to open, TLS included, in milliseconds. Default 10 seconds. */
+  /** Milliseconds that a connection may take to open, TLS included. Default 10 seconds. */
   readonly connectMs?: number | undefined
-  /** How many connections are open at once; each request under way holds one. Default: as many as are needed. */
+  /** Maximum number of open connections; each request in flight holds one. Default: as many as are needed. */
   readonly connections?: number | undefined
 }
 
@@ -44,7 +44,7 @@ export function undiciSender(options: UndiciOptions): Sender {
   }
 }
 
-/** What undici tells of one request. Its errors come before the response as well as in the middle of its body. */
+/** Creates undici's handler of one request. Errors come before the response as well as in the middle of its body. */
 function dispatchHandler(
   outgoing: Outgoing,
   resolve: (incoming: Incoming) => void,

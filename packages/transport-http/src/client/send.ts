@@ -12,7 +12,7 @@ export interface Outgoing extends Cancellable {
   readonly body: string | undefined
 }
 
-/** What came back, its body not yet read. */
+/** A response whose body was not read yet. */
 export interface Incoming {
   readonly status: number
   /** A header by its lower-case name. */
@@ -23,10 +23,10 @@ export interface Incoming {
   stop(): void
 }
 
-/** What a platform must offer: the one place where undici and fetch differ. It never follows redirects by itself. */
+/** The sender of a platform, where undici and fetch differ. It never follows redirects by itself. */
 export interface Sender {
   send(outgoing: Outgoing): Promise<Incoming>
-  /** Whether bodies arrive decompressed whatever was asked for. */
+  /** True when bodies arrive decompressed, whatever the request accepts. */
   readonly decodes: boolean
   close(): Promise<void>
 }

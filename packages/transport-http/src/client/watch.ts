@@ -25,7 +25,7 @@ export interface Watch {
   end(): void
 }
 
-/** What a watch needs to know. */
+/** The call and the limits that a watch observes. */
 export interface WatchOptions {
   readonly call: Cancellable
   readonly timeouts: HttpTimeouts

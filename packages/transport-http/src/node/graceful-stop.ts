@@ -7,7 +7,7 @@ import type { RunningCall } from '../server/run-call.ts'
 import type { Schedule } from '../server/settings.ts'
 import type { OpenResponse } from './open-responses.ts'
 
-/** What a stop has to see to. */
+/** The parts of a server that a stop closes. */
 export interface Stoppable {
   readonly server: Server
   readonly open: readonly OpenResponse[]

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** Where balancers and supervisors look after a server; see {@link ServeHttpOptions.health}. */
+/** The paths of health checks; see {@link ServeHttpOptions.health}. */
 export interface HealthOptions {
   /** Says that the process answers: 200 for as long as it does. `/healthz` by default, `false` for none. */
   readonly live?: string | false | undefined

@@ -14,7 +14,7 @@ import { type NodeRequest, readNodeBody } from './read-body.ts'
 /** Answers a request of node:http, and of frameworks whose requests are node's (Express, Connect, Fastify's `raw`). */
 export type NodeHandler = (request: NodeRequest, response: ServerResponse) => void
 
-/** How {@link nodeHandler} behaves. */
+/** The options of {@link nodeHandler}. */
 export type NodeHandlerOptions = HandlerOptions<IncomingMessage>
 
 /**
@@ -44,7 +44,7 @@ export function createNodeContext(server: Server, options: NodeHandlerOptions): 
   return context
 }
 
-/** What a handler on node:http goes by, and its books. */
+/** The settings of a handler on node:http, and its running calls. */
 export type NodeContext = HandlerContext<IncomingMessage, NodeTarget>
 
 const platform: Platform<IncomingMessage, NodeTarget> = {

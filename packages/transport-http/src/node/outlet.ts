@@ -6,14 +6,14 @@ import type { MessagePieces } from '@x/schema'
 import type { Answer, Outlet } from '../server/outlet.ts'
 import type { NodeRequest } from './read-body.ts'
 
-/** How long a chunk grows in one tick, in characters; larger ones are still being made when memory is tidied up. */
+/** Maximum size of a chunk of one tick, in characters; larger ones are still being built when memory is collected. */
 const chunkLength = 16_384
 
 /** A request of node:http while it is answered. */
 export interface NodeTarget {
   readonly request: NodeRequest
   readonly response: ServerResponse
-  /** What was written in this tick. */
+  /** The text that was written in this tick. */
   pending: string
 }
 

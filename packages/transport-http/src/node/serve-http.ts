@@ -13,7 +13,7 @@ import { sendAnswer } from './outlet.ts'
 import { checkReach, inUrl, isThisMachine, ownHosts } from './reach.ts'
 import { type StopOptions, type Stopping, stopOnce } from './stop.ts'
 
-/** Where {@link serveHttp} listens, and how it behaves. */
+/** The options of {@link serveHttp}. */
 export interface ServeHttpOptions extends NodeHandlerOptions {
   /** The port; 0, the default, picks a free one. */
   readonly port?: number | undefined
@@ -23,7 +23,7 @@ export interface ServeHttpOptions extends NodeHandlerOptions {
   readonly path?: string | undefined
   /** Sees every request first, except health checks; returns true for one that it answers itself, such as a request for a page. */
   readonly onRequest?: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
-  /** Where balancers look whether the server is well: `/healthz` and `/readyz` by default, `false` for nowhere. */
+  /** The paths of health checks: `/healthz` and `/readyz` by default, `false` for none. */
   readonly health?: false | HealthOptions | undefined
   /**
    * Milliseconds that a client may take nothing of a finished answer before its connection is closed; 60,000 by default, 0 for ever. An

@@ -2,9 +2,9 @@ import { type Stoppable, stopGracefully } from './graceful-stop.ts'
 import type { Server } from '@x/schema'
 import { onStopSignal } from './stop-signals.ts'
 
-/** How a server stops. */
+/** The options of a stop. */
 export interface StopOptions {
-  /** How many milliseconds running calls have to finish before they are aborted and answered with 503; 10 seconds when absent. */
+  /** Milliseconds that running calls have to finish before they are aborted and answered with 503; 10 seconds when absent. */
   readonly graceMs?: number | undefined
   /**
    * For how many milliseconds calls are still served while `/readyz` says 503 already, so that balancers turn away before
@@ -13,17 +13,17 @@ export interface StopOptions {
   readonly noticeMs?: number | undefined
 }
 
-/** How far a server is on its way to its end. */
+/** The phase of a server that stops. */
 export interface Stopping {
   /** While it leaves, it is not ready and still serves; then it refuses what comes. */
   phase: 'open' | 'leaving' | 'refusing'
 }
 
-/** What a stop is about. */
+/** The server that stops, and its settings. */
 export interface StopParts extends Stoppable {
   readonly mcpServer: Server
   readonly stopping: Stopping
-  /** Whether signals stop the server, and how. */
+  /** True or the options of a stop when signals stop the server. */
   readonly onSignals: boolean | StopOptions
 }
 

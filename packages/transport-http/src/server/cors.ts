@@ -2,15 +2,15 @@ import type { HttpProtocolAdapter } from '@x/schema'
 import type { Answer } from './outlet.ts'
 import type { RequestView } from './request-view.ts'
 
-/** How browsers' CORS questions are answered, for the origins that are allowed. */
+/** The CORS headers that allowed origins get. */
 export interface CorsOptions {
   /** Request headers to allow beyond those of the protocol, such as `traceparent`. */
   readonly headers?: readonly string[] | undefined
   /** Response headers to show to pages beyond `WWW-Authenticate` and `Retry-After`. */
   readonly exposed?: readonly string[] | undefined
-  /** Whether pages may send cookies; false by default. */
+  /** True when pages may send cookies; false by default. */
   readonly credentials?: boolean | undefined
-  /** How long a browser may remember the answer, in seconds; 10 minutes by default. */
+  /** Seconds for which a browser may cache the answer; 10 minutes by default. */
   readonly maxAge?: number | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Which `Host` headers are served: a set of names and `name:port` pairs in canonical form, or all of them. */
+/** The accepted `Host` headers: a set of names and `name:port` pairs in canonical form, or all of them. */
 export type HostRule = ReadonlySet<string> | '*'
 
 /** The names by which a machine reaches itself. */
@@ -46,13 +46,13 @@ function canonicalEntry(entry: string): string {
   return host.port === undefined ? host.name : `${host.name}:${host.port}`
 }
 
-/** Whether a `Host` header is one of those served. */
+/** Returns true if a `Host` header is accepted. */
 export function hostAllowed(host: HostName, rule: HostRule): boolean {
   if (rule === '*' || rule.has(host.name)) return true
   return host.port !== undefined && rule.has(`${host.name}:${host.port}`)
 }
 
-/** Whether a name or address in canonical form always means the machine itself. */
+/** Returns true if a name or address in canonical form always means the machine itself. */
 export function isLoopback(name: string): boolean {
   return loopbackPattern.test(name)
 }

@@ -13,7 +13,7 @@ import type { HandlerContext } from './run-call.ts'
 /** Answers a web request; it never rejects. */
 export type FetchHandler = (request: Request) => Promise<Response>
 
-/** How {@link httpHandler} behaves. */
+/** The options of {@link httpHandler}. */
 export type HttpHandlerOptions = HandlerOptions<Request>
 
 /**

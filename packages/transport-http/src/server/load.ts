@@ -1,7 +1,7 @@
 import { errorCodes, isJsonObject, type RpcResponse } from '@x/schema'
 
 /**
- * Whether an answer asks for nothing but the retry, as one does that sheds a call (basic/patterns/mrtr). Then the retry should
+ * Returns true if an answer asks for nothing but the retry, as one does that hands off a call (basic/patterns/mrtr). The retry should
  * reach another instance, and over the connection that brought this one it would come back.
  */
 export function movesOn(response: RpcResponse): boolean {

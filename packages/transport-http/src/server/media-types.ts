@@ -2,7 +2,7 @@ const json = 'application/json'
 const both = 'application/json, text/event-stream'
 
 /**
- * Whether a `Content-Type` says JSON in UTF-8. Anything a form can send (`text/plain`, forms) is not, which keeps out
+ * Returns true if a `Content-Type` says JSON in UTF-8. Anything a form can send (`text/plain`, forms) is not, which keeps out
  * the POSTs that a browser makes for a foreign page without asking.
  */
 export function isJsonMediaType(contentType: string | undefined): boolean {
@@ -16,7 +16,7 @@ export function isJsonMediaType(contentType: string | undefined): boolean {
   })
 }
 
-/** Whether an `Accept` allows both JSON and an event stream; one that is absent allows everything (RFC 9110, 12.5.1). */
+/** Returns true if an `Accept` allows both JSON and an event stream; an absent one allows everything (RFC 9110, 12.5.1). */
 export function acceptsBoth(accept: string | undefined): boolean {
   if (accept === undefined || accept === both) return true
   const weights = weightsOf(accept)

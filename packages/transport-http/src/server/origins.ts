@@ -1,7 +1,7 @@
 import { isLoopback } from './hosts.ts'
 import type { HostName, HostRule } from './hosts.ts'
 
-/** Which `Origin` headers are served: a set of origins, all well-formed ones, or (undefined) those of the same host. */
+/** The accepted `Origin` headers: a set of origins, all well-formed ones, or (undefined) those of the same host. */
 export type OriginRule = ReadonlySet<string> | '*' | undefined
 
 const originPattern = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,]+$/
@@ -23,14 +23,14 @@ export function compileOrigins(origins: readonly string[] | '*' | undefined): Or
   return new Set(origins)
 }
 
-/** What {@link originAllowed} goes by. */
+/** The rules of {@link originAllowed}. */
 export interface OriginRules {
   readonly origins: OriginRule
   readonly hosts: HostRule
 }
 
 /**
- * Whether a page of this origin may call (basic/transports/streamable-http, security). Without a list: a page from the
+ * Returns true if a page of this origin may call (basic/transports/streamable-http, security). Without a list: a page from the
  * very host that it calls, and, on a loopback host, any page from a loopback host, such as an inspector on another port.
  */
 export function originAllowed(origin: string, host: HostName, rules: OriginRules): boolean {

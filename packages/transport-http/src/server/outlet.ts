@@ -5,12 +5,12 @@ export interface Answer {
   readonly status: number
   readonly headers: readonly string[]
   readonly body?: string | MessagePieces | undefined
-  /** Whether the peer is to open another connection for its next request, where the platform has a say in it. */
+  /** True when the peer should open another connection for its next request, where the platform can say so. */
   readonly closes?: boolean | undefined
 }
 
 /**
- * Where answers go: each function is given the target, a platform's record of the request that is answered. For a target there is
+ * The writer of responses: each function takes the target, a platform's record of the request that is answered. For a target there is
  * either `send` once, or `open`, any number of `write`, and `end`. After the peer has gone, or after the answer is out, every
  * function does nothing.
  */

@@ -3,7 +3,7 @@ import type { HttpRefusal } from './refusal.ts'
 import type { RequestView } from './request-view.ts'
 
 /**
- * Where requests come from, and how they are read and answered there. `Target` is a platform's record of one request; the functions
+ * The functions that read and answer requests on one platform. `Target` is a platform's record of one request; the functions
  * are the same for all of them, because thousands may be open at once.
  */
 export interface Platform<Source, Target> extends Outlet<Target> {

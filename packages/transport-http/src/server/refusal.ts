@@ -5,17 +5,17 @@ import type { Answer } from './outlet.ts'
 export interface HttpRefusal {
   /** The HTTP status, such as 401. */
   readonly status: number
-  /** What was wrong and what would be right; the peer sees it. */
+  /** The fault and its remedy; the peer sees it. */
   readonly message: string
   /** The JSON-RPC code; `errorCodes.invalidRequest` when absent. */
   readonly code?: number | undefined
-  /** What programs may read of why; the peer sees it. */
+  /** The reason in a form for programs; the peer sees it. */
   readonly data?: JsonObject | undefined
   /** Headers to send along, such as `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** Whether a value is a {@link HttpRefusal} rather than what was hoped for; a principal has no status. */
+/** Returns true if a value is a {@link HttpRefusal}; a principal has no status. */
 export function isRefusal(value: unknown): value is HttpRefusal {
   return typeof value === 'object' && value !== null && 'status' in value
 }

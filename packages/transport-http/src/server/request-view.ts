@@ -1,5 +1,5 @@
 /**
- * What the steps may ask of an HTTP request, whatever platform it came from.
+ * An HTTP request as the steps read it, whatever platform it came from.
  *
  * `Source` is the platform's own request: `Request` under `httpHandler`, `IncomingMessage` under `nodeHandler`.
  */

@@ -34,17 +34,17 @@ export interface HandlerContext<Source, Target> extends AdapterContext<Source, T
 /** A call under way: its answer and whether it is wanted, in one record, because those that last may be thousands. */
 export interface RunningCall<Target = unknown> extends Rostered, Reply<Target>, Cancellation {
   readonly id: RequestId
-  /** Whether it streams until somebody ends it, as subscriptions/listen does. */
+  /** True when the call streams until one side ends it, as subscriptions/listen does. */
   readonly streams: boolean
-  /** How long it has been running, as far as the timers have told. */
+  /** Milliseconds for which the call has been running, as far as the timers have counted. */
   waitedMs: number
   /** Calls the next timer off, where it has one of its own. */
   cancelTimer: (() => void) | undefined
-  /** Where it shares one: when that is to see to it, 0 for not at all. */
+  /** The tick of the shared timer at which the call is due; 0 for none. */
   dueTick: number
 }
 
-/** What a call is made of. */
+/** The parts of a call. */
 export interface CallParts<Source, Target> {
   readonly request: RpcRequest
   readonly principal: Principal | undefined
@@ -191,7 +191,7 @@ function waitOf<Source>(call: RunningCall, { keepAliveMs, timeoutMs }: Settings<
   return call.streams ? keepAliveMs : Math.min(keepAliveMs, timeoutMs - call.waitedMs)
 }
 
-/** What is done for a call from time to time: it shows that it is still running, or has run for long enough. */
+/** Serves a call from time to time: keeps its connection alive, or ends the call at its time limit. */
 export function beat<Source, Target>(call: RunningCall<Target>, context: HandlerContext<Source, Target>): void {
   if (call.phase === 'ended') return
   const { timeoutMs } = context.settings

@@ -22,7 +22,7 @@ export type Schedule = (run: () => void, ms: number) => () => void
 /** Results of {@link HandlerOptions.authenticate}: who asks, nobody in particular, or a refusal such as 401. */
 export type Identity = Principal | HttpRefusal | undefined
 
-/** How a server half of the transport behaves. Every default is safe on a machine that browsers share. */
+/** The options of the server half of the transport. Every default is safe on a machine that browsers share. */
 export interface HandlerOptions<Source> {
   /**
    * The hosts that are served, against DNS rebinding: `example.com` on every port, `example.com:8443` on one. The
@@ -39,7 +39,7 @@ export interface HandlerOptions<Source> {
   /** Bounds of a body; `bytes` (4 MiB) holds while it is being read. */
   readonly bounds?: Partial<ParseBounds> | undefined
   /**
-   * How long a call may take in milliseconds, 5 minutes by default; 0 is no limit. Past it `call.signal` aborts and the
+   * Milliseconds that a call may take, 5 minutes by default; 0 is no limit. Past it `call.signal` aborts and the
    * peer gets status 504 with an internal error, or that error on its stream. Calls that stream by nature
    * (`subscriptions/listen`) have no limit.
    */
@@ -50,7 +50,7 @@ export interface HandlerOptions<Source> {
    */
   readonly keepAliveMs?: number | undefined
   /**
-   * How many bytes may wait for a slow reader, 1 MiB by default. Beyond it a call's notifications are dropped, its
+   * Bytes that may wait for a slow reader, 1 MiB by default. Beyond it a call's notifications are dropped, its
    * response never; a call that streams by nature is broken off instead, since nobody could tell what was lost.
    */
   readonly maxQueuedBytes?: number | undefined

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 
-/** Who has a folder open. */
+/** The process that has a folder open. */
 interface Holder {
   readonly pid: number
   readonly host: string
@@ -84,7 +84,7 @@ function holderIn(text: string): Holder | undefined {
   }
 }
 
-/** Whether a process may still have the folder. What another machine does cannot be seen from here. */
+/** Returns true if a process may still have the folder open. A process of another machine is taken to be alive. */
 function isAlive({ pid, host, began }: Holder): boolean {
   if (host !== hostname()) return true
   // This process does not have it, or it would have been found among those held: its pid was another's before.

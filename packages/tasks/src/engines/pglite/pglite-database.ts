@@ -1,19 +1,19 @@
 import type { ChangeBus } from '@x/server'
 import type { Query, SqlDatabase, SqlRow } from '../postgres/sql-database.ts'
 
-/** What is used of a PGlite, in a transaction and outside. */
+/** The part of PGlite's API that is used in a transaction and outside. */
 export interface PgliteQueries {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
   exec(text: string): Promise<readonly { readonly rows: readonly unknown[] }[]>
 }
 
-/** What is used of an open database of `@electric-sql/pglite`. */
+/** The part of an open database of `@electric-sql/pglite` that is used. */
 export interface Pglite extends PgliteQueries {
   transaction<T>(work: (transaction: PgliteQueries) => Promise<T>): Promise<T>
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
 }
 
-/** Where notifications go, and what is done at the end. */
+/** The channel of notifications, and the function that closes the database. */
 export interface PgliteSettings {
   readonly channel: string
   readonly onError: (error: unknown) => void

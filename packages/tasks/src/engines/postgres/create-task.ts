@@ -12,10 +12,10 @@ export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRo
   return taskRow(made)
 }
 
-/** How those go about it who make a task of one owner at the same time. */
+/** The SQL that serializes concurrent creations for one owner. */
 interface Turn {
   readonly lock: string
-  /** How many more tasks there have to be room for, as SQL. */
+  /** Number of further tasks for which there must be room, as SQL. */
   readonly spare: string
 }
 

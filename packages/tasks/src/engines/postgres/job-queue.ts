@@ -10,7 +10,7 @@ export interface JobQueue {
   close(): Promise<void>
 }
 
-/** Where the jobs are, and who is told of what goes wrong in the background. */
+/** The schema of the jobs, and the handler of errors in the background. */
 export interface QueueSettings {
   readonly schema: string
   readonly onError: (error: unknown) => void

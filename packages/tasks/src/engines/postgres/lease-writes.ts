@@ -59,7 +59,7 @@ export async function releaseTask(store: SqlStore, lease: Lease, given: TaskRele
   return state
 }
 
-/** Why nothing was written: neither reason goes away while the lease is held. */
+/** Returns the reason for which nothing was written; neither reason goes away while the lease is held. */
 async function refusedWrite({ tables }: SqlStore, query: Query, lease: Lease): Promise<LeaseState> {
   const rows = await query(`SELECT FROM ${tables.task} WHERE ${isHeld}`, [storedText(lease.id), lease.attempt])
   return rows.length === 0 ? 'lost' : 'cancelling'
@@ -99,7 +99,7 @@ export function endValues({ outcome, statusMessage, lifeMs }: TaskEnd): readonly
 interface ProgressMore {
   /** More to set, each after a comma. */
   readonly set?: string
-  /** How many failures are counted from now on, instead of those that the progress leaves. */
+  /** Number of failures counted from now on, instead of the number that the progress leaves. */
   readonly failures?: string
   /** When the row counts as changed, besides with another status message. */
   readonly updated?: string

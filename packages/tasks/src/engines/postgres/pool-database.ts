@@ -1,7 +1,7 @@
 import { type PostgresConnection, type PostgresPool, type PostgresQuery, postgresBus } from '@x/server/postgres'
 import type { Query, SqlDatabase, SqlRow } from './sql-database.ts'
 
-/** Where an engine finds PostgreSQL, and how long it waits for it. */
+/** The pools of an engine, and its time limits. */
 export interface PoolSettings {
   readonly pool: PostgresPool
   readonly listenPool: PostgresPool
@@ -12,7 +12,7 @@ export interface PoolSettings {
   readonly end: () => Promise<void>
 }
 
-/** How many times longer than anything else it may take to install and tend tables. */
+/** Factor by which the time limit grows for the installation and maintenance of tables. */
 const tendingFactor = 6
 
 /** A database over a pool of connections. */
@@ -60,7 +60,7 @@ async function inTransaction<T>(pool: PostgresPool, timeoutMs: number, work: (qu
 const heard = new WeakSet<PostgresConnection>()
 
 /**
- * What breaks a connection breaks the query on it as well; without a listener it would end the process. The bus hears those that a pool
+ * Adds a listener for errors of a connection, which reject its query as well; without one they would end the process. The bus hears those that a pool
  * opens from then on, and this one may be older, or its pool tell of none.
  */
 function hearErrors(connection: PostgresConnection): void {

@@ -7,10 +7,10 @@ import { type SqlEngineOptions, sqlEngine } from './sql-engine.ts'
 
 /** The options of {@link postgresEngine}. */
 export interface PostgresEngineOptions extends SqlEngineOptions {
-  /** How many milliseconds PostgreSQL may take for anything, and for a connection where the engine makes its own; 10,000 when absent. */
+  /** Milliseconds that a statement may take, and a connection that the engine opens itself; 10,000 when absent. */
   readonly timeoutMs?: number | undefined
   /**
-   * Where the connection that listens is taken from; the same pool when absent. Give another pool where the first goes through a
+   * The pool of the connection that listens; the same pool when absent. Give another pool where the first goes through a
    * balancer that shares sessions, such as PgBouncer's transaction pooling.
    */
   readonly listenPool?: PostgresPool | undefined

@@ -6,7 +6,7 @@ export type SqlRow = Readonly<Record<string, unknown>>
 /** Sends SQL with values for `$1`, `$2`, …; without values it may be several statements. Gives the rows of all of them. */
 export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>
 
-/** What an engine needs of a PostgreSQL, whether over a network or in the process. */
+/** The part of PostgreSQL that an engine needs, over a network or in the process. */
 export interface SqlDatabase {
   /** One statement, which is its own transaction. */
   readonly query: Query

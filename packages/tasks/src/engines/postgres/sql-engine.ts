@@ -9,7 +9,7 @@ import type { SqlDatabase } from './sql-database.ts'
 import type { SqlStore } from './sql-store.ts'
 import { migrate, tablesIn } from './tables.ts'
 
-/** What engines over SQL have in common. */
+/** The options of all engines over SQL. */
 export interface SqlEngineOptions {
   /** The schema with the tables; a second one, with `_jobs` behind its name, has the queue. `mcp_tasks` when absent. */
   readonly schema?: string | undefined

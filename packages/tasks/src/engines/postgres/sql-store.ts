@@ -3,7 +3,7 @@ import type { JobQueue } from './job-queue.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import type { Tables } from './tables.ts'
 
-/** What the functions of an engine over SQL share. */
+/** The state that the functions of an engine over SQL share. */
 export interface SqlStore {
   readonly database: SqlDatabase
   readonly queue: JobQueue

@@ -4,13 +4,13 @@ import type { TaskStatus } from '../../schema/task.ts'
 import type { SqlRow } from './sql-database.ts'
 import { originalText } from './stored-text.ts'
 
-/** What is read of a task to tell of it; times are milliseconds, which every driver reads as the same numbers. */
+/** The columns of a task's public state; times are milliseconds, which every driver reads as the same numbers. */
 export const rowColumns = `id, status, status_message, requests, outcome,
   floor(extract(epoch FROM created_at) * 1000)::float8 AS created_ms,
   floor(extract(epoch FROM updated_at) * 1000)::float8 AS updated_ms,
   round(extract(epoch FROM expires_at - created_at) * 1000)::float8 AS ttl_ms`
 
-/** What is read of a task that was claimed. */
+/** The columns of a task that was claimed. */
 export const claimColumns = 'id, attempt, failures, payload, cancelling'
 
 // Each reads what this engine has written: a row that was changed by other hands fails, and is not made sense of.
@@ -38,7 +38,7 @@ export function claimedId(row: SqlRow): string {
   return textIn(row['id'])
 }
 
-/** What was recorded of a task, and answered. */
+/** The recorded entries of a task, and its answers. */
 export interface Kept {
   readonly entries: readonly SqlRow[]
   readonly answers: readonly SqlRow[]

@@ -19,7 +19,7 @@ export interface Attempt {
   readonly size: JournalSize
   noted: JournalEntry[]
   message: string | undefined
-  /** Whether a step was done since the last write. */
+  /** True when a step was recorded since the last write. */
   progressed: boolean
   /** Every write waits for the one before. */
   writes: Promise<void>
@@ -106,7 +106,7 @@ function writeProgress(attempt: Attempt, context: TaskContext): Promise<void> {
   return attempt.writes
 }
 
-/** Why progress may not be written, if it is too much; then the attempt stops, and nothing after it is written either. */
+/** Returns an error if progress is too large to be written; then the attempt stops, and nothing after it is written. */
 export function refusalOf(attempt: Attempt, { entries }: TaskProgress, context: TaskContext): WireError | undefined {
   attempt.tooLarge ??= countIn(attempt.size, entries, context.settings)
   if (attempt.tooLarge !== undefined) stopAttempt(attempt, 'tooLarge')

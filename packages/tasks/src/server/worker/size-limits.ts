@@ -2,7 +2,7 @@ import { errorCodes, type JournalEntry, type JsonObject, type WireError } from '
 import type { ClaimedTask, TaskEnd } from '../../engines/engine.ts'
 import type { TaskSettings } from '../options.ts'
 
-/** What is recorded of a task by now, in bytes of JSON. */
+/** The size of a task's record, in bytes of JSON. */
 export interface JournalSize {
   /** All of it: what the call brought along, the answers so far, and the entries. */
   total: number
@@ -34,7 +34,7 @@ export function countIn(size: JournalSize, entries: readonly JournalEntry[], lim
   return undefined
 }
 
-/** What is wrong with a journal that a call has before it becomes a task. */
+/** Returns an error if the journal of a call is too large for it to become a task. */
 export function refuseJournal(journal: JsonObject, { maxJournalBytes }: Limits): WireError | undefined {
   const bytes = bytesOf(journal)
   if (bytes <= maxJournalBytes) return undefined
@@ -45,14 +45,14 @@ export function refuseJournal(journal: JsonObject, { maxJournalBytes }: Limits):
   )
 }
 
-/** What is wrong with questions. */
+/** Returns an error if requests for input are too large. */
 export function refuseRequests(requests: JsonObject, { maxJournalBytes }: Limits): WireError | undefined {
   const bytes = bytesOf(requests)
   if (bytes <= maxJournalBytes) return undefined
   return tooLargeError(`What the task asks has ${bytes} bytes`, maxJournalBytes, 'ask less at once (maxJournalBytes)')
 }
 
-/** What is wrong with the way in which a task ends. */
+/** Returns an error if the outcome of a task is too large. */
 export function refuseEnd({ outcome }: Pick<TaskEnd, 'outcome'>, { maxResultBytes }: Limits): WireError | undefined {
   const bytes = bytesOf(outcome)
   if (bytes <= maxResultBytes) return undefined
