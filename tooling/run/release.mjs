@@ -1,25 +1,32 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { pnpm, root } from './pnpm.mjs'
+import { output, pnpm, root } from './pnpm.mjs'
 
 const packed = join(root, '.results', 'packed')
+const build = ['exec', 'turbo', 'run', 'build', '--filter=./packages/*', '--output-logs=errors-only']
 
 process.exitCode = await release(process.argv.slice(2))
 
 /**
  * Builds, verifies, packs and publishes every public package whose version the registry does not have.
- * `--dry-run` does all of it but the publishing; `--skip-verify` trusts a `pnpm verify` that has just passed.
+ * `--dry-run` does all of it but the publishing; `--skip-verify` trusts a `pnpm verify` that has just passed, which builds too.
  */
 async function release(flags) {
   const dryRun = flags.includes('--dry-run')
+  const isVerified = flags.includes('--skip-verify')
+  const refused = dryRun ? undefined : await refusedTarget()
+  if (refused !== undefined) {
+    console.error(refused)
+    return 1
+  }
   const left = readdirSync(join(root, '.changeset')).filter((file) => file.endsWith('.md') && file !== 'README.md')
   if (left.length > 0) {
     console.error(`${left.length} changesets have no version yet: run pnpm version-packages, and commit what it writes`)
     if (!dryRun) return 1
   }
   const steps = [
-    ['build', () => pnpm(['exec', 'turbo', 'run', 'build', '--filter=./packages/*', '--output-logs=errors-only'])],
-    ['verify', () => (flags.includes('--skip-verify') ? 0 : pnpm(['run', 'verify']))],
+    ['build', () => (isVerified ? 0 : pnpm(build))],
+    ['verify', () => (isVerified ? 0 : pnpm(['run', 'verify']))],
     ['pack', pack],
     ['publish', () => publish(dryRun)],
     ['tag', () => (dryRun ? 0 : pnpm(['exec', 'changeset', 'tag']))],
@@ -32,6 +39,17 @@ async function release(flags) {
   }
   if (dryRun) console.log('this was a dry run: nothing was published')
   return 0
+}
+
+/** The reason for which nothing may be published to the registry that is set; undefined when it may. */
+async function refusedTarget() {
+  const { homepage } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const { hostname } = new URL(homepage)
+  const scoped = await output(['config', 'get', '@x:registry'])
+  const registry = scoped === 'undefined' ? await output(['config', 'get', 'registry']) : scoped
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(new URL(registry).hostname)
+  if (isLocal || !hostname.endsWith('.example')) return undefined
+  return `"homepage" in package.json is ${homepage}, which is a placeholder: put the address of the repository there and in every package`
 }
 
 /** Packs each package as it would be published, and prints what the archives hold. */

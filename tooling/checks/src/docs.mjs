@@ -83,16 +83,41 @@ function refresh(root, file) {
  */
 function linkProblems(root, file) {
   const text = readFileSync(join(root, file), 'utf8')
+  const online = `${homepage(root)}/blob/main/`
   return links(text).flatMap(({ target, line }) => {
-    if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return []
+    const isOnline = target.startsWith(online)
+    if (!isOnline && /^[a-z][a-z0-9+.-]*:/i.test(target)) return []
     const [path = '', anchor] = target.split('#')
-    const linked = path === '' ? join(root, file) : join(root, dirname(file), decodeURIComponent(path))
+    if (/^packages\/[^/]+\/README\.md$/.test(file) && !isOnline && path !== '') {
+      const remedy = `write ${online}…: a relative link is dead on the page of the registry`
+      return [problem(`${file}:${line} links to ${target}`, remedy)]
+    }
+    const linked = isOnline ? join(root, path.slice(online.length)) : localTarget(root, file, path)
     if (!existsSync(linked))
       return [problem(`${file}:${line} links to ${target}`, 'there is no such file: correct the link')]
     if (anchor === undefined || !linked.endsWith('.md')) return []
     const found = anchors(readFileSync(linked, 'utf8')).has(anchor)
     return found ? [] : [problem(`${file}:${line} links to ${target}`, 'there is no such heading: correct the link')]
   })
+}
+
+/**
+ * @param {string} root
+ * @param {string} file
+ * @param {string} path
+ */
+function localTarget(root, file, path) {
+  return path === '' ? join(root, file) : join(root, dirname(file), decodeURIComponent(path))
+}
+
+/**
+ * The address of the repository, which links of published READMEs begin with.
+ * @param {string} root
+ * @returns {string}
+ */
+function homepage(root) {
+  const path = join(root, 'package.json')
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')).homepage : ''
 }
 
 /** @param {import('./workspace.mjs').Package} one */
@@ -106,7 +131,9 @@ function readmeProblems(one) {
     if (!text.includes(specifier)) return [problem(`${file} does not name ${specifier}`, 'list what it exports')]
     const names = exportedValues(join(one.directory, pick(target, []) ?? ''))
     if (names.length > listable) {
-      return text.includes('](api.md') ? [] : [problem(`${file} lists too little of ${specifier}`, 'link to api.md')]
+      return /\]\((?:\S*\/)?api\.md/.test(text)
+        ? []
+        : [problem(`${file} lists too little of ${specifier}`, 'link to api.md')]
     }
     const absent = names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))
     if (absent.length === 0) return []

@@ -51,12 +51,34 @@ export function manifestProblems(one) {
     [manifest.engines?.node !== undefined, 'has no "engines.node"', 'say which Node it needs'],
     [(manifest.description ?? '') !== '', 'has no "description"', 'write one line for the registry'],
     [manifest.license !== undefined, 'has no "license"', 'add "MIT"'],
+    [(manifest.keywords?.length ?? 0) > 0, 'has no "keywords"', 'name what people search for'],
+    [
+      manifest.repository?.directory === folder && manifest.homepage !== undefined && manifest.bugs !== undefined,
+      'lacks "repository" with its directory, "homepage" or "bugs"',
+      'write them as in a sibling: the page of the registry links to them',
+    ],
     [existsSync(join(directory, 'README.md')), 'has no README.md', 'open it with one sentence and one program'],
   ]
   return [
     ...rules.filter(([holds]) => !holds).map(([, what, remedy]) => problem(`${folder}/package.json ${what}`, remedy)),
     ...exportsProblems(one),
+    ...peerProblems(one),
   ]
+}
+
+/**
+ * Ranges of siblings as peers: with `workspace:^`, a minor version of the peer would be a major version of this package.
+ * @param {Package} one
+ */
+function peerProblems({ manifest, folder }) {
+  return Object.entries(manifest.peerDependencies ?? {})
+    .filter(([name, range]) => name.startsWith('@x/') && !/^>=\d+\.\d+\.\d+ <\d+$/.test(range))
+    .map(([name, range]) =>
+      problem(
+        `${folder}/package.json has the peer ${name} with the range ${range}`,
+        'write the oldest version that works and the next major one, as ">=0.1.0 <1"',
+      ),
+    )
 }
 
 /** @param {Package} one */

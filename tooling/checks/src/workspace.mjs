@@ -17,6 +17,7 @@ const skippedFolders = new Set(['node_modules', 'dist', 'coverage', '.git', '.tu
  *   publishConfig?: { access?: string, exports?: Targets }, scripts?: Record<string, string>,
  *   dependencies?: Record<string, string>, devDependencies?: Record<string, string>,
  *   peerDependencies?: Record<string, string>, optionalDependencies?: Record<string, string>,
+ *   keywords?: string[], homepage?: string, bugs?: string, repository?: { directory?: string },
  * }} Manifest
  * @typedef {{ name: string, folder: string, directory: string, manifest: Manifest }} Package
  *   `folder` is relative to the root with forward slashes, `directory` is absolute.

@@ -41,6 +41,21 @@ test('links that lead somewhere pass, and links in code are not links', () => {
   expect(checkDocs(tree({ 'README.md': text, 'docs/b.md': '# B\n' }))).toEqual([])
 })
 
+test('links of a published README are absolute, and lead to files of the repository', () => {
+  const home = 'https://git.example/x/mcp'
+  const links = `[a](../../docs/a.md) [b](${home}/blob/main/docs/b.md#b) [c](${home}/blob/main/docs/c.md)`
+  const root = tree({
+    'package.json': JSON.stringify({ homepage: home }),
+    'packages/a/README.md': `@x/a\n\n${links}\n`,
+    'docs/a.md': '# A\n',
+    'docs/b.md': '# B\n',
+  })
+  const found = checkDocs(root).join('\n')
+  expect(found).toContain('packages/a/README.md:3 links to ../../docs/a.md')
+  expect(found).toContain(`packages/a/README.md:3 links to ${home}/blob/main/docs/c.md`)
+  expect(found).not.toContain('docs/b.md')
+})
+
 test('--write draws the blocks anew', () => {
   const root = tree({
     'README.md': `${drawn('a.ts', 'old')}\nbetween\n\n${drawn('b.ts', 'old\nolder')}`,

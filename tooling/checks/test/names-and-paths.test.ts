@@ -51,6 +51,19 @@ test('a manifest whose two lists of entries differ is refused', () => {
   expect(found).toContain('has no "publishConfig.access": "public"')
 })
 
+test('a peer on a sibling that each minor version would move to a new major is refused', () => {
+  const root = tree({
+    'packages/a/package.json': {
+      name: '@x/a',
+      peerDependencies: { '@x/b': 'workspace:^', '@x/c': '>=0.1.0 <1', pg: '^8.16.0' },
+    },
+  })
+  const found = listPackages(root).flatMap(manifestProblems).join('\n')
+  expect(found).toContain('has the peer @x/b with the range workspace:^')
+  expect(found).not.toContain('@x/c')
+  expect(found).toContain('lacks "repository" with its directory')
+})
+
 test('a script that no entry imports is named, and one that is loaded later is not', () => {
   const root = tree({
     'dist/index.js': `export { a } from './chunk-A.js'\nexport const later = () => import('./later.js')\n`,

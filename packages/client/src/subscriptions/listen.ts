@@ -7,7 +7,7 @@ import { openWait } from '../rounds/wait.ts'
 import { toFilter, staleAfterGap, staleBy, wantedBy, type WantedChanges } from './changes.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
 import { readSubscription } from './read-stream.ts'
-import { isPermanent, retryAfterMsOf } from './permanent-failure.ts'
+import { isPermanent, retryAfterOf } from './permanent-failure.ts'
 import type { ListenOptions, Subscription } from './subscription.ts'
 
 /** The parts of the client that subscriptions use. */
@@ -88,7 +88,7 @@ async function keepOpen(context: ListenContext, running: Running): Promise<void>
       if (error) throw error
       return
     }
-    const asked = error ? Math.min(retryAfterMsOf(error), pauses.most) : 0
+    const asked = error ? Math.min(retryAfterOf(error), pauses.most) : 0
     const retryInMs = Math.ceil(Math.max(asked, backoffMs(inRow, pauses)))
     inRow += 1
     queue.put(error ? { type: 'interrupted', error, retryInMs } : { type: 'interrupted', retryInMs })

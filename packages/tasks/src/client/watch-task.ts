@@ -1,4 +1,4 @@
-import { type CallOptions, type ClientExtensionHost, isClientError, isPermanent, retryAfterMsOf } from '@x/client'
+import { type CallOptions, type ClientExtensionHost, isClientError, isPermanent, retryAfterOf } from '@x/client'
 import type { DetailedTask, Task } from '../schema/task.ts'
 import { failurePause, pollPause } from './pace.ts'
 import { sleep } from './sleep.ts'
@@ -117,7 +117,7 @@ function lookAgain(task: WatchedTask, options: Watching): Looks {
       if (!isClientError(error) || isPermanent(error) || error.code === 'invalid_result') throw error
       if (failures === 0) failingSince = clock.now()
       if (clock.now() - failingSince >= failureTimeoutMs) throw unreachable(task, error)
-      pauseMs = Math.max(failurePause(failures, random), Math.min(retryAfterMsOf(error), polling.maxMs))
+      pauseMs = Math.max(failurePause(failures, random), Math.min(retryAfterOf(error), polling.maxMs))
       failures += 1
       return undefined
     }

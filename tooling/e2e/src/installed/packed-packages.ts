@@ -13,17 +13,39 @@ const manifest = z.object({
   devDependencies: z.record(z.string(), z.string()).default({}),
 })
 
-/** A package of this workspace, packed as it would be published. */
-export interface PackedPackage {
+/** A package of this workspace as its users see it. */
+export interface PackageEntries {
   readonly name: string
-  readonly folder: string
-  readonly tarball: string
+  readonly readme: string
   /** The specifiers that a program can import: the name, and the name with each subpath. */
   readonly entries: readonly string[]
-  /** Subpaths that need a peer which is not installed by itself. */
-  readonly optionalEntries: readonly string[]
-  /** Versions of what is not ours, as this package's own tests use them. */
+  /** Versions of packages of others, as this package's own tests use them. */
   readonly versions: ReadonlyMap<string, string>
+}
+
+/** A package of this workspace, packed as it would be published. */
+export interface PackedPackage extends Pick<PackageEntries, 'name' | 'versions'> {
+  readonly folder: string
+  readonly tarball: string
+}
+
+/** Lists the packages of a workspace, without subpaths that need a peer which is not installed by itself. */
+export async function listEntries(root: string): Promise<readonly PackageEntries[]> {
+  const folders = await readdir(`${root}/packages`)
+  return Promise.all(folders.map((folder) => readEntries(`${root}/packages/${folder}`)))
+}
+
+async function readEntries(folder: string): Promise<PackageEntries> {
+  const { name, publishConfig, peerDependencies, versions } = await readManifest(folder)
+  const subpaths = Object.keys(publishConfig.exports).filter(
+    (subpath) => !Object.hasOwn(peerDependencies, subpath.slice(2)),
+  )
+  return { name, readme: `${folder}/README.md`, entries: subpaths.map((subpath) => name + subpath.slice(1)), versions }
+}
+
+async function readManifest(folder: string) {
+  const parsed = manifest.parse(JSON.parse(await readFile(`${folder}/package.json`, 'utf8')))
+  return { ...parsed, versions: new Map(Object.entries(parsed.devDependencies)) }
 }
 
 /** Packs every package of the workspace into a folder. They have to be built before. */
@@ -37,20 +59,8 @@ export async function packPackages(destination: string): Promise<readonly Packed
 }
 
 async function packOne(folder: string, destination: string): Promise<PackedPackage> {
-  const { name, publishConfig, peerDependencies, devDependencies } = manifest.parse(
-    JSON.parse(await readFile(`${folder}/package.json`, 'utf8')),
-  )
+  const { name, versions } = await readManifest(folder)
   const tarball = `${destination}/${name.replace('@', '').replace('/', '-')}.tgz`
   await runCommand('pnpm', ['pack', '--out', tarball], folder)
-  const subpaths = Object.keys(publishConfig.exports)
-  const isOptional = (subpath: string): boolean => Object.hasOwn(peerDependencies, subpath.slice(2))
-  const specifier = (subpath: string): string => name + subpath.slice(1)
-  return {
-    name,
-    folder,
-    tarball,
-    entries: subpaths.filter((subpath) => !isOptional(subpath)).map(specifier),
-    optionalEntries: subpaths.filter(isOptional).map(specifier),
-    versions: new Map(Object.entries(devDependencies)),
-  }
+  return { name, folder, tarball, versions }
 }

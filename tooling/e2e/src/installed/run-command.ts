@@ -1,17 +1,23 @@
 import { spawn } from 'node:child_process'
 
 /**
- * Runs a program to its end and gives what it printed.
+ * Runs a program to its end and resolves to its output.
  *
- * @throws Error with the program's output when it fails or takes more than two minutes.
+ * @param place The working directory, or one with variables beside those of this process.
+ * @throws Error with the program's output when it fails or takes more than five minutes.
  */
-export function runCommand(command: string, args: readonly string[], folder: string): Promise<string> {
+export function runCommand(
+  command: string,
+  args: readonly string[],
+  place: string | { readonly folder: string; readonly env: Readonly<Record<string, string>> },
+): Promise<string> {
+  const { folder, env } = typeof place === 'string' ? { folder: place, env: {} } : place
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: folder,
-      timeout: 120_000,
+      timeout: 300_000,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: cleanEnvironment(),
+      env: { ...cleanEnvironment(), ...env },
     })
     let output = ''
     let errors = ''

@@ -1,0 +1,71 @@
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { runCommand } from './run-command.ts'
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url))
+const manifest = z.object({ name: z.string(), version: z.string() })
+/** The author of the commits in a copy. */
+const identity = ['-c', 'user.name=Tests', '-c', 'user.email=tests@localhost']
+
+/** A copy of this repository, in which versions can be made and packages published. */
+export interface WorkspaceCopy {
+  readonly folder: string
+  /** Writes one changeset, such as `{ '@x/client': 'minor' }`. */
+  change(name: string, bumps: Readonly<Record<string, 'major' | 'minor' | 'patch'>>): Promise<void>
+  /** Turns the changesets into versions, commits them, and resolves to the version of each public package. */
+  version(): Promise<ReadonlyMap<string, string>>
+  /** Runs a program of the repository with Node. */
+  node(script: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<string>
+}
+
+/** Copies the files of the repository, and the built packages, into an empty folder with a history of its own. */
+export async function copyWorkspace(folder: string): Promise<WorkspaceCopy> {
+  const list = await runCommand('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], root)
+  const files = [...new Set(list.split('\0'))].filter((file) => file !== '')
+  for (const file of files) await copyFile(file, folder)
+  const folders = [...new Set(files.filter((file) => file.endsWith('/package.json')).map((file) => dirname(file)))]
+  for (const one of folders) await copyFile(`${one}/node_modules`, folder)
+  const packages = folders.filter((one) => /^packages\/[^/]+$/.test(one))
+  for (const one of packages) await copyFile(`${one}/dist`, folder)
+  await symlink(`${root}node_modules`, `${folder}/node_modules`)
+  await runCommand('git', ['init', '--quiet', '--initial-branch', 'main'], folder)
+  await writeFile(`${folder}/.git/info/exclude`, 'node_modules\n')
+  await commit(folder)
+  return {
+    folder,
+    change: (name, bumps) => {
+      const lines = Object.entries(bumps).map(([one, bump]) => `'${one}': ${bump}\n`)
+      return writeFile(`${folder}/.changeset/${name}.md`, `---\n${lines.join('')}---\n\nA change.\n`)
+    },
+    version: async () => {
+      await runCommand(`${folder}/node_modules/.bin/changeset`, ['version'], folder)
+      await commit(folder)
+      return readVersions(folder, packages)
+    },
+    node: (script, args, env) => runCommand(process.execPath, [script, ...args], { folder, env }),
+  }
+}
+
+/** Copies a file or a folder; one that is not there is left out. */
+async function copyFile(path: string, folder: string): Promise<void> {
+  const target = join(folder, path)
+  await mkdir(dirname(target), { recursive: true })
+  await cp(join(root, path), target, { recursive: true, verbatimSymlinks: true }).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  })
+}
+
+async function commit(folder: string): Promise<void> {
+  await runCommand('git', ['add', '--all'], folder)
+  await runCommand('git', [...identity, 'commit', '--quiet', '--allow-empty', '--message', 'A state'], folder)
+}
+
+async function readVersions(folder: string, packages: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const read = async (one: string): Promise<[string, string]> => {
+    const { name, version } = manifest.parse(JSON.parse(await readFile(`${folder}/${one}/package.json`, 'utf8')))
+    return [name, version]
+  }
+  return new Map(await Promise.all(packages.map(read)))
+}

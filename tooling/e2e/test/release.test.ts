@@ -1,0 +1,139 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { measureInstall } from '../src/installed/install.ts'
+import { type LocalRegistry, startRegistry } from '../src/installed/local-registry.ts'
+import { listEntries, type PackageEntries } from '../src/installed/packed-packages.ts'
+import { importedPackages, readProgram } from '../src/installed/readme-program.ts'
+import { runCommand } from '../src/installed/run-command.ts'
+import { copyWorkspace, type WorkspaceCopy } from '../src/installed/workspace-copy.ts'
+
+/** Each package, with the siblings that come with it. */
+const siblings: ReadonlyMap<string, readonly string[]> = new Map([
+  ['@x/auth', ['@x/schema']],
+  ['@x/client', ['@x/schema']],
+  ['@x/legacy', ['@x/schema', '@x/state-codec']],
+  ['@x/schema', []],
+  ['@x/server', ['@x/schema', '@x/state-codec']],
+  ['@x/sessions', ['@x/schema', '@x/state-codec']],
+  ['@x/state-codec', []],
+  ['@x/tasks', ['@x/schema']],
+  ['@x/testing', ['@x/client', '@x/schema', '@x/server', '@x/state-codec']],
+  ['@x/transport-http', ['@x/schema']],
+  ['@x/transport-stdio', ['@x/schema']],
+])
+/** The optional peers that a user of every entry of a package installs. */
+const besides: ReadonlyMap<string, readonly string[]> = new Map([
+  ['@x/legacy', ['@x/transport-http', '@x/transport-stdio', '@x/client']],
+  ['@x/sessions', ['@x/client']],
+  ['@x/tasks', ['@x/client', '@x/server']],
+])
+const names = [...siblings.keys()]
+const minutes = 60_000
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'release-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+test(
+  'the first release of every package is 0.1.0, and a minor version of one moves no other to a new major or minor',
+  async () => {
+    const copy = await copyWorkspace(`${folder}/versions`)
+    let versions = await copy.version()
+    expect(Object.fromEntries(versions)).toEqual(Object.fromEntries(names.map((name) => [name, '0.1.0'])))
+    for (const name of names) {
+      await copy.change('one', { [name]: 'minor' })
+      const next = await copy.version()
+      for (const [other, version] of next) {
+        const [major, minor] = version.split('.').map(Number)
+        const [, before = 0] = (versions.get(other) ?? '').split('.').map(Number)
+        expect([other, major, minor]).toEqual([other, 0, before + (other === name ? 1 : 0)])
+      }
+      versions = next
+    }
+  },
+  5 * minutes,
+)
+
+describe('a release to a registry of this machine', () => {
+  let registry: LocalRegistry
+  let copy: WorkspaceCopy
+  let entries: readonly PackageEntries[] = []
+  const publish = (): Promise<string> =>
+    copy.node('tooling/run/release.mjs', ['--skip-verify'], { ...registry.publishing })
+  const latest = async (name: string): Promise<string> =>
+    (await runCommand('npm', ['view', name, 'version'], { folder, env: { ...registry.publishing } })).trim()
+  const installFrom = (place: string, packages: readonly string[]): Promise<string> =>
+    runCommand(
+      'npm',
+      ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', ...packages],
+      place,
+    )
+
+  beforeAll(async () => {
+    registry = await startRegistry(`${folder}/registry`)
+    copy = await copyWorkspace(`${folder}/release`)
+    entries = await listEntries(copy.folder)
+    await copy.version()
+    await publish()
+  }, 10 * minutes)
+  afterAll(() => registry.close())
+
+  const find = (name: string): PackageEntries => {
+    const found = entries.find((one) => one.name === name)
+    if (found === undefined) throw new Error(`${name} is not in the workspace`)
+    return found
+  }
+
+  test('publishes every package that is tested here, with a tag for each', async () => {
+    expect(entries.map(({ name }) => name).toSorted()).toEqual(names)
+    expect(await Promise.all(names.map(latest))).toEqual(names.map(() => '0.1.0'))
+    const tags = await runCommand('git', ['tag', '--list'], copy.folder)
+    expect(tags.trim().split('\n')).toEqual(names.map((name) => `${name}@0.1.0`))
+  })
+
+  test.each(names)(
+    '%s is installed alone, brings no sibling that it does not depend on, runs the program of its README, and every entry can be imported',
+    async (name) => {
+      const { readme, entries: specifiers, versions } = find(name)
+      const place = `${folder}/user-${name.replace('/', '-')}`
+      await registry.consumer(place)
+      await installFrom(place, [name])
+      const ours = (await measureInstall(place)).packages.filter((installed) => names.includes(installed))
+      expect(ours.toSorted()).toEqual([name, ...(siblings.get(name) ?? [])].toSorted())
+      const program = await readProgram(await readFile(readme, 'utf8'), readme)
+      const wanted = [...(besides.get(name) ?? []), ...importedPackages(program)].filter((one) => one !== name)
+      const versioned = wanted.map((one) =>
+        versions.has(one) && !names.includes(one) ? `${one}@${versions.get(one)}` : one,
+      )
+      if (versioned.length > 0) await installFrom(place, versioned)
+      await writeFile(`${place}/program.mjs`, program)
+      await runCommand(process.execPath, ['program.mjs'], place)
+      await writeFile(`${place}/entries.mjs`, specifiers.map((entry) => `await import('${entry}')`).join('\n'))
+      await runCommand(process.execPath, ['entries.mjs'], place)
+    },
+    5 * minutes,
+  )
+
+  test(
+    'a second release of one package publishes it and those that depend on it, and its users keep the others',
+    async () => {
+      const place = `${folder}/user-@x-tasks`
+      await copy.change('second', { '@x/client': 'minor' })
+      await copy.version()
+      await publish()
+      const released = await Promise.all(names.map(async (name) => [name, await latest(name)]))
+      expect(released.filter(([, version]) => version !== '0.1.0')).toEqual([
+        ['@x/client', '0.2.0'],
+        ['@x/testing', '0.1.1'],
+      ])
+      // The peer range of tasks takes the new client, and its program runs with it.
+      await installFrom(place, ['@x/client@0.2.0'])
+      await runCommand(process.execPath, ['program.mjs'], place)
+    },
+    5 * minutes,
+  )
+})
