@@ -118,6 +118,12 @@ describe('a release to a registry of this machine', () => {
     5 * minutes,
   )
 
+  test('the guide on replay comes with the server, and its links lead to the repository', async () => {
+    const guide = await readFile(`${folder}/user-@x-server/node_modules/@x/server/guides/replay.md`, 'utf8')
+    expect(guide).toMatch(/^# Your handler runs more than once/)
+    expect(guide).not.toMatch(/\]\((?!https:|#)/)
+  })
+
   test(
     'a second release of one package publishes it and those that depend on it, and its users keep the others',
     async () => {

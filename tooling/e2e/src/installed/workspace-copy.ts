@@ -28,7 +28,7 @@ export async function copyWorkspace(folder: string): Promise<WorkspaceCopy> {
   const folders = [...new Set(files.filter((file) => file.endsWith('/package.json')).map((file) => dirname(file)))]
   for (const one of folders) await copyFile(`${one}/node_modules`, folder)
   const packages = folders.filter((one) => /^packages\/[^/]+$/.test(one))
-  for (const one of packages) await copyFile(`${one}/dist`, folder)
+  for (const one of packages) for (const built of ['dist', 'guides']) await copyFile(`${one}/${built}`, folder)
   await symlink(`${root}node_modules`, `${folder}/node_modules`)
   await runCommand('git', ['init', '--quiet', '--initial-branch', 'main'], folder)
   await writeFile(`${folder}/.git/info/exclude`, 'node_modules\n')
