@@ -14,10 +14,12 @@ process.env['COVERAGE'] ??= '1'
 process.exitCode = await main(process.argv.slice(2))
 
 /**
- * Installs, builds and runs every test; `npm test -- <package> [filter …]` runs those of one package.
- * Resolves to the exit code.
+ * Installs, builds and runs every test; `npm test -- <package> [filter …]` runs those of one package, and with `--watch`
+ * runs them again after each change. Resolves to the exit code.
  */
-async function main([only, ...filters]) {
+async function main(args) {
+  const watches = args.includes('--watch')
+  const [only, ...filters] = args.filter((arg) => arg !== '--watch')
   if (!nodeIsNewEnough()) {
     console.error(`This needs Node ${oldestNode.join('.')} or newer; this is ${process.versions.node}`)
     return 1
@@ -28,7 +30,14 @@ async function main([only, ...filters]) {
     console.error(`No package with tests is called "${only}"; there are: ${all.map(({ name }) => name).join(', ')}`)
     return 1
   }
+  if (watches && only === undefined) {
+    console.error(
+      `Name the package to watch, as in "pnpm test:watch client": ${all.map(({ name }) => name).join(', ')}`,
+    )
+    return 1
+  }
   if ((await pnpm(install, { quiet: true })) !== 0) return 1
+  if (watches) return pnpm(['--filter', tested[0].name, 'exec', 'vitest', 'watch', ...filters])
   // Results of an earlier run must not be counted; turbo puts back those of packages that nothing changed in.
   for (const { directory } of tested) rmSync(join(directory, '.results'), { recursive: true, force: true })
   console.log('building and testing; the output of what fails follows')
