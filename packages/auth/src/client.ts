@@ -1,3 +1,9 @@
+/**
+ * OAuth for hosts: logins of users, machines, workloads and enterprises.
+ *
+ * @module @x/auth/client
+ */
+
 export { AuthError, type AuthErrorCode, type AuthErrorDetails, authErrorOf, isAuthError } from './client/auth-error.ts'
 export type { IssuerOptions } from './client/authorize.ts'
 export type { FetchFunction } from './client/bounded-fetch.ts'

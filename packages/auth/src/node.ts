@@ -1,3 +1,9 @@
+/**
+ * Parts of a login that need Node: a loopback redirect, a file store, and a guarded fetch.
+ *
+ * @module @x/auth/node
+ */
+
 export { fileStore, type FileStoreOptions } from './node/file-store.ts'
 export { guardedFetch, type GuardedFetchOptions } from './node/guarded-fetch.ts'
 export { loopbackRedirect, type LoopbackRedirectOptions } from './node/loopback-redirect.ts'

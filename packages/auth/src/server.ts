@@ -1,3 +1,9 @@
+/**
+ * Protection of a server: verification of access tokens, challenges, metadata and scopes.
+ *
+ * @module @x/auth/server
+ */
+
 export { protect } from './server/protect.ts'
 export type { ProtectOptions, Protection } from './server/protect.ts'
 export type { Identity } from './server/authenticate.ts'

@@ -1,3 +1,9 @@
+/**
+ * Typed calls to MCP servers.
+ *
+ * @module @x/client
+ */
+
 export type { ClientCache } from './caching/cache.ts'
 export {
   type CacheEntry,

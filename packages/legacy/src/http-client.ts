@@ -1,3 +1,9 @@
+/**
+ * Connections over HTTP to servers of every revision.
+ *
+ * @module @x/legacy/http-client
+ */
+
 export type {
   DetectedRevisions,
   DualConnection,

@@ -1,3 +1,9 @@
+/**
+ * Service of older clients, as an extension of a server.
+ *
+ * @module @x/legacy/server
+ */
+
 export { legacy } from './server/legacy.ts'
 export { type LegacyPeer, legacyOf } from './server/legacy-peer.ts'
 export { type LegacyRevision, legacyRevisions } from './revisions.ts'

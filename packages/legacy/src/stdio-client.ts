@@ -1,3 +1,9 @@
+/**
+ * Connections over stdio to servers of every revision.
+ *
+ * @module @x/legacy/stdio-client
+ */
+
 export type {
   DetectedRevisions,
   DualConnection,

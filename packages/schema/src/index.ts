@@ -1,3 +1,9 @@
+/**
+ * The messages of the protocol, their checks, and the interfaces between the packages.
+ *
+ * @module @x/schema
+ */
+
 export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/error-codes.ts'
 export {
   backgroundKey,

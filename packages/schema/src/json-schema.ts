@@ -1,3 +1,9 @@
+/**
+ * Validation by JSON Schema, within bounds.
+ *
+ * @module @x/schema/json-schema
+ */
+
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
 import { admitSchema, dialectOf } from './json-schema/admit-schema.ts'
 import { boundPatterns } from './json-schema/bound-patterns.ts'

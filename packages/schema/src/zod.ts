@@ -1,3 +1,9 @@
+/**
+ * Validators of zod for every type of the protocol.
+ *
+ * @module @x/schema/zod
+ */
+
 export { annotations, role } from './basic/annotations.zod.ts'
 export { clientCapabilities, serverCapabilities } from './basic/capabilities.zod.ts'
 export { clientNotification, clientRequest, clientResult } from './basic/client-messages.zod.ts'

@@ -1,3 +1,9 @@
+/**
+ * Compilation of JSON Schema by ajv, for tools that are defined by it.
+ *
+ * @module @x/server/ajv
+ */
+
 import type { JsonSchemaCompiler, SchemaIssue } from '@x/schema'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 

@@ -1,3 +1,9 @@
+/**
+ * Definitions of tools, prompts and resources, compiled into a server.
+ *
+ * @module @x/server
+ */
+
 export { createServer } from './create-server.ts'
 export { DefinitionError, type DefinitionProblem } from './definition-error.ts'
 export { tool, toolResult } from './tools/tool.ts'

@@ -1,3 +1,9 @@
+/**
+ * A bus of changes over PostgreSQL.
+ *
+ * @module @x/server/postgres
+ */
+
 import { createBatches, maxWaiting } from './bus/batches.ts'
 import { BusError } from './bus/bus-error.ts'
 import type { Connect } from './bus/connection.ts'

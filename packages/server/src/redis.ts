@@ -1,3 +1,9 @@
+/**
+ * A bus of changes over Redis.
+ *
+ * @module @x/server/redis
+ */
+
 import { BusError } from './bus/bus-error.ts'
 import type { Connect } from './bus/connection.ts'
 import { wireBus, type WireOptions } from './bus/wire-bus.ts'

@@ -1,3 +1,9 @@
+/**
+ * Sessions of a client, as an extension.
+ *
+ * @module @x/sessions/client
+ */
+
 export { type ClientSession, type ClientSessions, sessions, type SessionsOptions } from './client/sessions.ts'
 export type { SerializedSession } from './client/serialized-session.ts'
 export { isSessionNotFound } from './client/is-session-not-found.ts'

@@ -1,3 +1,9 @@
+/**
+ * Sessions of a server, as an extension.
+ *
+ * @module @x/sessions/server
+ */
+
 export {
   sessions,
   type Sessions,

@@ -1,3 +1,9 @@
+/**
+ * Codecs that seal a JSON value into a URL-safe string, and open it again.
+ *
+ * @module @x/state-codec
+ */
+
 export { migrating, plain, sealed, signed, singleUse, stored } from './on-node.ts'
 export { type KeyInput, randomKey } from './token/keys.ts'
 export type { PlainOptions } from './token/plain.ts'

@@ -1,3 +1,9 @@
+/**
+ * A store of states in PostgreSQL.
+ *
+ * @module @x/state-codec/postgres
+ */
+
 import { StateUsageError } from './state-error.ts'
 import { defaultTimeoutMs, callStore } from './store/call-store.ts'
 import type { StateStore } from './store/state-store.ts'

@@ -1,3 +1,9 @@
+/**
+ * Tasks of a client, as an extension.
+ *
+ * @module @x/tasks/client
+ */
+
 export type { SerializedTask } from './client/serialized-task.ts'
 export type { PollingOptions, TasksClientOptions } from './client/settings.ts'
 export { isTaskError, TaskError, type TaskErrorCode } from './client/task-error.ts'

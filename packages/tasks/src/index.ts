@@ -1,3 +1,9 @@
+/**
+ * The tasks extension: types that both sides share.
+ *
+ * @module @x/tasks
+ */
+
 export { relatedTaskKey, tasksCapability, tasksExtension } from './schema/extension.ts'
 export { taskRequestParams, updateTaskRequestParams } from './schema/task-params.ts'
 export type {

@@ -1,1 +1,7 @@
+/**
+ * An engine that stores tasks in memory.
+ *
+ * @module @x/tasks/memory
+ */
+
 export { memoryEngine, type MemoryEngineOptions } from './engines/memory-engine.ts'

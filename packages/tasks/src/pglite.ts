@@ -1,3 +1,9 @@
+/**
+ * An engine that stores tasks in a folder, by PGlite.
+ *
+ * @module @x/tasks/pglite
+ */
+
 export { pgliteEngine } from './engines/pglite/pglite-engine.ts'
 export type { Pglite, PgliteQueries } from './engines/pglite/pglite-database.ts'
 export type { SqlEngineOptions } from './engines/postgres/sql-engine.ts'

@@ -1,3 +1,9 @@
+/**
+ * An engine that stores tasks in PostgreSQL.
+ *
+ * @module @x/tasks/postgres
+ */
+
 export { postgresEngine, type PostgresEngineOptions } from './engines/postgres/postgres-engine.ts'
 export type { SqlEngineOptions } from './engines/postgres/sql-engine.ts'
 export type {

@@ -1,3 +1,9 @@
+/**
+ * Tests of handlers in memory.
+ *
+ * @module @x/testing
+ */
+
 export {
   type Answer,
   type Answers,

@@ -1,3 +1,9 @@
+/**
+ * Parts of the testing kit that need Node.
+ *
+ * @module @x/testing/node
+ */
+
 export {
   checkRecordedStates,
   type RecordedCall,

@@ -1,3 +1,9 @@
+/**
+ * The Streamable HTTP transport, over the Fetch API.
+ *
+ * @module @x/transport-http
+ */
+
 export { documentHandler, httpHandler } from './server/http-handler.ts'
 export type { FetchHandler, HttpHandlerOptions } from './server/http-handler.ts'
 export type { CorsOptions } from './server/cors.ts'

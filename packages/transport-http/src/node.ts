@@ -1,3 +1,9 @@
+/**
+ * The Streamable HTTP transport on `node:http`.
+ *
+ * @module @x/transport-http/node
+ */
+
 export { documentHandler } from './node/documents.ts'
 export { nodeHandler } from './node/node-handler.ts'
 export type { NodeHandler, NodeHandlerOptions } from './node/node-handler.ts'

@@ -1,3 +1,9 @@
+/**
+ * The stdio transport, for servers and clients.
+ *
+ * @module @x/transport-stdio
+ */
+
 export type { Clock } from '@x/schema'
 export { connectStdio, type StdioConnection } from './client/connect-stdio.ts'
 export { connectStreams, type StreamConnection } from './client/connect-streams.ts'

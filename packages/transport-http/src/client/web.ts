@@ -1,3 +1,9 @@
+/**
+ * The client half of the Streamable HTTP transport.
+ *
+ * @module @x/transport-http/client
+ */
+
 export type { Clock } from '@x/schema'
 export type { HttpConnection } from './connect.ts'
 export { connectHttp, createHttpClient } from './connect-web.ts'
