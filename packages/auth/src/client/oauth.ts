@@ -1,5 +1,5 @@
 import type { HttpAuthorizer } from '@x/transport-http/client'
-import { AuthError } from './auth-error.ts'
+import { AuthError, isAuthError } from './auth-error.ts'
 import type { IssuerOptions } from './authorize.ts'
 import { type Authorizer, createAuthorizer } from './authorizer.ts'
 import type { FetchFunction } from './bounded-fetch.ts'
@@ -110,6 +110,8 @@ async function logout(
     if (token.refresh !== undefined) await revoke(token.refresh, 'refresh_token')
     await revoke(token.access, 'access_token')
   } catch (cause) {
+    // RFC 7009, section 2.2.1: servers revoke no access tokens that are JWTs; those end by themselves.
+    if (isAuthError(cause) && cause.error === 'unsupported_token_type') return
     const message = 'The tokens are forgotten here, and may be valid until they end: they could not be revoked'
     throw new AuthError('server_unavailable', message, { issuer, cause })
   }
