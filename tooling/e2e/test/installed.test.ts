@@ -65,6 +65,22 @@ describe('a packed package, installed by npm into an empty folder', () => {
     3 * minutes,
   )
 
+  test(
+    'all but @x/auth together install nothing of it and run without it [AUE-033]',
+    async () => {
+      const others = names.filter((name) => name !== '@x/auth')
+      const place = `${folder}/without-auth`
+      await install(place, others, packed)
+      const { packages } = await measureInstall(place)
+      expect(packages).toEqual(expect.arrayContaining(others))
+      expect(packages.filter((name) => ['@x/auth', 'oauth4webapi'].includes(name))).toEqual([])
+      const program = others.flatMap((name) => find(name).entries.map((entry) => `await import('${entry}')`))
+      await writeFile(`${place}/program.mjs`, program.join('\n'))
+      await runCommand(process.execPath, ['program.mjs'], place)
+    },
+    3 * minutes,
+  )
+
   test.each(names)(
     '%s runs the program of its README',
     async (name) => {
