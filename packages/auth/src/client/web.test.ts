@@ -56,7 +56,7 @@ describe('authorizedFetch', () => {
     w.resource.routes.set('/files/1', ({ headers, body }) => ({ body: { token: headers.authorization, body } }))
     const fetch = authorizedFetch(auth, { endpoint: w.resource.url })
     const answer = await fetch(`${w.resource.origin}/files/1`, { method: 'PUT', body: 'text' })
-    expect(await answer.json()).toEqual({ token: expect.stringMatching(/^Bearer access-/), body: 'text' })
+    expect(await answer.json()).toEqual({ token: expect.stringMatching(/^Bearer canary-access-/), body: 'text' })
     expect(w.browser.visited).toHaveLength(1)
   })
 
