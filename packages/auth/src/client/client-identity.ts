@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { AuthError, quoted } from './auth-error.ts'
-import { isLoopback } from './safe-url.ts'
+import { isLoopbackHost } from '../secure-url.ts'
 import { registerClient, type ServerLink } from './server-requests.ts'
 import type { AuthRecords, StoredClient } from './stored.ts'
 
@@ -102,7 +102,7 @@ function isOver({ secret, expiresAt }: StoredClient, now: number): boolean {
 function takes({ redirectUris }: StoredClient, uri: string): boolean {
   const url = new URL(uri)
   const portless = new URL(uri)
-  if (url.protocol === 'http:' && isLoopback(url.hostname)) portless.port = ''
+  if (url.protocol === 'http:' && isLoopbackHost(url.hostname)) portless.port = ''
   return redirectUris.some((registered) => registered === uri || registered === portless.href)
 }
 

@@ -1,4 +1,6 @@
-import { isObject, stringsOf, type UnknownObject } from './bounded-fetch.ts'
+import { isJsonObject, type JsonObject } from '@x/schema'
+import { parseObject } from '../bounded-fetch.ts'
+import { stringsOf } from './fetch-server.ts'
 import type { AuthStore } from './store.ts'
 
 /** A token with what has to be known to use and to renew it. Kept by issuer and resource, and sent to no other. */
@@ -57,7 +59,7 @@ export interface StoredFlow {
 /** One kind of record: its key and the parser of what stands there. */
 interface Kind<T> {
   readonly name: string
-  parse(fields: UnknownObject): T | undefined
+  parse(fields: JsonObject): T | undefined
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
@@ -108,7 +110,7 @@ const clients: Kind<StoredClient> = {
 const flows: Kind<StoredFlow> = {
   name: 'flow',
   parse: ({ endpoint, issuer, resource, requested, verifier, redirectUri, client, expiresAt }) => {
-    const parsed = isObject(client) ? clients.parse(client) : undefined
+    const parsed = isJsonObject(client) ? clients.parse(client) : undefined
     return isText(endpoint) &&
       isText(issuer) &&
       isText(resource) &&
@@ -154,7 +156,7 @@ export function openRecords(store: AuthStore): AuthRecords {
     // Encoded, so that no part can hold what separates the parts.
     key: (...parts) => [name, ...parts.map(encodeURIComponent)].join(' '),
     read: async (key) => {
-      const fields = parseObject(await store.get(key))
+      const fields = parseObject((await store.get(key)) ?? '')
       return fields === undefined ? undefined : parse(fields)
     },
     write: (key, value) => store.set(key, JSON.stringify(value)),
@@ -167,14 +169,5 @@ export function openRecords(store: AuthStore): AuthRecords {
     clients: records(clients),
     flows: records(flows),
     keys: records(keys),
-  }
-}
-
-function parseObject(text: string | undefined): UnknownObject | undefined {
-  try {
-    const value: unknown = text === undefined ? undefined : JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
   }
 }

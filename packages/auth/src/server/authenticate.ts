@@ -5,7 +5,8 @@ import { type AccessToken, type HttpRequestHead, readCredentials } from './crede
 import type { Issuer } from './issuers.ts'
 import { freezePrincipal, type ToPrincipal } from './principal.ts'
 import { expandScopes, type Scopes } from './scopes.ts'
-import { digestOf, type TokenCache } from './token-cache.ts'
+import { sha256 } from '../digest.ts'
+import type { TokenCache } from './token-cache.ts'
 import { isTokenError, TokenError } from './token-error.ts'
 
 /** The principal, or the answer that rejects the request. */
@@ -40,7 +41,7 @@ export function authenticate(request: HttpRequestHead, state: AuthenticationStat
     state.onError(new TokenError('invalid_request', credentials))
     return mainChallenges(state).malformed
   }
-  const digest = digestOf(credentials.token)
+  const digest = sha256(credentials.token)
   const known = typeof digest === 'string' ? state.verified.get(digest, state.now()) : undefined
   if (known !== undefined && isFree(known.binding, credentials, state)) return known.identity
   return identify(credentials, { request, digest, known }, state)

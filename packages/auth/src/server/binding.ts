@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { AccessToken, HttpRequestHead } from './credentials.ts'
 import type { ProofVerifier } from './dpop.ts'
-import { digestOf } from './token-cache.ts'
+import { sha256 } from '../digest.ts'
 import { TokenError } from './token-error.ts'
 
 /** The key to which a token is bound, so that nobody else can use it (RFC 7800). */
@@ -70,6 +70,6 @@ export async function checkBinding(
 async function checkCertificate(expected: string, given: Uint8Array<ArrayBuffer> | undefined): Promise<void> {
   if (given === undefined)
     throw new TokenError('wrong_certificate', 'The token is bound to a certificate, and the connection shows none')
-  if ((await digestOf(given)) !== expected)
+  if ((await sha256(given)) !== expected)
     throw new TokenError('wrong_certificate', 'The token is bound to another certificate than that of the connection')
 }

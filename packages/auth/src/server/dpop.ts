@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '@x/schema'
 import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose'
 import type { HttpRequestHead } from './credentials.ts'
-import { digestOf } from './token-cache.ts'
+import { sha256 } from '../digest.ts'
 import { TokenError } from './token-error.ts'
 import { asymmetricAlgorithms } from './verify-jwt.ts'
 
@@ -68,7 +68,7 @@ export function createProofVerifier(settings: ProofSettings): ProofVerifier {
       const nonce = await renewNonce(claims['nonce'], settings)
       if (nonce !== undefined) return nonce
       // Whoever has no good proof can fill no store.
-      const key = `dpop:${await digestOf(`${context.jkt} ${String(claims.jti)}`)}`
+      const key = `dpop:${await sha256(`${context.jkt} ${String(claims.jti)}`)}`
       if (!(await used.add(key, '1', 2 * windowMs))) throw invalid('The proof was used before')
       return undefined
     },
@@ -111,7 +111,7 @@ async function checkClaims(
   if (withoutQuery(htu) !== withoutQuery(settings.resource)) throw invalid(`The proof is not for ${settings.resource}`)
   if (typeof iat !== 'number' || !(Math.abs(settings.now() - iat * 1000) <= windowMs))
     throw invalid('The proof was not made within the last minute')
-  if (ath !== (await digestOf(token))) throw invalid('The proof is for another token')
+  if (ath !== (await sha256(token))) throw invalid('The proof is for another token')
 }
 
 // RFC 9449, section 4.3: without query and fragment, and normalized.

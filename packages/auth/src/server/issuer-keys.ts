@@ -1,5 +1,7 @@
 import { createLocalJWKSet, type CryptoKey, errors, type JWTHeaderParameters } from 'jose'
-import { type FetchFunction, fetchJson, secureUrl } from './bounded-fetch.ts'
+import type { FetchFunction } from '../bounded-fetch.ts'
+import { secureUrl } from '../secure-url.ts'
+import { fetchJson } from './fetch-json.ts'
 import { discoverIssuer } from './discovery.ts'
 import { TokenError } from './token-error.ts'
 

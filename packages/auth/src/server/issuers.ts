@@ -1,6 +1,7 @@
 import type { JsonObject } from '@x/schema'
 import { decodeJwt } from 'jose'
-import { type FetchFunction, secureUrl } from './bounded-fetch.ts'
+import type { FetchFunction } from '../bounded-fetch.ts'
+import { secureUrl } from '../secure-url.ts'
 import { createIntrospection, type IntrospectionOptions } from './introspect.ts'
 import { createIssuerKeys } from './issuer-keys.ts'
 import { TokenError } from './token-error.ts'

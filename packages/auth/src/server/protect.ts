@@ -1,7 +1,8 @@
 import { isJsonObject, type WireError } from '@x/schema'
 import { authenticate, type AuthenticationState, type Identity, mainChallenges } from './authenticate.ts'
 import type { CertificateOf } from './binding.ts'
-import { boundedFetch, type FetchFunction } from './bounded-fetch.ts'
+import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
+import { issuerFetch } from './fetch-json.ts'
 import { createChallenges, type HttpErrorResponse } from './challenge.ts'
 import type { HttpRequestHead } from './credentials.ts'
 import { createProofVerifier, type DpopOptions } from './dpop.ts'
@@ -105,7 +106,7 @@ function dpopMode({ dpop }: ProtectOptions): 'accepted' | 'required' | undefined
 }
 
 function createState(options: ProtectOptions, resource: string, scopes: Scopes): AuthenticationState {
-  const { fetch = globalThis.fetch, onError = ignoreError, runtime, toPrincipal = principalOf } = options
+  const { fetch = platformFetch, onError = ignoreError, runtime, toPrincipal = principalOf } = options
   const now = runtime === undefined ? Date.now : () => runtime.now()
   const dpop = dpopMode(options)
   const challengeSettings = { metadataUrl: metadataUrl(resource), scopes, dpop }
@@ -113,7 +114,7 @@ function createState(options: ProtectOptions, resource: string, scopes: Scopes):
     resource,
     now,
     onError,
-    fetch: boundedFetch((url, init) => fetch(url, init)),
+    fetch: issuerFetch(fetch),
     clockToleranceMs: checkedDuration('clockToleranceMs', options.clockToleranceMs ?? fiveSeconds),
     cacheMs: checkedDuration('cacheMs', options.cacheMs ?? fiveMinutes),
   }
