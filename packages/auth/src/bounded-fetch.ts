@@ -24,29 +24,31 @@ export async function boundedFetch(
   const { origin } = new URL(url)
   const timeout = AbortSignal.timeout(timeoutMs)
   const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout
-  let body: Uint8Array<ArrayBuffer> | undefined
-  let response: Response
-  try {
-    response = await fetch(url, { ...request, redirect: 'manual', credentials: 'omit', signal })
-    if (isRedirect(response)) {
-      await response.body?.cancel()
-      // A browser hides where a redirect leads, and gives status 0.
-      return new Response(null, { status: response.status || 302 })
-    }
-    body = await readBounded(response, maxBytes)
-  } catch (cause) {
+  const options: RequestInit = { ...request, redirect: 'manual', credentials: 'omit', signal }
+  const response = await fetchInMemory(() => fetch(url, options), maxBytes).catch((cause: unknown) => {
     if (request.signal?.aborted) throw request.signal.reason
     const why = timeout.aborted ? `did not answer within ${timeoutMs} ms` : 'could not be reached'
     throw new Error(`${origin} ${why}`, { cause })
-  }
-  if (body === undefined) throw new Error(`${origin} answered with more than ${maxBytes} bytes`)
+  })
+  if (response !== undefined) return response
+  throw new Error(`${origin} answered with more than ${maxBytes} bytes`)
+}
+
+async function fetchInMemory(send: () => Promise<Response>, maxBytes: number): Promise<Response | undefined> {
+  const response = await send()
   const { status, statusText, headers } = response
+  if (leadsElsewhere(response)) {
+    await response.body?.cancel()
+    // A browser hides where a redirect leads, and gives status 0.
+    return new Response(null, { status: status || 302 })
+  }
+  const body = await readBounded(response, maxBytes)
   const hasNoBody = status === 204 || status === 205
-  return new Response(hasNoBody ? null : body, { status, statusText, headers })
+  return body && new Response(hasNoBody ? null : body, { status, statusText, headers })
 }
 
 /** True for a response that leads elsewhere. */
-export function isRedirect({ status }: Response): boolean {
+export function leadsElsewhere({ status }: Response): boolean {
   return status === 0 || (status >= 300 && status < 400)
 }
 

@@ -2,7 +2,7 @@ import type { AuthorizationServer } from 'oauth4webapi'
 import { AuthError, isAuthError } from './auth-error.ts'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
 import { type MachineAuth, machineAuth, type MachineOptions, requestWithAssertion } from './machine.ts'
-import { clientOf, credentialsOf, type MachineClient } from './machine-client.ts'
+import { machineClient, credentialsOf, type MachineClient } from './machine-client.ts'
 import { safeUrl } from './safe-url.ts'
 import { discoverServer } from './server-metadata.ts'
 import { exchangeToken } from './token-requests.ts'
@@ -72,7 +72,7 @@ export function enterprise(options: EnterpriseOptions): MachineAuth {
 
 /** Exchanges identities for grants. An identity that has ended is asked for once more. */
 function exchanger({ idp, identity, fetch = platformFetch }: EnterpriseOptions): (need: Need) => Promise<string> {
-  const authenticate = clientOf(idp.client)
+  const authenticate = machineClient(idp.client)
   const findServer = identityServer(idp)
   return async (need) => {
     const { signal } = need.link

@@ -3,8 +3,8 @@ import { AuthError } from './auth-error.ts'
 import type { IssuerOptions } from './authorize.ts'
 import { createAuthorizer } from './authorizer.ts'
 import { isBoundTo } from './dpop.ts'
-import { endpointOf } from './safe-url.ts'
-import { type Authenticate, clientOf, credentialsOf, type MachineClient } from './machine-client.ts'
+import { withoutFragment } from './safe-url.ts'
+import { type Authenticate, machineClient, credentialsOf, type MachineClient } from './machine-client.ts'
 import { type AuthorizerOptions, sharedDeps } from './options.ts'
 import { type Grant, requestGrant, tokenOf } from './token-requests.ts'
 import type { Need } from './token-source.ts'
@@ -86,7 +86,7 @@ const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
  * const auth = workload({ issuer: 'https://login.example.com', client: { id: 'importer' }, assertion })
  */
 export function workload(options: WorkloadOptions): MachineAuth {
-  const authenticate = clientOf(options.client)
+  const authenticate = machineClient(options.client)
   return machineAuth(options, {
     clientId: options.client.id,
     request: async (need) => requestWithAssertion(need, authenticate, await options.assertion()),
@@ -134,6 +134,6 @@ export function machineAuth(options: MachineOptions, grant: MachineGrant): Machi
     capabilities: { extensions: extension === undefined ? {} : { [extension]: {} } },
     headers: authorizer.headers,
     onResponse: authorizer.onResponse,
-    login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(endpointOf(url), signal),
+    login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(withoutFragment(url), signal),
   }
 }

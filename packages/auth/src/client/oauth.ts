@@ -5,9 +5,9 @@ import { type Authorizer, createAuthorizer } from './authorizer.ts'
 import { checkIdentity, type ClientIdentity, knownClient } from './client-identity.ts'
 import { isBoundTo } from './dpop.ts'
 import { codeFlow, finishFlow, type Redirect, takeFlow } from './code-flow.ts'
-import { endpointOf } from './safe-url.ts'
-import { authenticated, revokeToken } from './server-requests.ts'
 import { type AuthorizerOptions, sharedDeps } from './options.ts'
+import { withoutFragment } from './safe-url.ts'
+import { authenticated, revokeToken } from './server-requests.ts'
 
 /** Options of a login by a person. */
 export interface OAuthOptions extends AuthorizerOptions {
@@ -61,8 +61,8 @@ export function oauth(options: OAuthOptions): OAuth {
   return {
     headers: authorizer.headers,
     onResponse: authorizer.onResponse,
-    login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(endpointOf(url), signal),
-    logout: (url) => logout(authorizer, endpointOf(url), { identity, records }),
+    login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(withoutFragment(url), signal),
+    logout: (url) => logout(authorizer, withoutFragment(url), { identity, records }),
     finish: async (answer) => {
       const url = new URL(answer)
       const begun = await takeFlow(flow, url)

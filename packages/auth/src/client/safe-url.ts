@@ -7,14 +7,14 @@ import { AuthError, quoted } from './auth-error.ts'
  */
 export function safeUrl(text: string, source: URL, named: string): URL {
   const url = text.length <= maxLength && URL.canParse(text) ? new URL(text) : undefined
-  const problem = url === undefined ? 'which is no absolute URL' : problemOf(url, source)
+  const problem = url === undefined ? 'which is no absolute URL' : urlProblem(url, source)
   if (url === undefined || problem !== undefined) {
     throw new AuthError('unsafe_url', `${named} is ${quoted(text)}, ${problem}`)
   }
   return url
 }
 
-function problemOf(url: URL, source: URL): string | undefined {
+function urlProblem(url: URL, source: URL): string | undefined {
   const isLocal = isLoopbackHost(url.hostname)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'which is not https'
   if (url.username !== '' || url.password !== '') return 'which holds credentials'
@@ -25,7 +25,7 @@ function problemOf(url: URL, source: URL): string | undefined {
 const maxLength = 2048
 
 /** The endpoint as a connection has it: without a fragment. */
-export function endpointOf(url: string | URL): URL {
+export function withoutFragment(url: string | URL): URL {
   const endpoint = new URL(url)
   endpoint.hash = ''
   return endpoint

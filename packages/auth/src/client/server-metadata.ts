@@ -44,14 +44,14 @@ export async function discoverServer(query: ServerQuery): Promise<AuthorizationS
       failure = new AuthError('server_unavailable', `${place} answered ${response.status}`, { issuer })
     }
     const fields = response.status === 200 ? await readObject(response) : undefined
-    if (fields !== undefined) return parse(fields, query, place)
+    if (fields !== undefined) return parseServer(fields, query, place)
   }
   if (failure !== undefined) throw failure
   const message = `The authorization server ${quoted(issuer)} has no metadata at ${places.join(', ')}`
   throw new AuthError('metadata_invalid', message, { issuer })
 }
 
-function parse(fields: JsonObject, query: ServerQuery, place: string): AuthorizationServer {
+function parseServer(fields: JsonObject, query: ServerQuery, place: string): AuthorizationServer {
   const { issuer, alias } = query
   const named = fields['issuer']
   // RFC 8414, section 3.3: identical, so no normalization. It keeps a document of one server from speaking for another.

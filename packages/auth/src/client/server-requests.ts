@@ -100,7 +100,9 @@ async function oauthErrorOf(error: unknown): Promise<ErrorFields> {
     return { code: error.error, description: error.error_description }
   }
   // A challenge beside the error hides the body from the library.
-  return error instanceof oauth.WWWAuthenticateChallengeError ? errorIn((await readObject(error.response)) ?? {}) : {}
+  return error instanceof oauth.WWWAuthenticateChallengeError
+    ? parseOAuthError((await readObject(error.response)) ?? {})
+    : {}
 }
 
 interface ErrorFields {
@@ -108,7 +110,7 @@ interface ErrorFields {
   readonly description?: string | undefined
 }
 
-function errorIn({ error, error_description: description }: JsonObject): ErrorFields {
+function parseOAuthError({ error, error_description: description }: JsonObject): ErrorFields {
   return {
     code: typeof error === 'string' ? error : undefined,
     description: typeof description === 'string' ? description : undefined,
@@ -162,7 +164,7 @@ export async function registerClient(link: ServerLink, metadata: Partial<oauth.C
   // Some servers answer 200 where RFC 7591 has 201: the library refuses that, so the answer is read here.
   const client = response.ok ? parseRegistration(fields) : undefined
   if (client !== undefined) return client
-  const { code, description } = errorIn(fields)
+  const { code, description } = parseOAuthError(fields)
   const why = description ?? code ?? `status ${response.status}`
   const message = `The authorization server ${quoted(issuer)} did not register the client: ${quoted(why)}`
   throw new AuthError('registration_rejected', message, { issuer, error: code })

@@ -62,14 +62,14 @@ interface Kind<T> {
   parse(fields: JsonObject): T | undefined
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
-const optionalText = (value: unknown): string | undefined => (isText(value) ? value : undefined)
+const isNonEmptyText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+const optionalText = (value: unknown): string | undefined => (isNonEmptyText(value) ? value : undefined)
 const optionalTime = (value: unknown): number | undefined => (Number.isFinite(value) ? Number(value) : undefined)
 
 const tokens: Kind<StoredToken> = {
   name: 'token',
   parse: ({ access, refresh, expiresAt, renewAt, requested, clientId, thumbprint }) =>
-    isText(access) && isText(clientId)
+    isNonEmptyText(access) && isNonEmptyText(clientId)
       ? {
           access,
           clientId,
@@ -84,19 +84,21 @@ const tokens: Kind<StoredToken> = {
 
 const keys: Kind<StoredKey> = {
   name: 'key',
-  parse: ({ x, y, d }) => (isText(x) && isText(y) && isText(d) ? { x, y, d } : undefined),
+  parse: ({ x, y, d }) => (isNonEmptyText(x) && isNonEmptyText(y) && isNonEmptyText(d) ? { x, y, d } : undefined),
 }
 
 const endpoints: Kind<StoredEndpoint> = {
   name: 'endpoint',
   parse: ({ issuer, resource, requested }) =>
-    isText(issuer) && isText(resource) ? { issuer, resource, requested: stringsOf(requested) ?? [] } : undefined,
+    isNonEmptyText(issuer) && isNonEmptyText(resource)
+      ? { issuer, resource, requested: stringsOf(requested) ?? [] }
+      : undefined,
 }
 
 const clients: Kind<StoredClient> = {
   name: 'client',
   parse: ({ id, secret, expiresAt, method, redirectUris }) =>
-    isText(id)
+    isNonEmptyText(id)
       ? {
           id,
           secret: optionalText(secret),
@@ -111,11 +113,11 @@ const flows: Kind<StoredFlow> = {
   name: 'flow',
   parse: ({ endpoint, issuer, resource, requested, verifier, redirectUri, client, expiresAt }) => {
     const parsed = isJsonObject(client) ? clients.parse(client) : undefined
-    return isText(endpoint) &&
-      isText(issuer) &&
-      isText(resource) &&
-      isText(verifier) &&
-      isText(redirectUri) &&
+    return isNonEmptyText(endpoint) &&
+      isNonEmptyText(issuer) &&
+      isNonEmptyText(resource) &&
+      isNonEmptyText(verifier) &&
+      isNonEmptyText(redirectUri) &&
       typeof expiresAt === 'number' &&
       parsed !== undefined
       ? {

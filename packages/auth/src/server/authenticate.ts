@@ -1,5 +1,5 @@
 import type { Principal } from '@x/schema'
-import { type Binding, type BindingRules, bindingOf, checkBinding, isFree } from './binding.ts'
+import { type Binding, type BindingRules, tokenBinding, checkBinding, isFree } from './binding.ts'
 import type { Challenges, HttpErrorResponse } from './challenge.ts'
 import { type AccessToken, type HttpRequestHead, readCredentials } from './credentials.ts'
 import type { Issuer } from './issuers.ts'
@@ -85,7 +85,7 @@ function verifyOnce(token: string, digest: string, state: AuthenticationState): 
 async function verify(token: string, digest: string, state: AuthenticationState): Promise<VerifiedToken> {
   const issuer = state.issuerOf(token)
   const claims = await issuer.verify(token)
-  const binding = bindingOf(claims)
+  const binding = tokenBinding(claims)
   const principal = freezePrincipal(withImplied(state.toPrincipal(claims, issuer.issuer), state))
   const { insufficient } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
   const identity = hasScopes(principal, state.scopes) ? principal : insufficient(state.scopes)

@@ -24,7 +24,7 @@ export interface BindingRules {
 }
 
 /** Reads what a token is bound to; undefined for one that whoever has it may use. Throws a {@link TokenError} for a binding of another kind. */
-export function bindingOf({ cnf }: JsonObject): Binding | undefined {
+export function tokenBinding({ cnf }: JsonObject): Binding | undefined {
   if (cnf === undefined) return undefined
   const { jkt, 'x5t#S256': certificate, ...others } = isJsonObject(cnf) ? cnf : { cnf }
   const isKnown = Object.keys(others).length === 0 && isTextOrNone(jkt) && isTextOrNone(certificate)

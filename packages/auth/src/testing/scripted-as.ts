@@ -91,7 +91,7 @@ export async function scriptedAuthorizationServer(port = 0): Promise<ScriptedAut
   })
   const { routes } = server
   routes.set('/.well-known/oauth-authorization-server', () => ({ body: as.metadata }))
-  routes.set('/authorize', (one) => authorize(as, grants, one))
+  routes.set('/authorize', (one) => issueCode(as, grants, one))
   routes.set('/token', tokenRoute(as, grants))
   routes.set('/register', ({ body }) => ({
     status: 201,
@@ -110,7 +110,7 @@ export async function scriptedAuthorizationServer(port = 0): Promise<ScriptedAut
   return as
 }
 
-function authorize({ issuer }: ScriptedAuthorizationServer, { codes, pushed }: Grants, { query }: Received): Reply {
+function issueCode({ issuer }: ScriptedAuthorizationServer, { codes, pushed }: Grants, { query }: Received): Reply {
   const params = pushed.get(field(query, 'request_uri')) ?? query
   const code = credential('code')
   codes.set(code, {
