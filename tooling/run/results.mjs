@@ -1,6 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
+/** Signed tokens, and the credentials that scripted authorization servers give out. */
+const credential = /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{16,}|\bcanary-\w+-[0-9a-f]{8}-/
+
 /**
  * @typedef {{ name: string, folder: string, directory: string }} Tested A package of the workspace that has tests.
  * @typedef {{ passed: number, failed: string[], skipped: string[], coverage: string }} Results
@@ -45,12 +48,25 @@ export function readResults({ directory }) {
   const files = JSON.parse(readFileSync(file, 'utf8')).testResults
   const tests = files.flatMap(({ assertionResults }) => assertionResults)
   const broken = files.filter(isBroken).map(({ name }) => `${relative(directory, name)} could not run to its end`)
+  const leaks = findCredentials(directory).map((path) => `a token or another credential is written in ${path}`)
   return {
     passed: tests.filter(({ status }) => status === 'passed').length,
-    failed: [...tests.filter(({ status }) => status === 'failed').map(titleOf), ...broken],
+    failed: [...tests.filter(({ status }) => status === 'failed').map(titleOf), ...broken, ...leaks],
     skipped: tests.filter(({ status }) => !['passed', 'failed'].includes(status)).map(titleOf),
     coverage: readCoverage(directory),
   }
+}
+
+/**
+ * The files that a test run has written and that hold a credential: all that it printed, and all of its results.
+ * @param {string} directory
+ */
+function findCredentials(directory) {
+  const results = readdirSync(join(directory, '.results'), { recursive: true, withFileTypes: true })
+  const written = results.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+  return [join(directory, '.turbo/turbo-test.log'), ...written]
+    .filter((path) => existsSync(path) && credential.test(readFileSync(path, 'utf8')))
+    .map((path) => relative(directory, path))
 }
 
 /**

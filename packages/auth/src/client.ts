@@ -6,7 +6,7 @@
 
 export { AuthError, type AuthErrorCode, type AuthErrorDetails, authErrorOf, isAuthError } from './client/auth-error.ts'
 export type { IssuerOptions } from './client/authorize.ts'
-export type { FetchFunction } from './client/bounded-fetch.ts'
+export type { FetchFunction } from './bounded-fetch.ts'
 export type { ClientIdentity, ClientRegistration } from './client/client-identity.ts'
 export type { OpenRedirect, Redirect } from './client/code-flow.ts'
 export { type AuthorizedFetch, authorizedFetch, type AuthorizedFetchOptions } from './client/authorized-fetch.ts'
@@ -28,6 +28,7 @@ export {
   type WorkloadOptions,
 } from './client/machine.ts'
 export type { ClientKey, MachineClient } from './client/machine-client.ts'
+export type { AuthorizerOptions } from './client/options.ts'
 export { type OAuth, oauth, type OAuthOptions } from './client/oauth.ts'
 export { pageRedirect, type PageRedirectOptions } from './client/page-redirect.ts'
 export { type AuthStore, memoryStore, type WebLocks, type WebStorage, webStorageStore } from './client/store.ts'

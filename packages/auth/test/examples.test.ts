@@ -106,7 +106,7 @@ test('a page leaves for a login and goes on after it; then downloads carry its t
   const auth = await programs.openPage(location, storage)
   world.resource.routes.set('/files/1', ({ headers }) => ({ body: String(headers.authorization) }))
   const bytes = await programs.download(auth, world.resource.url, '/files/1')
-  expect(new TextDecoder().decode(bytes)).toMatch(/^Bearer access-/)
+  expect(new TextDecoder().decode(bytes)).toMatch(/^Bearer canary-access-/)
   await programs.logOut(auth, world.resource.url)
   expect(world.as.count('/revoke')).toBe(2)
 })

@@ -8,6 +8,7 @@ import { type HttpServer, serveHttp } from '@x/transport-http/node'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { logInByHand } from './real-world.ts'
 import { isTokenError, needScopes, protect, requireScopes } from '../src/server.ts'
 
 const resource = 'https://items.example/mcp'
@@ -69,36 +70,8 @@ function clientOf({ url }: HttpServer, token: string) {
 const notValid = { rpc: { message: 'The access token is not valid here' } }
 const lacksScope = { rpc: { data: { reason: 'insufficient_scope' } } }
 
-const userTokens = z.object({ access_token: z.string(), id_token: z.string() })
-type UserTokens = z.infer<typeof userTokens>
-
-/** Logs a user in, with the code flow. */
-async function login(user: string, scope = 'items:read'): Promise<UserTokens> {
-  const verifier = 'v'.repeat(50)
-  const url = new URL('/auth', real.issuer)
-  url.search = new URLSearchParams({
-    client_id: 'cli',
-    response_type: 'code',
-    redirect_uri: redirect,
-    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-    code_challenge_method: 'S256',
-    resource,
-    scope: `openid ${scope}`,
-    login_hint: user,
-  }).toString()
-  const code = (await real.browse(url)).searchParams.get('code') ?? ''
-  const body = {
-    grant_type: 'authorization_code',
-    client_id: 'cli',
-    code,
-    redirect_uri: redirect,
-    code_verifier: verifier,
-    resource,
-  }
-  const response = await fetch(new URL('/token', real.issuer), { method: 'POST', body: new URLSearchParams(body) })
-  const tokens: unknown = await response.json()
-  return userTokens.parse(tokens)
-}
+const login = (user: string) =>
+  logInByHand(real, { id: 'cli', redirectUri: redirect }, { resource, scope: 'openid items:read', login_hint: user })
 
 test('tokens of a real authorization server say who asks: two users, and a job [AUT-001 AUT-040]', async () => {
   await using http = await serveProtected()

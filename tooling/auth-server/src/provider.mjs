@@ -13,6 +13,8 @@ const {
   clientDocuments = {},
   tokenTtl = 300,
   requireDpopNonce = false,
+  requirePushedRequests = false,
+  pages = false,
 } = options
 
 const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange'
@@ -34,9 +36,14 @@ const provider = new Provider(issuer, {
   scopes: ['openid', 'offline_access'],
   pkce: { required: () => true },
   findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
-  interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
+  // With pages a person fills in the provider's own forms; without them the server logs in by itself.
+  ...(!pages && { interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` } }),
   issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
   rotateRefreshToken: true,
+  renderError: (ctx, out) => {
+    ctx.type = 'text'
+    ctx.body = JSON.stringify(out)
+  },
   ttl: {
     AccessToken: tokenTtl,
     ClientCredentials: tokenTtl,
@@ -53,12 +60,15 @@ const provider = new Provider(issuer, {
     return new Response(JSON.stringify(document), { headers: { 'Content-Type': 'application/json' } })
   },
   features: {
-    devInteractions: { enabled: false },
+    devInteractions: { enabled: pages },
     registration: { enabled: true },
     revocation: { enabled: true, allowedPolicy: () => true },
     introspection: { enabled: true, allowedPolicy: () => true },
     clientCredentials: { enabled: true },
-    pushedAuthorizationRequests: { enabled: true },
+    pushedAuthorizationRequests: {
+      enabled: true,
+      requirePushedAuthorizationRequests: requirePushedRequests,
+    },
     dPoP: { enabled: true, nonceSecret: Buffer.alloc(32, 7), requireNonce: () => requireDpopNonce },
     clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
     resourceIndicators: {
@@ -156,7 +166,7 @@ async function interact(request, response) {
 
 const handle = provider.callback()
 server.on('request', (request, response) => {
-  if (!request.url?.startsWith('/interaction/')) return void handle(request, response)
+  if (pages || !request.url?.startsWith('/interaction/')) return void handle(request, response)
   interact(request, response).catch((error) => response.writeHead(500).end(String(error)))
 })
 process.stdin.resume().on('end', () => process.exit(0))

@@ -20,6 +20,10 @@ export interface AuthServerOptions {
   /** Lifetime of access tokens in seconds; 300 by default. */
   readonly tokenTtl?: number
   readonly requireDpopNonce?: boolean
+  /** Takes no authorization request that was not pushed (RFC 9126). */
+  readonly requirePushedRequests?: boolean
+  /** Shows the provider's own pages for login and consent, to be used by a browser. */
+  readonly pages?: boolean
 }
 
 /** An authorization server in a process of its own. */

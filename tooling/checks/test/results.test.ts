@@ -27,6 +27,18 @@ test('a file that fails before its tests run is a failure', () => {
   expect(countLine([results])).toBe('0 passed, 1 failed, 1 skipped')
 })
 
+test.each([
+  [
+    '.turbo/turbo-test.log',
+    `401 for ${['eyJhbGciOiJFUzI1NiJ9', 'eyJzdWIiOiJhZGEifQ', 'c2lnbmF0dXJlLW9mLWl0'].join('.')}`,
+  ],
+  ['.results/trace/one.txt', 'canary-refresh-01234567-89ab-4cde-8f01-23456789abcd'],
+])('a credential that the run has written in %s is a failure', (path, text) => {
+  const file = { name: 'a.test.ts', status: 'passed', assertionResults: [one('passed')] }
+  const directory = tree({ '.results/test.json': { testResults: [file] }, [path]: text })
+  expect(readResults({ directory }).failed).toEqual([`a token or another credential is written in ${path}`])
+})
+
 test('a package that wrote no results is a failure', () => {
   expect(countLine([readResults({ directory: tree({}) })])).toBe('0 passed, 1 failed')
 })

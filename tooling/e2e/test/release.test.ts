@@ -118,6 +118,23 @@ describe('a release to a registry of this machine', () => {
     5 * minutes,
   )
 
+  test(
+    'all but @x/auth together install nothing of it and run without it [AUE-033]',
+    async () => {
+      const others = names.filter((name) => name !== '@x/auth')
+      const place = `${folder}/without-auth`
+      await registry.consumer(place)
+      await installFrom(place, others)
+      const { packages } = await measureInstall(place)
+      expect(packages).toEqual(expect.arrayContaining(others))
+      expect(packages.filter((name) => ['@x/auth', 'oauth4webapi'].includes(name))).toEqual([])
+      const program = others.flatMap((name) => find(name).entries.map((entry) => `await import('${entry}')`))
+      await writeFile(`${place}/program.mjs`, program.join('\n'))
+      await runCommand(process.execPath, ['program.mjs'], place)
+    },
+    3 * minutes,
+  )
+
   test('the guide on replay comes with the server, and its links lead to the repository', async () => {
     const guide = await readFile(`${folder}/user-@x-server/node_modules/@x/server/guides/replay.md`, 'utf8')
     expect(guide).toMatch(/^# Your handler runs more than once/)

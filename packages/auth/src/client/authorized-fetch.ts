@@ -33,7 +33,7 @@ export function authorizedFetch(auth: HttpAuthorizer, options: AuthorizedFetchOp
       const headers = new Headers(request.headers)
       for (const [name, value] of Object.entries(await auth.headers(target))) headers.set(name, value)
       const response = await fetch(url, { ...request, headers, redirect: 'manual' })
-      const decision = await auth.onResponse(requestHead(response), target)
+      const decision = await auth.onResponse(responseHead(response), target)
       if (decision !== 'retry' || sends === maxSends) return response
       await response.body?.cancel()
     }
@@ -46,6 +46,6 @@ function checkRequest(url: URL, { body }: RequestInit, endpoint: URL | undefined
   throw new TypeError(`The login is for ${endpoint.origin} and not for ${url.origin}`)
 }
 
-function requestHead({ status, headers }: Response): HttpResponseHead {
+function responseHead({ status, headers }: Response): HttpResponseHead {
   return { status, header: (name) => headers.get(name) ?? undefined }
 }

@@ -1,3 +1,5 @@
+import { isScope } from '../scopes.ts'
+
 /** One challenge of a `WWW-Authenticate` header. */
 export interface Challenge {
   /** The scheme in lower case. */
@@ -116,8 +118,4 @@ export function dpopErrorOf(header: string | undefined): string | undefined {
 function scopesIn(list: string | undefined): readonly string[] | undefined {
   const scopes = list?.split(' ').filter(isScope) ?? []
   return scopes.length === 0 ? undefined : [...new Set(scopes)]
-}
-
-export function isScope(text: string): boolean {
-  return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(text)
 }

@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { AuthError, quoted } from './auth-error.ts'
-import { isLoopback } from './safe-url.ts'
+import { isLoopbackHost } from '../secure-url.ts'
 import { registerClient, type ServerLink } from './server-requests.ts'
 import type { AuthRecords, StoredClient } from './stored.ts'
 
@@ -55,7 +55,7 @@ export async function clientFor(
   const { records, target, now } = context
   const key = records.clients.key(issuer)
   const kept = await records.clients.read(key)
-  if (kept !== undefined && !isOver(kept, now) && takes(kept, target.uri)) return kept
+  if (kept !== undefined && !hasExpired(kept, now) && takes(kept, target.uri)) return kept
   if (endpoint === undefined) {
     const message = `The authorization server ${quoted(issuer)} registers no clients: give it one in \`registrations\``
     throw new AuthError('client_needed', message, { issuer })
@@ -94,7 +94,7 @@ function rejectForeign(issuer: string, { registrations = [] }: ClientIdentity): 
   throw new AuthError('client_needed', message, { issuer })
 }
 
-function isOver({ secret, expiresAt }: StoredClient, now: number): boolean {
+function hasExpired({ secret, expiresAt }: StoredClient, now: number): boolean {
   return secret !== undefined && expiresAt !== undefined && expiresAt <= now
 }
 
@@ -102,7 +102,7 @@ function isOver({ secret, expiresAt }: StoredClient, now: number): boolean {
 function takes({ redirectUris }: StoredClient, uri: string): boolean {
   const url = new URL(uri)
   const portless = new URL(uri)
-  if (url.protocol === 'http:' && isLoopback(url.hostname)) portless.port = ''
+  if (url.protocol === 'http:' && isLoopbackHost(url.hostname)) portless.port = ''
   return redirectUris.some((registered) => registered === uri || registered === portless.href)
 }
 

@@ -28,7 +28,7 @@ describe('A token that is bound to a key', () => {
     const [first, ...others] = received(w, '/mcp')
     expect(first?.headers).not.toHaveProperty('dpop')
     expect(others.map(({ headers }) => headers.authorization)).toEqual(
-      Array(3).fill(expect.stringMatching(/^DPoP access-/)),
+      Array(3).fill(expect.stringMatching(/^DPoP canary-access-/)),
     )
     const all = [...others, ...received(w, '/token')]
     const thumbprints = all.map(({ headers }) =>
@@ -66,7 +66,7 @@ describe('A token that is bound to a key', () => {
     // Nor is it sent as a bearer token, by a program without the key.
     expect(await failure(call(w.resource.url, w.login({ store })))).toBeUndefined()
     expect(
-      received(w, '/mcp').filter(({ headers }) => headers.authorization?.startsWith('Bearer access')),
+      received(w, '/mcp').filter(({ headers }) => headers.authorization?.startsWith('Bearer canary-access')),
     ).toHaveLength(1)
     expect(w.browser.visited).toHaveLength(3)
   })

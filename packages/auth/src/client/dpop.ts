@@ -1,14 +1,6 @@
-import {
-  base64url,
-  calculateJwkThumbprint,
-  type CryptoKey,
-  exportJWK,
-  generateKeyPair,
-  importJWK,
-  type JWK,
-  SignJWT,
-} from 'jose'
+import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import { generateRandomNonce } from 'oauth4webapi'
+import { sha256 } from '../digest.ts'
 import { withLock } from './store.ts'
 import type { AuthRecords, StoredKey, StoredToken } from './stored.ts'
 
@@ -94,7 +86,7 @@ function createDpop(
         htm: method,
         htu: url.origin + url.pathname,
         nonce: nonceOf(from, url),
-        ath: access === undefined ? undefined : await hashOf(access),
+        ath: access === undefined ? undefined : await sha256(access),
       }
       return new SignJWT(claims)
         .setProtectedHeader({ alg: algorithm, typ: 'dpop+jwt', jwk })
@@ -109,11 +101,6 @@ function checkKeyPair({ privateKey, publicKey }: NonNullable<DpopOptions['keyPai
   const signs = privateKey.type === 'private' && privateKey.usages.includes('sign') && isCurve(privateKey)
   if (signs && publicKey.type === 'public' && publicKey.extractable && isCurve(publicKey)) return
   throw new TypeError('`dpop.keyPair` must be an ECDSA pair of P-256 that signs, with an extractable public key')
-}
-
-async function hashOf(access: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(access))
-  return base64url.encode(new Uint8Array(digest))
 }
 
 async function proofKeyOf({ privateKey, publicKey }: NonNullable<DpopOptions['keyPair']>): Promise<ProofKey> {

@@ -1,8 +1,8 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { AuthError, isAuthError } from './auth-error.ts'
-import type { FetchFunction } from './bounded-fetch.ts'
+import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
 import { type MachineAuth, machineAuth, type MachineOptions, requestWithAssertion } from './machine.ts'
-import { clientOf, credentialsOf, type MachineClient } from './machine-client.ts'
+import { machineClient, credentialsOf, type MachineClient } from './machine-client.ts'
 import { safeUrl } from './safe-url.ts'
 import { discoverServer } from './server-metadata.ts'
 import { exchangeToken } from './token-requests.ts'
@@ -71,10 +71,9 @@ export function enterprise(options: EnterpriseOptions): MachineAuth {
 }
 
 /** Exchanges identities for grants. An identity that has ended is asked for once more. */
-function exchanger({ idp, identity, fetch: given }: EnterpriseOptions): (need: Need) => Promise<string> {
-  const authenticate = clientOf(idp.client)
+function exchanger({ idp, identity, fetch = platformFetch }: EnterpriseOptions): (need: Need) => Promise<string> {
+  const authenticate = machineClient(idp.client)
   const findServer = identityServer(idp)
-  const fetch: FetchFunction = given ?? ((url, request) => globalThis.fetch(url, request))
   return async (need) => {
     const { signal } = need.link
     const server = await findServer(fetch, signal)

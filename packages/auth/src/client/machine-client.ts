@@ -28,12 +28,12 @@ export type Authenticate = (server: AuthorizationServer) => Promise<ServerClient
 
 /** Returns how a client authenticates at a server. Throws a `TypeError` for a client without a key or a secret. */
 export function credentialsOf(client: MachineClient): Authenticate {
-  if (client.key !== undefined || client.secret) return clientOf(client)
+  if (client.key !== undefined || client.secret) return machineClient(client)
   throw new TypeError('`client` must have a `key` or a `secret`')
 }
 
 /** Returns how a client authenticates at a server, if it does. */
-export function clientOf({ id, key, secret, method }: MachineClient): Authenticate {
+export function machineClient({ id, key, secret, method }: MachineClient): Authenticate {
   if (key === undefined) return async (server) => authenticated({ id, secret, method, redirectUris: [] }, server)
   let imported: Promise<CryptoKey> | undefined
   return async () => {

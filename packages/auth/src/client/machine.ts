@@ -2,26 +2,17 @@ import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError } from './auth-error.ts'
 import type { IssuerOptions } from './authorize.ts'
 import { createAuthorizer } from './authorizer.ts'
-import type { FetchFunction } from './bounded-fetch.ts'
-import { type DpopOptions, dpopOf, isBoundTo } from './dpop.ts'
-import { endpointOf } from './safe-url.ts'
-import { type Authenticate, clientOf, credentialsOf, type MachineClient } from './machine-client.ts'
-import { type AuthStore, memoryStore } from './store.ts'
-import { openRecords } from './stored.ts'
+import { isBoundTo } from './dpop.ts'
+import { withoutFragment } from './safe-url.ts'
+import { type Authenticate, machineClient, credentialsOf, type MachineClient } from './machine-client.ts'
+import { type AuthorizerOptions, sharedDeps } from './options.ts'
 import { type Grant, requestGrant, tokenOf } from './token-requests.ts'
 import type { Need } from './token-source.ts'
 
 /** Options shared by the authorizers that need no person. */
-export interface MachineOptions extends IssuerOptions {
+export interface MachineOptions extends IssuerOptions, AuthorizerOptions {
   /** The issuer of the authorization server, letter for letter. Where a server names another one, nothing is sent to it. */
   readonly issuer: string
-  /** Binds tokens to a key, where the authorization server does (RFC 9449). Default `false`. */
-  readonly dpop?: boolean | DpopOptions | undefined
-  /** Store of the tokens: one for one client, and for one person where it acts for one. Default: {@link memoryStore}. */
-  readonly store?: AuthStore | undefined
-  /** Sends metadata and token requests. Default: the platform's. */
-  readonly fetch?: FetchFunction | undefined
-  readonly runtime?: { readonly now?: (() => number) | undefined } | undefined
 }
 
 /** Authorizes requests without a person. */
@@ -95,7 +86,7 @@ const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
  * const auth = workload({ issuer: 'https://login.example.com', client: { id: 'importer' }, assertion })
  */
 export function workload(options: WorkloadOptions): MachineAuth {
-  const authenticate = clientOf(options.client)
+  const authenticate = machineClient(options.client)
   return machineAuth(options, {
     clientId: options.client.id,
     request: async (need) => requestWithAssertion(need, authenticate, await options.assertion()),
@@ -120,28 +111,21 @@ function grantFields({ link, resource, scopes }: Need): Record<string, string> {
 
 /** Makes an authorizer from a grant that needs no person. */
 export function machineAuth(options: MachineOptions, grant: MachineGrant): MachineAuth {
-  const { issuer, alias, resource, store = memoryStore(), runtime = {} } = options
-  // Called through the global, because a browser's fetch refuses to be a method of anything else.
-  const { fetch = (url, request) => globalThis.fetch(url, request) } = options
-  const { now = Date.now } = runtime
+  const { issuer, alias, resource } = options
+  const deps = sharedDeps(options)
   const { clientId } = grant
-  const records = openRecords(store)
-  const dpop = dpopOf(options.dpop, { records, isKept: options.store !== undefined, now })
   const authorizer = createAuthorizer({
-    records,
-    fetch,
-    now,
-    dpop,
+    ...deps,
     issuers: new Map([[issuer, { alias, resource }]]),
     preferred: [],
     pinned: issuer,
     needsPerson: false,
-    isUsable: async (token) => token.clientId === clientId && (await isBoundTo(dpop, token)),
+    isUsable: async (token) => token.clientId === clientId && (await isBoundTo(deps.dpop, token)),
     // RFC 6749, section 4.4.3: there should be no refresh tokens; the grant itself is as good.
     client: async () => undefined,
     obtain: async (need) => {
       const requested = need.scopes.filter((scope) => scope !== 'offline_access')
-      const token = tokenOf(await grant.request({ ...need, scopes: requested }), now())
+      const token = tokenOf(await grant.request({ ...need, scopes: requested }), deps.now())
       return { ...token, refresh: undefined, requested, clientId }
     },
   })
@@ -150,6 +134,6 @@ export function machineAuth(options: MachineOptions, grant: MachineGrant): Machi
     capabilities: { extensions: extension === undefined ? {} : { [extension]: {} } },
     headers: authorizer.headers,
     onResponse: authorizer.onResponse,
-    login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(endpointOf(url), signal),
+    login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(withoutFragment(url), signal),
   }
 }

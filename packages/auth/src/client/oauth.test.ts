@@ -13,7 +13,7 @@ describe('A login', () => {
     expect(await callTool(connection)).toMatchObject(served)
     expect([w.browser.visited.length, w.resource.count('/mcp')]).toEqual([1, 3])
     const [, second, third] = w.resource.received.filter(({ path }) => path === '/mcp')
-    expect(second?.headers.authorization).toMatch(/^Bearer access-/)
+    expect(second?.headers.authorization).toMatch(/^Bearer canary-access-/)
     expect(third?.headers.authorization).toBe(second?.headers.authorization)
     expect(w.resource.received.every(({ query }) => query.size === 0)).toBe(true)
   })

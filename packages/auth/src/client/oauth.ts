@@ -1,29 +1,20 @@
 import type { HttpAuthorizer } from '@x/transport-http/client'
-import { AuthError } from './auth-error.ts'
+import { AuthError, isAuthError } from './auth-error.ts'
 import type { IssuerOptions } from './authorize.ts'
 import { type Authorizer, createAuthorizer } from './authorizer.ts'
-import type { FetchFunction } from './bounded-fetch.ts'
 import { checkIdentity, type ClientIdentity, knownClient } from './client-identity.ts'
-import { type DpopOptions, dpopOf, isBoundTo } from './dpop.ts'
+import { isBoundTo } from './dpop.ts'
 import { codeFlow, finishFlow, type Redirect, takeFlow } from './code-flow.ts'
-import { endpointOf } from './safe-url.ts'
+import { type AuthorizerOptions, sharedDeps } from './options.ts'
+import { withoutFragment } from './safe-url.ts'
 import { authenticated, revokeToken } from './server-requests.ts'
-import { type AuthStore, memoryStore } from './store.ts'
-import { openRecords } from './stored.ts'
 
 /** Options of a login by a person. */
-export interface OAuthOptions {
+export interface OAuthOptions extends AuthorizerOptions {
   readonly client: ClientIdentity
   readonly redirect: Redirect
-  /** Binds tokens to a key, where the authorization server does (RFC 9449). Default `false`. */
-  readonly dpop?: boolean | DpopOptions | undefined
-  /** Store of the logins: one store for one person. Default: {@link memoryStore}. */
-  readonly store?: AuthStore | undefined
   /** Settings of the user for authorization servers, by issuer. */
   readonly issuers?: Readonly<Record<string, IssuerOptions>> | undefined
-  /** Sends metadata and token requests. Default: the platform's. */
-  readonly fetch?: FetchFunction | undefined
-  readonly runtime?: { readonly now?: (() => number) | undefined } | undefined
 }
 
 /** The logins of one person, for any number of servers. */
@@ -50,25 +41,19 @@ export interface OAuth extends HttpAuthorizer {
  * await using connection = connectHttp('https://mcp.example.com/mcp', { auth })
  */
 export function oauth(options: OAuthOptions): OAuth {
-  const { client: identity, redirect, store = memoryStore(), issuers = {}, runtime = {} } = options
+  const { client: identity, redirect, issuers = {} } = options
   checkIdentity(identity)
-  // Called through the global, because a browser's fetch refuses to be a method of anything else.
-  const { fetch = (url, request) => globalThis.fetch(url, request) } = options
-  const { now = Date.now } = runtime
-  const records = openRecords(store)
-  const dpop = dpopOf(options.dpop, { records, isKept: options.store !== undefined, now })
+  const deps = sharedDeps(options)
+  const { records, now } = deps
   const flow = { identity, redirect, records, now }
   const authorizer = createAuthorizer({
-    records,
-    fetch,
-    now,
+    ...deps,
     obtain: codeFlow(flow),
     client: async (server, id) => {
       const client = await knownClient(server, identity, { records, id })
       return client && authenticated(client, server)
     },
-    isUsable: (token) => isBoundTo(dpop, token),
-    dpop,
+    isUsable: (token) => isBoundTo(deps.dpop, token),
     needsPerson: true,
     issuers: new Map(Object.entries(issuers)),
     preferred: identity.registrations?.map(({ issuer }) => issuer) ?? [],
@@ -76,8 +61,8 @@ export function oauth(options: OAuthOptions): OAuth {
   return {
     headers: authorizer.headers,
     onResponse: authorizer.onResponse,
-    login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(endpointOf(url), signal),
-    logout: (url) => logout(authorizer, endpointOf(url), { identity, records }),
+    login: (url, { signal = new AbortController().signal } = {}) => authorizer.login(withoutFragment(url), signal),
+    logout: (url) => logout(authorizer, withoutFragment(url), { identity, records }),
     finish: async (answer) => {
       const url = new URL(answer)
       const begun = await takeFlow(flow, url)
@@ -110,6 +95,8 @@ async function logout(
     if (token.refresh !== undefined) await revoke(token.refresh, 'refresh_token')
     await revoke(token.access, 'access_token')
   } catch (cause) {
+    // RFC 7009, section 2.2.1: servers revoke no access tokens that are JWTs; those end by themselves.
+    if (isAuthError(cause) && cause.error === 'unsupported_token_type') return
     const message = 'The tokens are forgotten here, and may be valid until they end: they could not be revoked'
     throw new AuthError('server_unavailable', message, { issuer, cause })
   }

@@ -1,3 +1,4 @@
+import { isLoopbackHost, isSecureUrl } from '../secure-url.ts'
 import { AuthError } from './auth-error.ts'
 import type { Redirect } from './code-flow.ts'
 
@@ -14,15 +15,14 @@ export interface PageRedirectOptions {
  * rejects with `AuthError` `authorization_needed` and its `url`; after the return, `auth.finish(address)` goes on.
  */
 export function pageRedirect({ uri, assign }: PageRedirectOptions): Redirect {
-  const { href, hostname, protocol } = new URL(uri)
-  const isLocal = hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]'
-  if (protocol !== 'https:' && !(protocol === 'http:' && isLocal)) {
+  const page = new URL(uri)
+  if (!isSecureUrl(page)) {
     throw new TypeError('The redirect URI must be https, or http on this machine')
   }
   return {
-    applicationType: isLocal ? 'native' : 'web',
+    applicationType: isLoopbackHost(page.hostname) ? 'native' : 'web',
     open: async () => ({
-      uri: href,
+      uri: page.href,
       visit: async (url) => {
         assign?.(url)
         throw new AuthError('authorization_needed', `A login is needed: visit ${url.origin}`, { url })

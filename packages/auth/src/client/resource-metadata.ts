@@ -1,13 +1,8 @@
 import { AuthError, isAuthError, quoted } from './auth-error.ts'
-import {
-  boundedFetch,
-  type FetchFunction,
-  metadataMs,
-  readObject,
-  stringsOf,
-  type UnknownObject,
-} from './bounded-fetch.ts'
-import { isScope } from './challenges.ts'
+import type { JsonObject } from '@x/schema'
+import type { FetchFunction } from '../bounded-fetch.ts'
+import { fetchServer, metadataMs, readObject, stringsOf } from './fetch-server.ts'
+import { isScope } from '../scopes.ts'
 import { safeUrl } from './safe-url.ts'
 
 /** The metadata of a protected resource, as far as it is used (RFC 9728, section 2). */
@@ -51,16 +46,16 @@ export async function discoverResource(query: ResourceQuery): Promise<ResourceMe
   throw new AuthError('metadata_invalid', `${endpoint.origin} asks for a token and has no metadata at ${tried}`)
 }
 
-async function readMetadata(place: string, { fetch, signal }: ResourceQuery): Promise<UnknownObject | undefined> {
+async function readMetadata(place: string, { fetch, signal }: ResourceQuery): Promise<JsonObject | undefined> {
   const request = { headers: { accept: 'application/json' }, timeoutMs: metadataMs, signal }
-  const response = await boundedFetch(fetch, place, request)
+  const response = await fetchServer(fetch, place, request)
   if (response.status >= 500) {
     throw new AuthError('server_unavailable', `${place} answered ${response.status}`)
   }
   return response.status === 200 ? readObject(response) : undefined
 }
 
-function parseResourceMetadata(fields: UnknownObject, endpoint: URL, place: string): ResourceMetadata {
+function parseResourceMetadata(fields: JsonObject, endpoint: URL, place: string): ResourceMetadata {
   const { resource } = fields
   if (typeof resource !== 'string' || !isResourceOf(resource, endpoint)) {
     const named = typeof resource === 'string' ? quoted(resource) : 'no resource'

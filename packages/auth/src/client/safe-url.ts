@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../secure-url.ts'
 import { AuthError, quoted } from './auth-error.ts'
 
 /**
@@ -6,35 +7,25 @@ import { AuthError, quoted } from './auth-error.ts'
  */
 export function safeUrl(text: string, source: URL, named: string): URL {
   const url = text.length <= maxLength && URL.canParse(text) ? new URL(text) : undefined
-  const problem = url === undefined ? 'which is no absolute URL' : problemOf(url, source)
+  const problem = url === undefined ? 'which is no absolute URL' : urlProblem(url, source)
   if (url === undefined || problem !== undefined) {
     throw new AuthError('unsafe_url', `${named} is ${quoted(text)}, ${problem}`)
   }
   return url
 }
 
-function problemOf(url: URL, source: URL): string | undefined {
-  const isLocal = isLoopback(url.hostname)
+function urlProblem(url: URL, source: URL): string | undefined {
+  const isLocal = isLoopbackHost(url.hostname)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'which is not https'
   if (url.username !== '' || url.password !== '') return 'which holds credentials'
-  if (isLocal && !isLoopback(source.hostname)) return `a loopback address, named by ${source.origin}`
+  if (isLocal && !isLoopbackHost(source.hostname)) return `a loopback address, named by ${source.origin}`
   return url.protocol === 'http:' && !isLocal ? 'which is not https' : undefined
 }
 
 const maxLength = 2048
 
-/** True for the names and addresses of this machine. */
-export function isLoopback(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
-  )
-}
-
 /** The endpoint as a connection has it: without a fragment. */
-export function endpointOf(url: string | URL): URL {
+export function withoutFragment(url: string | URL): URL {
   const endpoint = new URL(url)
   endpoint.hash = ''
   return endpoint

@@ -1,14 +1,9 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { metadataUrls } from '../metadata-urls.ts'
 import { AuthError, isAuthError, quoted } from './auth-error.ts'
-import {
-  boundedFetch,
-  type FetchFunction,
-  metadataMs,
-  readObject,
-  stringsOf,
-  type UnknownObject,
-} from './bounded-fetch.ts'
+import type { JsonObject } from '@x/schema'
+import type { FetchFunction } from '../bounded-fetch.ts'
+import { fetchServer, metadataMs, readObject, stringsOf } from './fetch-server.ts'
 import { safeUrl } from './safe-url.ts'
 
 /** A request for the metadata of an authorization server. */
@@ -40,7 +35,7 @@ export async function discoverServer(query: ServerQuery): Promise<AuthorizationS
   let failure: AuthError | undefined
   for (const place of places) {
     const request = { headers: { accept: 'application/json' }, timeoutMs: metadataMs, signal }
-    const response = await boundedFetch(fetch, place, request).catch((error: unknown) => {
+    const response = await fetchServer(fetch, place, request).catch((error: unknown) => {
       if (!isAuthError(error)) throw error
       failure = error
     })
@@ -49,14 +44,14 @@ export async function discoverServer(query: ServerQuery): Promise<AuthorizationS
       failure = new AuthError('server_unavailable', `${place} answered ${response.status}`, { issuer })
     }
     const fields = response.status === 200 ? await readObject(response) : undefined
-    if (fields !== undefined) return parse(fields, query, place)
+    if (fields !== undefined) return parseServer(fields, query, place)
   }
   if (failure !== undefined) throw failure
   const message = `The authorization server ${quoted(issuer)} has no metadata at ${places.join(', ')}`
   throw new AuthError('metadata_invalid', message, { issuer })
 }
 
-function parse(fields: UnknownObject, query: ServerQuery, place: string): AuthorizationServer {
+function parseServer(fields: JsonObject, query: ServerQuery, place: string): AuthorizationServer {
   const { issuer, alias } = query
   const named = fields['issuer']
   // RFC 8414, section 3.3: identical, so no normalization. It keeps a document of one server from speaking for another.
@@ -73,7 +68,7 @@ function parse(fields: UnknownObject, query: ServerQuery, place: string): Author
   return { ...lists(fields), ...flags(fields), ...known, issuer: named }
 }
 
-function lists(fields: UnknownObject): Record<string, string[]> {
+function lists(fields: JsonObject): Record<string, string[]> {
   const names = [
     'code_challenge_methods_supported',
     'scopes_supported',
@@ -87,7 +82,7 @@ function lists(fields: UnknownObject): Record<string, string[]> {
   return Object.fromEntries(found.flatMap(([name, list]) => (list === undefined ? [] : [[name, [...list]]])))
 }
 
-function flags(fields: UnknownObject): Record<string, boolean> {
+function flags(fields: JsonObject): Record<string, boolean> {
   const names = [
     'authorization_response_iss_parameter_supported',
     'client_id_metadata_document_supported',

@@ -1,13 +1,8 @@
 import * as oauth from 'oauth4webapi'
 import { AuthError, isAuthError, quoted } from './auth-error.ts'
-import {
-  boundedFetch,
-  endpointMs,
-  type FetchFunction,
-  readObject,
-  stringsOf,
-  type UnknownObject,
-} from './bounded-fetch.ts'
+import type { JsonObject } from '@x/schema'
+import type { FetchFunction } from '../bounded-fetch.ts'
+import { endpointMs, fetchServer, readObject, stringsOf } from './fetch-server.ts'
 import type { Dpop } from './dpop.ts'
 import type { StoredClient } from './stored.ts'
 
@@ -68,7 +63,7 @@ export type SendForm = (
 ) => Promise<Response>
 
 export const sendForm: SendForm = async ({ server, fetch, signal }, url, { method, headers, body }) => {
-  const response = await boundedFetch(fetch, url, { method, headers, body, signal, timeoutMs: endpointMs })
+  const response = await fetchServer(fetch, url, { method, headers, body, signal, timeoutMs: endpointMs })
   rejectUnavailable(response, server.issuer)
   return response
 }
@@ -105,7 +100,9 @@ async function oauthErrorOf(error: unknown): Promise<ErrorFields> {
     return { code: error.error, description: error.error_description }
   }
   // A challenge beside the error hides the body from the library.
-  return error instanceof oauth.WWWAuthenticateChallengeError ? errorIn((await readObject(error.response)) ?? {}) : {}
+  return error instanceof oauth.WWWAuthenticateChallengeError
+    ? parseOAuthError((await readObject(error.response)) ?? {})
+    : {}
 }
 
 interface ErrorFields {
@@ -113,7 +110,7 @@ interface ErrorFields {
   readonly description?: string | undefined
 }
 
-function errorIn({ error, error_description: description }: UnknownObject): ErrorFields {
+function parseOAuthError({ error, error_description: description }: JsonObject): ErrorFields {
   return {
     code: typeof error === 'string' ? error : undefined,
     description: typeof description === 'string' ? description : undefined,
@@ -155,7 +152,7 @@ export async function revokeToken(
 export async function registerClient(link: ServerLink, metadata: Partial<oauth.Client>): Promise<StoredClient> {
   const { server, fetch, signal } = link
   const { issuer, registration_endpoint: endpoint = '' } = server
-  const response = await boundedFetch(fetch, endpoint, {
+  const response = await fetchServer(fetch, endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json' },
     body: JSON.stringify(metadata),
@@ -167,13 +164,13 @@ export async function registerClient(link: ServerLink, metadata: Partial<oauth.C
   // Some servers answer 200 where RFC 7591 has 201: the library refuses that, so the answer is read here.
   const client = response.ok ? parseRegistration(fields) : undefined
   if (client !== undefined) return client
-  const { code, description } = errorIn(fields)
+  const { code, description } = parseOAuthError(fields)
   const why = description ?? code ?? `status ${response.status}`
   const message = `The authorization server ${quoted(issuer)} did not register the client: ${quoted(why)}`
   throw new AuthError('registration_rejected', message, { issuer, error: code })
 }
 
-function parseRegistration(fields: UnknownObject): StoredClient | undefined {
+function parseRegistration(fields: JsonObject): StoredClient | undefined {
   const { client_id: id, client_secret: secret, client_secret_expires_at: ends } = fields
   const { token_endpoint_auth_method: method, redirect_uris: uris } = fields
   if (typeof id !== 'string' || id === '') return undefined

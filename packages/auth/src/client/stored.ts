@@ -1,4 +1,6 @@
-import { isObject, stringsOf, type UnknownObject } from './bounded-fetch.ts'
+import { isJsonObject, type JsonObject } from '@x/schema'
+import { parseObject } from '../bounded-fetch.ts'
+import { stringsOf } from './fetch-server.ts'
 import type { AuthStore } from './store.ts'
 
 /** A token with what has to be known to use and to renew it. Kept by issuer and resource, and sent to no other. */
@@ -57,17 +59,17 @@ export interface StoredFlow {
 /** One kind of record: its key and the parser of what stands there. */
 interface Kind<T> {
   readonly name: string
-  parse(fields: UnknownObject): T | undefined
+  parse(fields: JsonObject): T | undefined
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
-const optionalText = (value: unknown): string | undefined => (isText(value) ? value : undefined)
+const isNonEmptyText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+const optionalText = (value: unknown): string | undefined => (isNonEmptyText(value) ? value : undefined)
 const optionalTime = (value: unknown): number | undefined => (Number.isFinite(value) ? Number(value) : undefined)
 
 const tokens: Kind<StoredToken> = {
   name: 'token',
   parse: ({ access, refresh, expiresAt, renewAt, requested, clientId, thumbprint }) =>
-    isText(access) && isText(clientId)
+    isNonEmptyText(access) && isNonEmptyText(clientId)
       ? {
           access,
           clientId,
@@ -82,19 +84,21 @@ const tokens: Kind<StoredToken> = {
 
 const keys: Kind<StoredKey> = {
   name: 'key',
-  parse: ({ x, y, d }) => (isText(x) && isText(y) && isText(d) ? { x, y, d } : undefined),
+  parse: ({ x, y, d }) => (isNonEmptyText(x) && isNonEmptyText(y) && isNonEmptyText(d) ? { x, y, d } : undefined),
 }
 
 const endpoints: Kind<StoredEndpoint> = {
   name: 'endpoint',
   parse: ({ issuer, resource, requested }) =>
-    isText(issuer) && isText(resource) ? { issuer, resource, requested: stringsOf(requested) ?? [] } : undefined,
+    isNonEmptyText(issuer) && isNonEmptyText(resource)
+      ? { issuer, resource, requested: stringsOf(requested) ?? [] }
+      : undefined,
 }
 
 const clients: Kind<StoredClient> = {
   name: 'client',
   parse: ({ id, secret, expiresAt, method, redirectUris }) =>
-    isText(id)
+    isNonEmptyText(id)
       ? {
           id,
           secret: optionalText(secret),
@@ -108,12 +112,12 @@ const clients: Kind<StoredClient> = {
 const flows: Kind<StoredFlow> = {
   name: 'flow',
   parse: ({ endpoint, issuer, resource, requested, verifier, redirectUri, client, expiresAt }) => {
-    const parsed = isObject(client) ? clients.parse(client) : undefined
-    return isText(endpoint) &&
-      isText(issuer) &&
-      isText(resource) &&
-      isText(verifier) &&
-      isText(redirectUri) &&
+    const parsed = isJsonObject(client) ? clients.parse(client) : undefined
+    return isNonEmptyText(endpoint) &&
+      isNonEmptyText(issuer) &&
+      isNonEmptyText(resource) &&
+      isNonEmptyText(verifier) &&
+      isNonEmptyText(redirectUri) &&
       typeof expiresAt === 'number' &&
       parsed !== undefined
       ? {
@@ -154,7 +158,7 @@ export function openRecords(store: AuthStore): AuthRecords {
     // Encoded, so that no part can hold what separates the parts.
     key: (...parts) => [name, ...parts.map(encodeURIComponent)].join(' '),
     read: async (key) => {
-      const fields = parseObject(await store.get(key))
+      const fields = parseObject((await store.get(key)) ?? '')
       return fields === undefined ? undefined : parse(fields)
     },
     write: (key, value) => store.set(key, JSON.stringify(value)),
@@ -167,14 +171,5 @@ export function openRecords(store: AuthStore): AuthRecords {
     clients: records(clients),
     flows: records(flows),
     keys: records(keys),
-  }
-}
-
-function parseObject(text: string | undefined): UnknownObject | undefined {
-  try {
-    const value: unknown = text === undefined ? undefined : JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
   }
 }

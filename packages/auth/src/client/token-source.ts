@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { type AuthError, isAuthError } from './auth-error.ts'
-import type { FetchFunction } from './bounded-fetch.ts'
+import type { FetchFunction } from '../bounded-fetch.ts'
 import type { ServerClient, ServerLink } from './server-requests.ts'
 import { withLock } from './store.ts'
 import type { AuthRecords, StoredToken } from './stored.ts'

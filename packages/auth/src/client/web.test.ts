@@ -7,7 +7,7 @@ import { pageRedirect } from './page-redirect.ts'
 import { memoryStore, type WebStorage, webStorageStore } from './store.ts'
 
 describe('A page', () => {
-  test('leaves for the login, and goes on after the return with what it kept', async () => {
+  test('leaves for the login as a web application, and goes on after the return with what it kept [AUR-014]', async () => {
     await using w = await createWorld()
     const values = new Map<string, string>()
     const storage: WebStorage = {
@@ -56,7 +56,7 @@ describe('authorizedFetch', () => {
     w.resource.routes.set('/files/1', ({ headers, body }) => ({ body: { token: headers.authorization, body } }))
     const fetch = authorizedFetch(auth, { endpoint: w.resource.url })
     const answer = await fetch(`${w.resource.origin}/files/1`, { method: 'PUT', body: 'text' })
-    expect(await answer.json()).toEqual({ token: expect.stringMatching(/^Bearer access-/), body: 'text' })
+    expect(await answer.json()).toEqual({ token: expect.stringMatching(/^Bearer canary-access-/), body: 'text' })
     expect(w.browser.visited).toHaveLength(1)
   })
 

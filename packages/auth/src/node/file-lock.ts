@@ -21,7 +21,7 @@ interface Owner {
 export async function withFileLock<T>(path: string, run: () => Promise<T>): Promise<T> {
   const owner: Owner = { id: randomUUID(), pid: process.pid, host: hostname() }
   while (!(await createLockFile(path, owner))) {
-    await removeStale(path)
+    await removeAbandonedLock(path)
     await sleep(pollMs * (0.5 + Math.random()))
   }
   const touch = setInterval(() => {
@@ -34,7 +34,7 @@ export async function withFileLock<T>(path: string, run: () => Promise<T>): Prom
   } finally {
     clearInterval(touch)
     // Whoever stood still for too long may have lost it to another.
-    if ((await ownerOf(path))?.id === owner.id) await rm(path, { force: true })
+    if ((await lockOwner(path))?.id === owner.id) await rm(path, { force: true })
   }
 }
 
@@ -51,7 +51,7 @@ async function createLockFile(path: string, owner: Owner): Promise<boolean> {
 }
 
 /** Removes a lock whose owner is gone. One process at a time, so that none removes the lock that another has just made. */
-async function removeStale(path: string): Promise<void> {
+async function removeAbandonedLock(path: string): Promise<void> {
   if (!(await isStale(path))) return
   const guard = `${path}.stale`
   const remover: Owner = { id: randomUUID(), pid: process.pid, host: hostname() }
@@ -67,19 +67,19 @@ async function removeStale(path: string): Promise<void> {
 }
 
 async function isStale(path: string): Promise<boolean> {
-  const age = await ageOf(path)
+  const age = await lockAge(path)
   if (age === undefined) return false
   if (age > staleMs) return true
-  const owner = await ownerOf(path)
-  return owner !== undefined && owner.host === hostname() && !isRunning(owner.pid)
+  const owner = await lockOwner(path)
+  return owner !== undefined && owner.host === hostname() && !isOwnerRunning(owner.pid)
 }
 
-async function ageOf(path: string): Promise<number | undefined> {
+async function lockAge(path: string): Promise<number | undefined> {
   const found = await stat(path).catch(() => undefined)
   return found === undefined ? undefined : Date.now() - found.mtimeMs
 }
 
-async function ownerOf(path: string): Promise<Owner | undefined> {
+async function lockOwner(path: string): Promise<Owner | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'))
     return isOwner(value) ? value : undefined
@@ -94,7 +94,7 @@ function isOwner(value: unknown): value is Owner {
   return 'id' in value && 'host' in value && 'pid' in value && typeof value.pid === 'number'
 }
 
-function isRunning(pid: number): boolean {
+function isOwnerRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

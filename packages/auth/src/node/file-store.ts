@@ -24,7 +24,7 @@ export function fileStore(name: string, options: FileStoreOptions = {}): AuthSto
   const pathOf = (key: string): string => join(folder, createHash('sha256').update(key).digest('hex'))
   const ready = (): Promise<unknown> => mkdir(folder, { recursive: true, mode: 0o700 })
   return {
-    get: (key) => readText(`${pathOf(key)}.txt`),
+    get: (key) => readTextFile(`${pathOf(key)}.txt`),
     set: async (key, value) => {
       await ready()
       await replaceFile(`${pathOf(key)}.txt`, value)
@@ -44,7 +44,7 @@ function configFolder(): string {
   return XDG_CONFIG_HOME?.startsWith('/') ? XDG_CONFIG_HOME : join(homedir(), '.config')
 }
 
-async function readText(path: string): Promise<string | undefined> {
+async function readTextFile(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {

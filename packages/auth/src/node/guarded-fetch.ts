@@ -2,7 +2,7 @@ import { lookup } from 'node:dns'
 import { request as sendHttps } from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
-import type { FetchFunction } from '../client/bounded-fetch.ts'
+import type { FetchFunction } from '../bounded-fetch.ts'
 
 /** Addresses that the guard allows in addition. */
 export interface GuardedFetchOptions {

@@ -56,7 +56,7 @@ async function listenOnFirstFree(server: Server, ports: readonly number[]): Prom
   let failure: unknown
   for (const port of ports.length > 0 ? ports : [0]) {
     try {
-      return await listenOn(server, port)
+      return await listenOnPort(server, port)
     } catch (error) {
       failure = error
     }
@@ -64,7 +64,7 @@ async function listenOnFirstFree(server: Server, ports: readonly number[]): Prom
   throw failure
 }
 
-function listenOn(server: Server, port: number): Promise<number> {
+function listenOnPort(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, address, () => {
@@ -89,7 +89,7 @@ function redirectAnswer(server: Server, awaited: Awaited): Promise<URL> {
     if (awaited.signal.aborted) return stop()
     awaited.signal.addEventListener('abort', stop, { once: true })
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      const url = answerIn(request, awaited)
+      const url = loginAnswer(request, awaited)
       if (url === undefined) return respond(response, 404, 'There is nothing here.')
       awaited.signal.removeEventListener('abort', stop)
       respond(response, 200, 'The answer has arrived. You can close this page and go back to the program.')
@@ -99,7 +99,7 @@ function redirectAnswer(server: Server, awaited: Awaited): Promise<URL> {
   })
 }
 
-function answerIn({ method, headers, url = '' }: IncomingMessage, awaited: Awaited): URL | undefined {
+function loginAnswer({ method, headers, url = '' }: IncomingMessage, awaited: Awaited): URL | undefined {
   const host = `${address}:${awaited.port}`
   if (method !== 'GET' || headers.host !== host || !url.startsWith('/')) return undefined
   const answer = new URL(`http://${host}${url}`)

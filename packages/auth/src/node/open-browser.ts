@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
-import { isLoopback } from '../client/safe-url.ts'
+import { isSecureUrl } from '../secure-url.ts'
 
 /**
  * Opens an https address, or one of this machine, in the person's browser. The address is one argument of a program, and
  * no shell reads it. Rejects when there is no such program. Throws a `TypeError` for an address of another kind.
  */
 export async function openBrowser(url: URL): Promise<void> {
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
+  if (!isSecureUrl(url)) {
     throw new TypeError(`Only https addresses are opened, not ${url.protocol}`)
   }
   const [program, ...args] = command[process.platform] ?? ['xdg-open']

@@ -1,11 +1,12 @@
 import type { Principal } from '@x/schema'
-import { type Binding, type BindingRules, bindingOf, checkBinding, isFree } from './binding.ts'
+import { type Binding, type BindingRules, tokenBinding, checkBinding, isFree } from './binding.ts'
 import type { Challenges, HttpErrorResponse } from './challenge.ts'
 import { type AccessToken, type HttpRequestHead, readCredentials } from './credentials.ts'
 import type { Issuer } from './issuers.ts'
 import { freezePrincipal, type ToPrincipal } from './principal.ts'
 import { expandScopes, type Scopes } from './scopes.ts'
-import { digestOf, type TokenCache } from './token-cache.ts'
+import { sha256 } from '../digest.ts'
+import type { TokenCache } from './token-cache.ts'
 import { isTokenError, TokenError } from './token-error.ts'
 
 /** The principal, or the answer that rejects the request. */
@@ -40,7 +41,7 @@ export function authenticate(request: HttpRequestHead, state: AuthenticationStat
     state.onError(new TokenError('invalid_request', credentials))
     return mainChallenges(state).malformed
   }
-  const digest = digestOf(credentials.token)
+  const digest = sha256(credentials.token)
   const known = typeof digest === 'string' ? state.verified.get(digest, state.now()) : undefined
   if (known !== undefined && isFree(known.binding, credentials, state)) return known.identity
   return identify(credentials, { request, digest, known }, state)
@@ -84,7 +85,7 @@ function verifyOnce(token: string, digest: string, state: AuthenticationState): 
 async function verify(token: string, digest: string, state: AuthenticationState): Promise<VerifiedToken> {
   const issuer = state.issuerOf(token)
   const claims = await issuer.verify(token)
-  const binding = bindingOf(claims)
+  const binding = tokenBinding(claims)
   const principal = freezePrincipal(withImplied(state.toPrincipal(claims, issuer.issuer), state))
   const { insufficient } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
   const identity = hasScopes(principal, state.scopes) ? principal : insufficient(state.scopes)

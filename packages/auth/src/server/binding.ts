@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { AccessToken, HttpRequestHead } from './credentials.ts'
 import type { ProofVerifier } from './dpop.ts'
-import { digestOf } from './token-cache.ts'
+import { sha256 } from '../digest.ts'
 import { TokenError } from './token-error.ts'
 
 /** The key to which a token is bound, so that nobody else can use it (RFC 7800). */
@@ -24,7 +24,7 @@ export interface BindingRules {
 }
 
 /** Reads what a token is bound to; undefined for one that whoever has it may use. Throws a {@link TokenError} for a binding of another kind. */
-export function bindingOf({ cnf }: JsonObject): Binding | undefined {
+export function tokenBinding({ cnf }: JsonObject): Binding | undefined {
   if (cnf === undefined) return undefined
   const { jkt, 'x5t#S256': certificate, ...others } = isJsonObject(cnf) ? cnf : { cnf }
   const isKnown = Object.keys(others).length === 0 && isTextOrNone(jkt) && isTextOrNone(certificate)
@@ -70,6 +70,6 @@ export async function checkBinding(
 async function checkCertificate(expected: string, given: Uint8Array<ArrayBuffer> | undefined): Promise<void> {
   if (given === undefined)
     throw new TokenError('wrong_certificate', 'The token is bound to a certificate, and the connection shows none')
-  if ((await digestOf(given)) !== expected)
+  if ((await sha256(given)) !== expected)
     throw new TokenError('wrong_certificate', 'The token is bound to another certificate than that of the connection')
 }

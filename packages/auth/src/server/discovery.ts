@@ -1,6 +1,7 @@
 import type { JsonObject } from '@x/schema'
 import { metadataUrls } from '../metadata-urls.ts'
-import { type FetchFunction, fetchJson } from './bounded-fetch.ts'
+import type { FetchFunction } from '../bounded-fetch.ts'
+import { fetchJson } from './fetch-json.ts'
 
 /**
  * Reads the metadata of an authorization server (RFC 8414, then OpenID Connect Discovery 1.0).

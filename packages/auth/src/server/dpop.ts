@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '@x/schema'
 import { calculateJwkThumbprint, decodeProtectedHeader, EmbeddedJWK, type JWTPayload, jwtVerify } from 'jose'
 import type { HttpRequestHead } from './credentials.ts'
-import { digestOf } from './token-cache.ts'
+import { sha256 } from '../digest.ts'
 import { TokenError } from './token-error.ts'
 import { asymmetricAlgorithms } from './verify-jwt.ts'
 
@@ -68,22 +68,22 @@ export function createProofVerifier(settings: ProofSettings): ProofVerifier {
       const nonce = await renewNonce(claims['nonce'], settings)
       if (nonce !== undefined) return nonce
       // Whoever has no good proof can fill no store.
-      const key = `dpop:${await digestOf(`${context.jkt} ${String(claims.jti)}`)}`
-      if (!(await used.add(key, '1', 2 * windowMs))) throw invalid('The proof was used before')
+      const key = `dpop:${await sha256(`${context.jkt} ${String(claims.jti)}`)}`
+      if (!(await used.add(key, '1', 2 * windowMs))) throw invalidProof('The proof was used before')
       return undefined
     },
   }
 }
 
-function invalid(message: string): TokenError {
+function invalidProof(message: string): TokenError {
   return new TokenError('invalid_proof', message)
 }
 
 function readProof(request: HttpRequestHead): string {
   const [proof, ...others] = request.headerValues('dpop')
-  if (proof === undefined) throw invalid('There is no DPoP header')
-  if (others.length > 0) throw invalid('There is more than one DPoP header')
-  if (proof.length > maxLength) throw invalid(`The proof is longer than ${maxLength} characters`)
+  if (proof === undefined) throw invalidProof('There is no DPoP header')
+  if (others.length > 0) throw invalidProof('There is more than one DPoP header')
+  if (proof.length > maxLength) throw invalidProof(`The proof is longer than ${maxLength} characters`)
   return proof
 }
 
@@ -95,9 +95,9 @@ async function openProof(proof: string, jkt: string): Promise<JWTPayload> {
     const { payload } = await jwtVerify(proof, EmbeddedJWK, options)
     if (jwk !== undefined && (await calculateJwkThumbprint(jwk)) === jkt) return payload
   } catch {
-    throw invalid('The proof is no JWT of type dpop+jwt that is signed with the key in it')
+    throw invalidProof('The proof is no JWT of type dpop+jwt that is signed with the key in it')
   }
-  throw invalid('The proof is of another key than the token')
+  throw invalidProof('The proof is of another key than the token')
 }
 
 async function checkClaims(
@@ -106,12 +106,13 @@ async function checkClaims(
   settings: ProofSettings,
 ): Promise<void> {
   const { jti, iat, htm, htu, ath } = claims
-  if (typeof jti !== 'string' || jti === '') throw invalid('The proof has no jti')
-  if (htm !== request.method) throw invalid('The proof is for another method')
-  if (withoutQuery(htu) !== withoutQuery(settings.resource)) throw invalid(`The proof is not for ${settings.resource}`)
+  if (typeof jti !== 'string' || jti === '') throw invalidProof('The proof has no jti')
+  if (htm !== request.method) throw invalidProof('The proof is for another method')
+  if (withoutQuery(htu) !== withoutQuery(settings.resource))
+    throw invalidProof(`The proof is not for ${settings.resource}`)
   if (typeof iat !== 'number' || !(Math.abs(settings.now() - iat * 1000) <= windowMs))
-    throw invalid('The proof was not made within the last minute')
-  if (ath !== (await digestOf(token))) throw invalid('The proof is for another token')
+    throw invalidProof('The proof was not made within the last minute')
+  if (ath !== (await sha256(token))) throw invalidProof('The proof is for another token')
 }
 
 // RFC 9449, section 4.3: without query and fragment, and normalized.

@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
 import type { CryptoKey } from 'jose'
 import * as oauth from 'oauth4webapi'
-import { type FetchFunction, secureUrl } from './bounded-fetch.ts'
+import type { FetchFunction } from '../bounded-fetch.ts'
+import { secureUrl } from '../secure-url.ts'
 import { discoverIssuer } from './discovery.ts'
 import { TokenError } from './token-error.ts'
 

@@ -1,5 +1,7 @@
 import { createLocalJWKSet, type CryptoKey, errors, type JWTHeaderParameters } from 'jose'
-import { type FetchFunction, fetchJson, secureUrl } from './bounded-fetch.ts'
+import type { FetchFunction } from '../bounded-fetch.ts'
+import { secureUrl } from '../secure-url.ts'
+import { fetchJson } from './fetch-json.ts'
 import { discoverIssuer } from './discovery.ts'
 import { TokenError } from './token-error.ts'
 
@@ -59,27 +61,27 @@ export function createIssuerKeys(source: KeySource): FindKeys {
   const current = async (): Promise<KeySet> => {
     const isStale = keys === undefined || isPast(keys.fetchedAt, freshMs)
     if (isStale && isPast(failedAt, pauseMs)) await refresh()
-    if (keys === undefined || isPast(keys.fetchedAt, usableMs)) throw unavailable(source)
+    if (keys === undefined || isPast(keys.fetchedAt, usableMs)) throw keysUnavailable(source)
     return keys.find
   }
 
   return async (header) => {
-    const known = await matching(await current(), header)
+    const known = await matchingKeys(await current(), header)
     if (known !== undefined && known.length > 0) return known
     // The issuer may have made a new key since. Tokens with keys that nobody has must not become as many requests.
     if (isPast(searchedAt, pauseMs)) {
       searchedAt = source.now()
       await refresh()
     } else if (flight !== undefined) await flight
-    const found = await matching(await current(), header)
-    if (found === undefined) throw unavailable(source)
+    const found = await matchingKeys(await current(), header)
+    if (found === undefined) throw keysUnavailable(source)
     if (found.length > 0) return found
-    if (failedAt !== undefined) throw unavailable(source)
+    if (failedAt !== undefined) throw keysUnavailable(source)
     throw new TokenError('unknown_key', `The issuer "${source.issuer}" has no key that fits the token's header`)
   }
 }
 
-function unavailable({ issuer }: KeySource): TokenError {
+function keysUnavailable({ issuer }: KeySource): TokenError {
   return new TokenError('issuer_unavailable', `The keys of "${issuer}" cannot be used at present`)
 }
 
@@ -93,7 +95,7 @@ async function fetchKeys({ issuer, jwksUri, fetch }: KeySource): Promise<KeySet>
 }
 
 // Undefined when there is a key that fits and is no usable one, which is its issuer's fault.
-async function matching(find: KeySet, header: JWTHeaderParameters): Promise<readonly CryptoKey[] | undefined> {
+async function matchingKeys(find: KeySet, header: JWTHeaderParameters): Promise<readonly CryptoKey[] | undefined> {
   try {
     return [await find(header)]
   } catch (error) {

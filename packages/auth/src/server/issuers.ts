@@ -1,6 +1,8 @@
 import type { JsonObject } from '@x/schema'
 import { decodeJwt } from 'jose'
-import { type FetchFunction, secureUrl } from './bounded-fetch.ts'
+import type { FetchFunction } from '../bounded-fetch.ts'
+import { secureUrl } from '../secure-url.ts'
+import { issuerFetch } from './fetch-json.ts'
 import { createIntrospection, type IntrospectionOptions } from './introspect.ts'
 import { createIssuerKeys } from './issuer-keys.ts'
 import { TokenError } from './token-error.ts'
@@ -86,8 +88,9 @@ function claimedIssuer(token: string): string | undefined {
 function compileIssuer(options: IssuerOptions, settings: IssuerSettings): Issuer {
   const { issuer, introspection } = options
   secureUrl('issuer', issuer)
-  const audience = audienceOf(options, settings)
-  const { fetch, now, onError, clockToleranceMs, cacheMs } = settings
+  const audience = issuerAudience(options, settings)
+  const { now, onError, clockToleranceMs, cacheMs } = settings
+  const fetch = issuerFetch(settings.fetch)
   if (introspection !== undefined) {
     if (introspection.endpoint !== undefined) secureUrl('introspection.endpoint', introspection.endpoint)
     const verify = createIntrospection({ ...introspection, issuer, audience, fetch, now, clockToleranceMs })
@@ -100,7 +103,7 @@ function compileIssuer(options: IssuerOptions, settings: IssuerSettings): Issuer
   return { issuer, keepMs: cacheMs, verify: (token) => verifyJwt(token, rules) }
 }
 
-function audienceOf({ issuer, audience }: IssuerOptions, { resource }: IssuerSettings): readonly string[] {
+function issuerAudience({ issuer, audience }: IssuerOptions, { resource }: IssuerSettings): readonly string[] {
   const all = typeof audience === 'string' ? [audience] : (audience ?? [resource])
   if (all.length > 0 && all.every((name) => typeof name === 'string' && name !== '')) return [...all]
   throw new TypeError(`The audience of "${issuer}" is empty: a server takes no tokens that were made for others`)

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@x/schema'
-import { secureUrl } from './bounded-fetch.ts'
+import { secureUrl } from '../secure-url.ts'
 import { proofAlgorithms } from './dpop.ts'
 import type { Scopes } from './scopes.ts'
 

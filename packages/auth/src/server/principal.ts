@@ -8,7 +8,7 @@ export type ToPrincipal = (claims: JsonObject, issuer: string) => Principal
  * Makes the principal of a token: `subject` is `sub`, `client` is `client_id` or `azp`, scopes come from `scope` or `scp`. The token
  * is in none of it, so that no handler can pass it on (basic/authorization/security-considerations).
  */
-export function principalOf(claims: JsonObject, issuer: string): Principal {
+export function standardPrincipal(claims: JsonObject, issuer: string): Principal {
   const client = firstText(claims['client_id'], claims['azp'])
   const subject = firstText(claims['sub'], client)
   if (subject === undefined) throw new TokenError('invalid_claim', 'The token has neither "sub" nor "client_id"')

@@ -1,13 +1,13 @@
 import { isJsonObject, type WireError } from '@x/schema'
+import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
 import { authenticate, type AuthenticationState, type Identity, mainChallenges } from './authenticate.ts'
 import type { CertificateOf } from './binding.ts'
-import { boundedFetch, type FetchFunction } from './bounded-fetch.ts'
 import { createChallenges, type HttpErrorResponse } from './challenge.ts'
 import type { HttpRequestHead } from './credentials.ts'
 import { createProofVerifier, type DpopOptions } from './dpop.ts'
 import { compileIssuers, type IssuerOptions } from './issuers.ts'
 import { canonicalResource, type MetadataDocument, metadataDocuments, metadataUrl } from './metadata.ts'
-import { principalOf, type ToPrincipal } from './principal.ts'
+import { standardPrincipal, type ToPrincipal } from './principal.ts'
 import { checkScopes, compileImplied, type ImpliedScopes, type Scopes } from './scopes.ts'
 import { createTokenCache } from './token-cache.ts'
 
@@ -105,7 +105,7 @@ function dpopMode({ dpop }: ProtectOptions): 'accepted' | 'required' | undefined
 }
 
 function createState(options: ProtectOptions, resource: string, scopes: Scopes): AuthenticationState {
-  const { fetch = globalThis.fetch, onError = ignoreError, runtime, toPrincipal = principalOf } = options
+  const { fetch = platformFetch, onError = () => {}, runtime, toPrincipal = standardPrincipal } = options
   const now = runtime === undefined ? Date.now : () => runtime.now()
   const dpop = dpopMode(options)
   const challengeSettings = { metadataUrl: metadataUrl(resource), scopes, dpop }
@@ -113,7 +113,7 @@ function createState(options: ProtectOptions, resource: string, scopes: Scopes):
     resource,
     now,
     onError,
-    fetch: boundedFetch((url, init) => fetch(url, init)),
+    fetch,
     clockToleranceMs: checkedDuration('clockToleranceMs', options.clockToleranceMs ?? fiveSeconds),
     cacheMs: checkedDuration('cacheMs', options.cacheMs ?? fiveMinutes),
   }
@@ -136,8 +136,6 @@ function createState(options: ProtectOptions, resource: string, scopes: Scopes):
     implies: compileImplied(options.implies),
   }
 }
-
-function ignoreError(): void {}
 
 function checkedDuration(name: string, value: number): number {
   if (value >= 0 && value <= fiveMinutes) return value

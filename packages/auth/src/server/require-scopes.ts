@@ -8,7 +8,6 @@ import {
   methodRow,
   methods,
   type Principal,
-  type RpcRequest,
   type ServerExtension,
   transportKey,
 } from '@x/schema'
@@ -53,7 +52,7 @@ export function requireScopes(
     identifier: 'x.auth/scopes',
     needsPrincipal: true,
     middleware: (next) => async (request, call) => {
-      const needed = compiled.get(request.method)?.(requestParams(request), call.principal) ?? []
+      const needed = compiled.get(request.method)?.(request.params ?? {}, call.principal) ?? []
       if (needed.length === 0 || isTrusted(call, options)) return next(request, call)
       if (isGranted(call.principal, needed, implies)) return next(request, call)
       return errorResponse(request.id, lacking(needed))
@@ -86,10 +85,6 @@ function lacking(scopes: Scopes): McpError {
   return new McpError(errorCodes.invalidRequest, `This needs the scopes ${scopes.join(' ')}`, {
     data: { reason: 'insufficient_scope', scopes: [...scopes] },
   })
-}
-
-function requestParams({ params }: RpcRequest): JsonObject {
-  return params ?? {}
 }
 
 function compileRule(method: string, rule: ScopeRules[string]): ScopesOf {

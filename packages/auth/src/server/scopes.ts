@@ -1,11 +1,10 @@
+import { isScope } from '../scopes.ts'
+
 /** Scopes by name, such as `items:read`. */
 export type Scopes = readonly string[]
 
 /** Scopes that a scope includes: `{ 'items:write': ['items:read'] }`. */
 export type ImpliedScopes = Readonly<Record<string, Scopes>>
-
-// RFC 6749, section 3.3.
-const scopeForm = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
 /**
  * Returns the scopes as they came.
@@ -15,7 +14,7 @@ const scopeForm = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 export function checkScopes(where: string, scopes: unknown): Scopes {
   if (!Array.isArray(scopes)) throw new TypeError(`${where} has to be an array of scopes`)
   for (const scope of scopes) {
-    if (typeof scope !== 'string' || !scopeForm.test(scope))
+    if (typeof scope !== 'string' || !isScope(scope))
       throw new TypeError(
         `${where} has the scope ${JSON.stringify(scope)}: write visible ASCII without quotes, backslashes and spaces`,
       )

@@ -1,6 +1,4 @@
-import { base64url } from 'jose'
-
-/** Verdicts on tokens, by their digests, so that a token is verified once. */
+/** Verdicts on tokens, by their digests: a token is verified once, and a dump of the memory shows none that could be used. */
 export interface TokenCache<T> {
   /** Returns the kept verdict, unless its time is over. */
   get(digest: string, now: number): T | undefined
@@ -42,18 +40,3 @@ export function createTokenCache<T>(size: number): TokenCache<T> {
     set: (digest, value, until) => add(digest, { value, until }),
   }
 }
-
-/**
- * The SHA-256 of a token or of bytes, in base64url. Tokens are kept under it: a dump of the memory then shows none that could be used.
- */
-export function digestOf(value: string | Uint8Array<ArrayBuffer>): string | Promise<string> {
-  return nodeCrypto === undefined ? webDigest(value) : nodeCrypto.hash('sha256', value, 'base64url')
-}
-
-async function webDigest(value: string | Uint8Array<ArrayBuffer>): Promise<string> {
-  const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value
-  return base64url.encode(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
-}
-
-// Web Crypto hands a few bytes to another thread and back, which takes longer than all else that is done for a token that is known.
-const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto')

@@ -55,6 +55,9 @@ interface Grants {
 
 const field = (params: URLSearchParams, name: string): string => params.get(name) ?? ''
 
+/** Makes a credential that is looked for in everything that a test run writes. */
+const credential = (kind: string): string => `canary-${kind}-${randomUUID()}`
+
 /** Starts one: PKCE, rotating refresh tokens whose reuse ends the login, registration, pushed requests, revocation. */
 export async function scriptedAuthorizationServer(port = 0): Promise<ScriptedAuthorizationServer> {
   const server = await scriptedServer(port)
@@ -88,7 +91,7 @@ export async function scriptedAuthorizationServer(port = 0): Promise<ScriptedAut
   })
   const { routes } = server
   routes.set('/.well-known/oauth-authorization-server', () => ({ body: as.metadata }))
-  routes.set('/authorize', (one) => authorize(as, grants, one))
+  routes.set('/authorize', (one) => issueCode(as, grants, one))
   routes.set('/token', tokenRoute(as, grants))
   routes.set('/register', ({ body }) => ({
     status: 201,
@@ -107,9 +110,9 @@ export async function scriptedAuthorizationServer(port = 0): Promise<ScriptedAut
   return as
 }
 
-function authorize({ issuer }: ScriptedAuthorizationServer, { codes, pushed }: Grants, { query }: Received): Reply {
+function issueCode({ issuer }: ScriptedAuthorizationServer, { codes, pushed }: Grants, { query }: Received): Reply {
   const params = pushed.get(field(query, 'request_uri')) ?? query
-  const code = `code-${randomUUID()}`
+  const code = credential('code')
   codes.set(code, {
     challenge: field(params, 'code_challenge'),
     redirectUri: field(params, 'redirect_uri'),
@@ -187,7 +190,7 @@ function renew(as: ScriptedAuthorizationServer, grants: Grants, { form, proof }:
 }
 
 function issue({ expiresIn }: ScriptedAuthorizationServer, { access, refresh }: Grants, family: Family): Reply {
-  const [token, next] = [`access-${randomUUID()}`, `refresh-${randomUUID()}`]
+  const [token, next] = [credential('access'), credential('refresh')]
   access.set(token, family)
   refresh.set(next, { family, isUsed: false })
   const expires = expiresIn === undefined ? {} : { expires_in: expiresIn }

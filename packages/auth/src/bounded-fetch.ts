@@ -1,0 +1,85 @@
+import { isJsonObject, type JsonObject } from '@x/schema'
+
+/** The part of `fetch` that is used. */
+export type FetchFunction = (url: string, options: RequestInit) => Promise<Response>
+
+/** Fetches with the platform's `fetch`: through the global, because a browser's refuses to be a method of anything else. */
+export const platformFetch: FetchFunction = (url, request) => globalThis.fetch(url, request)
+
+/** A request that is bounded in time and in the bytes of its response. */
+export interface BoundedRequest extends RequestInit {
+  readonly timeoutMs: number
+  readonly maxBytes: number
+}
+
+/**
+ * Fetches without credentials and without redirects, and returns the response with its body in memory. A redirect has
+ * status 3xx and no body. Rejects with the reason of `signal`, or with an `Error` whose message names the origin.
+ */
+export async function boundedFetch(
+  fetch: FetchFunction,
+  url: string,
+  { timeoutMs, maxBytes, ...request }: BoundedRequest,
+): Promise<Response> {
+  const { origin } = new URL(url)
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout
+  const options: RequestInit = { ...request, redirect: 'manual', credentials: 'omit', signal }
+  const response = await fetchInMemory(() => fetch(url, options), maxBytes).catch((cause: unknown) => {
+    if (request.signal?.aborted) throw request.signal.reason
+    const why = timeout.aborted ? `did not answer within ${timeoutMs} ms` : 'could not be reached'
+    throw new Error(`${origin} ${why}`, { cause })
+  })
+  if (response !== undefined) return response
+  throw new Error(`${origin} answered with more than ${maxBytes} bytes`)
+}
+
+async function fetchInMemory(send: () => Promise<Response>, maxBytes: number): Promise<Response | undefined> {
+  const response = await send()
+  const { status, statusText, headers } = response
+  if (leadsElsewhere(response)) {
+    await response.body?.cancel()
+    // A browser hides where a redirect leads, and gives status 0.
+    return new Response(null, { status: status || 302 })
+  }
+  const body = await readBounded(response, maxBytes)
+  const hasNoBody = status === 204 || status === 205
+  return body && new Response(hasNoBody ? null : body, { status, statusText, headers })
+}
+
+/** True for a response that leads elsewhere. */
+export function leadsElsewhere({ status }: Response): boolean {
+  return status === 0 || (status >= 300 && status < 400)
+}
+
+/** Reads a body into memory; undefined when it is longer than `maxBytes`, and then the rest is not read. */
+async function readBounded({ body }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const reader = body?.getReader()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    length += part.value.byteLength
+    if (length > maxBytes) {
+      await reader?.cancel()
+      return undefined
+    }
+    chunks.push(part.value)
+  }
+  const bytes = new Uint8Array(length)
+  let offset = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset)
+    offset += chunk.byteLength
+  }
+  return bytes
+}
+
+/** Parses text that should be a JSON object; `undefined` when it is something else, such as a page. */
+export function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,14 @@
+import { base64url } from 'jose'
+
+/** Returns the SHA-256 of text or of bytes, in base64url. */
+export function sha256(value: string | Uint8Array<ArrayBuffer>): string | Promise<string> {
+  return nodeCrypto === undefined ? webSha256(value) : nodeCrypto.hash('sha256', value, 'base64url')
+}
+
+async function webSha256(value: string | Uint8Array<ArrayBuffer>): Promise<string> {
+  const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value
+  return base64url.encode(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
+}
+
+// Web Crypto hands a few bytes to another thread and back, which takes longer than all else that is done for a token that is known.
+const nodeCrypto = globalThis.process?.getBuiltinModule?.('node:crypto')

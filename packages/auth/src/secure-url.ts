@@ -1,0 +1,26 @@
+/** True for the names and addresses of this machine, as `hostname` of a URL has them. */
+export function isLoopbackHost(hostname: string): boolean {
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
+  )
+}
+
+/** True for a URL that credentials and keys may travel to: https, or http on this machine (OAuth 2.1, section 1.5). */
+export function isSecureUrl({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))
+}
+
+/**
+ * Parses a URL that credentials and keys may travel to.
+ *
+ * @throws TypeError for any other; `name` says which it was.
+ */
+export function secureUrl(name: string, url: string): URL {
+  if (!URL.canParse(url)) throw new TypeError(`${name} is ${JSON.stringify(url)}: write an absolute URL`)
+  const parsed = new URL(url)
+  if (isSecureUrl(parsed)) return parsed
+  throw new TypeError(`${name} is ${JSON.stringify(url)}: only https is safe, or http on a loopback address`)
+}
