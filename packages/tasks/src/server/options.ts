@@ -25,7 +25,10 @@ export interface TaskOptions {
    * whether it has ended or not.
    */
   readonly ttlMs?: number | null | undefined
-  /** Milliseconds that clients should leave between two polls of a task; 1000 when absent. */
+  /**
+   * Milliseconds that clients should leave between two polls of a task at most; 1000 when absent. A young task is polled more often,
+   * from 50 ms on.
+   */
   readonly pollIntervalMs?: number | undefined
   /** Tasks that have not ended which one principal may have, and all callers without one together; 1000 when absent. */
   readonly maxTasksPerPrincipal?: number | undefined
