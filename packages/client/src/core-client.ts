@@ -85,7 +85,7 @@ export function createCore({ exchange, connection, options }: CoreParts): CoreCl
     }),
     request: createExtensionRequest(respond, seen),
     cache,
-    get server() {
+    get serverInfo() {
       return seen.server
     },
   }
