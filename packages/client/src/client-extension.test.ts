@@ -56,7 +56,7 @@ describe('A client with extensions', () => {
       { ...host, extensions: [counting] },
     )
     expectTypeOf(client.counting).toEqualTypeOf<{ count(): number }>()
-    expect([client.counting.count(), client.server]).toEqual([1, undefined])
+    expect([client.counting.count(), client.serverInfo]).toEqual([1, undefined])
   })
 
   test('completes results of their types, and rejects with the reason where none of them does', async () => {

@@ -31,8 +31,8 @@ export interface ClientExtensionHost extends ClientParts {
   readonly options: CoreClientOptions
   /** Calls a method of the extension, through the client's middleware. */
   readonly request: ExtensionRequest
-  /** The server's software as it last named itself; see {@link Client.server}. */
-  readonly server: Client['server']
+  /** The server's software as it last named itself; see {@link Client.serverInfo}. */
+  readonly server: Client['serverInfo']
   /** Calls a tool through its rounds, as far as this client knows the result's type. */
   readonly callTool: ToolCall
   /**

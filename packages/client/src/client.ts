@@ -49,8 +49,11 @@ export interface Client extends AskingCalls, SubscriptionCalls, AsyncResource {
   readonly request: ExtensionRequest
   /** The cached results. */
   readonly cache: ClientCache
-  /** The name and version that the server last gave: unverified, for display. */
-  readonly server: Pick<Implementation, 'name' | 'version'> | undefined
+  /**
+   * The name and version that the server last gave: unverified, for display. Undefined before its first answer
+   * (basic/index, `_meta`).
+   */
+  readonly serverInfo: Pick<Implementation, 'name' | 'version'> | undefined
   /**
    * Closes what extensions opened and, if the client was made of a connection, the connection. Clients that share a
    * connection close the connection instead.

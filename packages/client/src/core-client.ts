@@ -3,7 +3,7 @@ import { withCache } from './caching/cache.ts'
 import type { Client } from './client.ts'
 import { type ClientParts, createParts } from './client-parts.ts'
 import { askForLists, listsOf } from './offered-lists.ts'
-import type { CoreClientOptions } from './options.ts'
+import { type CoreClientOptions, warningListener } from './options.ts'
 import {
   alwaysComplete,
   createExtensionRequest,
@@ -39,11 +39,12 @@ export function createCore({ exchange, connection, options }: CoreParts): CoreCl
   const caching = withCache(createSendOnce(respond, seen), options.cache ?? {}, options.clock)
   const { send: once, cache } = caching
   const send = alwaysComplete(once, seen)
-  const index = createToolIndex(options.onWarning)
+  const onWarning = warningListener(options)
+  const index = createToolIndex(onWarning)
   const { maxPages = 1000, maxListSize = 16_777_216 } = options
   const lists = listsOf({ send, seen, maxPages, maxListSize, forget: cache.clear }, index)
   const { tools, prompts, resources, templates } = lists
-  const outputCheck = createOutputChecks(options)
+  const outputCheck = createOutputChecks({ validateOutput: options.validateOutput, onWarning })
   const toolTrips = createToolCalls({
     once,
     tools: index,
@@ -84,7 +85,7 @@ export function createCore({ exchange, connection, options }: CoreParts): CoreCl
     }),
     request: createExtensionRequest(respond, seen),
     cache,
-    get server() {
+    get serverInfo() {
       return seen.server
     },
   }

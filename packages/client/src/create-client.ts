@@ -49,7 +49,7 @@ export function createClient<const Extensions extends readonly ClientExtension[]
       callTool,
       fork,
       get server() {
-        return client.server
+        return client.serverInfo
       },
     }
     return { name: extension.name, ...extension.start?.(host) }

@@ -1,4 +1,14 @@
-import type { ClientCapabilities, Clock, Icon, Implementation, JsonSchemaCompiler, Middleware } from '@x/schema'
+import {
+  type ClientCapabilities,
+  type Clock,
+  type ErrorListener,
+  errorListener,
+  type Icon,
+  type Implementation,
+  type JsonSchemaCompiler,
+  type Middleware,
+} from '@x/schema'
+import { printableKey } from './describe-failure.ts'
 import type { CacheOptions } from './caching/cache-store.ts'
 import type { InputHandlers } from './rounds/input-handlers.ts'
 import type { RoundOptions } from './rounds/round-options.ts'
@@ -51,8 +61,8 @@ export interface CoreClientOptions extends InputHandlers {
   readonly maxPages?: number | undefined
   /** Characters of JSON that the pages of one list may have together. Default 16,777,216. */
   readonly maxListSize?: number | undefined
-  /** Receives tools that were left out or cannot be checked. */
-  readonly onWarning?: ((warning: ClientWarning) => void) | undefined
+  /** Receives tools that were left out or cannot be checked; a line of `console.error` when absent, `false` for none. */
+  readonly onWarning?: ErrorListener<[warning: ClientWarning]>
   /**
    * Checks structured results against the tool's output schema; a tool that was not listed before is looked up once.
    * Both come from the server: `compileJsonSchema` bounds the time that they take, regular expressions included, and
@@ -60,6 +70,11 @@ export interface CoreClientOptions extends InputHandlers {
    */
   readonly validateOutput?: JsonSchemaCompiler | undefined
   readonly clock?: Clock | undefined
+}
+
+/** Returns the receiver of warnings: the author's, or one that writes lines. */
+export function warningListener({ onWarning }: CoreClientOptions): (warning: ClientWarning) => void {
+  return errorListener(onWarning, '@x/client', ({ tool }) => `tool ${printableKey(tool)}`)
 }
 
 /** Returns the client's name and version as requests carry them. */

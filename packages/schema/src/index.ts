@@ -251,6 +251,7 @@ export {
 } from './basic/cancellation.ts'
 export type { Cancellable, Cancellation } from './basic/cancellation.ts'
 export { deferSignal } from './basic/defer-signal.ts'
+export { type ErrorListener, errorListener } from './basic/error-listener.ts'
 export { offAbort, onAbort } from './basic/on-abort.ts'
 export { encodeMessage, encodePieces, type MessagePieces, prepared } from './messages/encode-message.ts'
 export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/json-schema-compiler.ts'

@@ -3,12 +3,14 @@ import type { CompiledDefinition, ReadHints } from './catalog.ts'
 import { DefinitionError } from './definition-error.ts'
 import type { CacheHints, Completer, Described } from './described.ts'
 import { frozenObject } from './json-schema/frozen-json.ts'
+import type { ServerWarning } from './server-warning.ts'
 
 /** The parts of the server's definition that compiling one entry needs. */
 export interface Compiling {
   readonly compileSchema: JsonSchemaCompiler
   /** The elements that arguments may have; undefined for the default. */
   readonly maxElements: number | undefined
+  readonly warn: (warning: ServerWarning) => void
 }
 
 /** A bound on the elements of arguments. Throws {@link DefinitionError} for what is none. */

@@ -9,7 +9,7 @@ import {
 } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import type { Catalog, CompiledDefinition, CompiledPrompt, CompiledTemplate } from './catalog.ts'
-import { cacheHints, elementBound } from './compile-entry.ts'
+import { cacheHints, type Compiling, elementBound } from './compile-entry.ts'
 import { compilePrompt } from './prompts/compile-prompt.ts'
 import { compileResource, compileTemplate } from './resources/compile-resource.ts'
 import type { Tool } from './tools/tool.ts'
@@ -26,8 +26,9 @@ const listDefaults = { ttlMs: 300_000, scope: 'public' } as const
  * Definitions → catalog, once: schemas, validators and lists in their final form, so that a request only looks things
  * up. Throws {@link DefinitionError}, which names what cannot be served.
  */
-export function compileDefinition(definition: ServerDefinition): Catalog {
-  const compiling = {
+export function compileDefinition(definition: ServerDefinition, warn: Compiling['warn']): Catalog {
+  const compiling: Compiling = {
+    warn,
     compileSchema: definition.compileSchema ?? compileJsonSchema,
     maxElements: elementBound(definition.maxArgumentElements, 'server'),
   }

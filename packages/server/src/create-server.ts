@@ -8,6 +8,7 @@ import type { McpServer, ServerDefinition, ServerOffers } from './server-definit
 import { compileServerSettings } from './settings.ts'
 import type { LoadMonitor } from './shedding/load-monitor.ts'
 import { beginDrain, serverLoad } from './shedding/server-load.ts'
+import { announce } from './subscriptions/announce.ts'
 import { lists, resourceTopic } from './subscriptions/topics.ts'
 
 /**
@@ -22,7 +23,7 @@ export function createServer<const Extensions extends readonly ServerExtension[]
 ): McpServer & ServerApis<Extensions> {
   const settings = compileServerSettings(definition)
   const info = Object.freeze(infoOf(definition))
-  const state: ServerState = { catalog: compileDefinition(definition), settings, methods: new Map() }
+  const state: ServerState = { catalog: compileDefinition(definition, settings.warn), settings, methods: new Map() }
   const composition = compose({
     core: exchangeOver(state),
     use: definition.use ?? [],
@@ -50,17 +51,9 @@ function memberOf(definition: ServerDefinition, state: ServerState, composition:
       resources: offers.resources ?? offered.resources,
       resourceTemplates: offers.resourceTemplates ?? offered.resourceTemplates,
     }
-    state.catalog = compileDefinition(next)
+    state.catalog = compileDefinition(next, settings.warn)
     offered = next
-    for (const kind of kindsOf(offers)) void announce(kind)
-  }
-
-  async function announce(kind: ListKind): Promise<void> {
-    try {
-      await subscriptions.publish(kind)
-    } catch (error) {
-      report(error, { method: `notifications/${kind}/list_changed` }, settings)
-    }
+    for (const kind of kindsOf(offers)) void announce(kind, settings)
   }
 
   let closed: Promise<void> | undefined

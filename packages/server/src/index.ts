@@ -35,6 +35,8 @@ export type {
   ResourceContent,
   ResourceDefinition,
   ResourceDescription,
+  ResourceLister,
+  ResourcePage,
   ResourcePart,
   ResourceReturn,
   ResourceTemplate,

@@ -1,4 +1,4 @@
-import type { Icon, JsonSchemaCompiler, Middleware, Runtime, Server, ServerExtension } from '@x/schema'
+import type { ErrorListener, Icon, JsonSchemaCompiler, Middleware, Runtime, Server, ServerExtension } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import type { CacheHints } from './described.ts'
 import type { Prompt } from './prompts/prompt.ts'
@@ -64,15 +64,18 @@ export interface ServerDefinition<Extensions extends readonly ServerExtension[] 
   readonly serverInfo?: boolean | undefined
   /** Progress and log messages that one call may send in a second, 100 when absent; more are dropped. */
   readonly messagesPerSecond?: number | undefined
-  /** Receives every error that the client does not see whole. */
-  readonly onError?: ((error: unknown, where: ErrorPlace) => void) | undefined
+  /** Receives every error that the client does not see whole; a line of `console.error` when absent, `false` for none. */
+  readonly onError?: ErrorListener<[error: unknown, where: ErrorPlace]>
   /**
    * Returns the text that a model reads for an error that a tool threw. When absent, the message of an `Error`, without
    * its stack and cause; for anything else, that the tool failed.
    */
   readonly describeError?: ((error: unknown, where: ErrorPlace) => string) | undefined
-  /** Receives warnings for the author, once each, though the calls continue; `console.warn` when absent. */
-  readonly onWarning?: ((warning: ServerWarning) => void) | undefined
+  /**
+   * Receives warnings for the author, once each, though the calls continue; a line of `console.error` when absent,
+   * `false` for none.
+   */
+  readonly onWarning?: ErrorListener<[warning: ServerWarning]>
   /**
    * Seals what a call that asks leaves with its client: `sealedState({ keys: [process.env.STATE_KEY] })`, with the same
    * keys at every instance. When absent, with a random key, which is enough for one process on one machine. `false`

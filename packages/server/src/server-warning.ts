@@ -8,6 +8,8 @@ export type WarningCode =
   | 'not-repeatable'
   /** `requestState` is sealed with a random key, which no other instance has. */
   | 'random-key'
+  /** A tool's name has a form that some hosts reject. */
+  | 'name'
   /** The measurement of `shedding.load` failed. */
   | 'load'
 

@@ -1,22 +1,24 @@
-import { runtimeOf } from '@x/schema'
+import { errorListener, runtimeOf } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import { DefinitionError } from './definition-error.ts'
 import { randomlyKeyed } from './random-key.ts'
 import { sayOnce } from './say-once.ts'
 import { openLoadMonitor } from './shedding/open-load-monitor.ts'
 import { createSubscriptions } from './subscriptions/subscriptions.ts'
-import type { ServerWarning } from './server-warning.ts'
-import { type ErrorPlace, report, type Settings } from './request/scope.ts'
+import { type ErrorPlace, quote, report, type Settings } from './request/scope.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
 /** The parts of a definition that hold for every request, with what is absent filled in. */
 export function compileServerSettings(definition: ServerDefinition): Settings {
-  const { onError = ignore, describeError = messageOf, messagesPerSecond = 100, onWarning = writeWarning } = definition
+  const { describeError = messageOf, messagesPerSecond = 100 } = definition
+  const onError = errorListener(definition.onError, '@x/server', describePlace)
   if (!Number.isSafeInteger(messagesPerSecond) || messagesPerSecond < 0) {
     const reason = `messagesPerSecond is ${messagesPerSecond}; write a whole number from 0`
     throw new DefinitionError('value', 'server', { reason })
   }
-  const warn = sayOnce(onWarning)
+  const warn = sayOnce(
+    errorListener(definition.onWarning, '@x/server', ({ where }) => (where ? describePlace(undefined, where) : '')),
+  )
   const sources = sourcesOf(definition)
   return {
     onError,
@@ -48,12 +50,8 @@ function sourcesOf(definition: ServerDefinition): Pick<Settings, 'now' | 'wallCl
   }
 }
 
-function ignore(): void {}
-
-/** To the standard error, because the standard output may be a transport's. */
-function writeWarning({ message }: ServerWarning): void {
-  // oxlint-disable-next-line no-console -- where a server without onWarning speaks
-  console.warn(message)
+function describePlace(_: unknown, { method, name }: ErrorPlace): string {
+  return name === undefined ? method : `${method} ${quote(name)}`
 }
 
 function stateCodecOf({ state }: ServerDefinition, warn: Settings['warn']): StateCodec | undefined {

@@ -34,6 +34,7 @@ export type {
   TaskAnswers,
   TaskEnd,
   TaskEngine,
+  ProgressNumbers,
   TaskProgress,
   TaskRelease,
   TaskRow,

@@ -70,7 +70,7 @@ describe.each([
   test('discovers it', async () => {
     await using peer = await connect()
     expect((await peer.client.discover()).supportedVersions).toContain('2026-07-28')
-    expect(peer.client.server).toMatchObject({ name: 'official', version: '2.0.0' })
+    expect(peer.client.serverInfo).toMatchObject({ name: 'official', version: '2.0.0' })
   })
 
   test('reads every list', async () => {

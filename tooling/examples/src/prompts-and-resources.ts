@@ -22,12 +22,15 @@ export const changelog = resource('notes://changelog', {
 // #endregion
 
 // #region template
-const notes = new Map([['monday', 'Buy milk']])
+const notes = new Map([
+  ['monday', 'Buy milk'],
+  ['tuesday', 'Drink it'],
+])
 
 export const note = resourceTemplate('notes://days/{day}', {
   name: 'Note of a day',
   mimeType: 'text/plain',
-  complete: { day: (typed) => [...notes.keys()].filter((day) => day.startsWith(typed)) },
+  list: () => [...notes.keys()].map((day) => ({ uri: `notes://days/${day}`, name: day })),
   read({ day }) {
     const text = notes.get(day)
     if (text === undefined) throw resourceNotFound(`notes://days/${day}`)

@@ -11,7 +11,7 @@ export const discover: Step = {
   run: async ({ client, signal }) => {
     const { supportedVersions, capabilities } = await client.discover({ signal })
     expect(capabilities.tools !== undefined, 'the server should offer tools')
-    const { name = '?', version = '?' } = client.server ?? {}
+    const { name = '?', version = '?' } = client.serverInfo ?? {}
     return [`${name} ${version} speaks ${supportedVersions.join(', ')}: ${Object.keys(capabilities).join(', ')}`]
   },
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type WireError } from '@x/schema'
+import { type ErrorListener, errorListener, isJsonObject, type WireError } from '@x/schema'
 import { type FetchFunction, platformFetch } from '../bounded-fetch.ts'
 import { authenticate, type AuthenticationState, type Identity, mainChallenges } from './authenticate.ts'
 import type { CertificateOf } from './binding.ts'
@@ -44,8 +44,11 @@ export interface ProtectOptions {
   readonly clockToleranceMs?: number | undefined
   /** For how many milliseconds a verified token is remembered at most; 5 minutes by default, and never past its end. */
   readonly cacheMs?: number | undefined
-  /** Hears of each token that was rejected, as a {@link TokenError}, and of issuers that cannot be reached. */
-  readonly onError?: ((error: unknown) => void) | undefined
+  /**
+   * Receives each token that was rejected, as a {@link TokenError}, and issuers that cannot be reached; a line of
+   * `console.error` when absent, `false` for none.
+   */
+  readonly onError?: ErrorListener<[error: unknown]>
   /** Fetches from the authorization servers; the platform's own by default. */
   readonly fetch?: FetchFunction | undefined
   /** The clock; the platform's own by default. */
@@ -105,7 +108,8 @@ function dpopMode({ dpop }: ProtectOptions): 'accepted' | 'required' | undefined
 }
 
 function createState(options: ProtectOptions, resource: string, scopes: Scopes): AuthenticationState {
-  const { fetch = platformFetch, onError = () => {}, runtime, toPrincipal = standardPrincipal } = options
+  const { fetch = platformFetch, runtime, toPrincipal = standardPrincipal } = options
+  const onError = errorListener(options.onError, '@x/auth')
   const now = runtime === undefined ? Date.now : () => runtime.now()
   const dpop = dpopMode(options)
   const challengeSettings = { metadataUrl: metadataUrl(resource), scopes, dpop }

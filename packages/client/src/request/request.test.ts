@@ -194,7 +194,7 @@ describe('An error', () => {
     await expect(failure).rejects.toThrow(
       'tools/call "wave" on demo 2.0.0 (https://example.com/mcp): the server answered -32602 Unknown tool',
     )
-    expect(client.server).toEqual({ name: 'demo', version: '2.0.0' })
+    expect(client.serverInfo).toEqual({ name: 'demo', version: '2.0.0' })
   })
 
   test('is one line, whatever the peer writes', async () => {

@@ -1,4 +1,4 @@
-import { type Clock, platformClock } from '@x/schema'
+import { type Clock, type ErrorListener, errorListener, platformClock } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
 import type { SendOnce } from '../request/request.ts'
 import { openWait } from '../rounds/wait.ts'
@@ -16,8 +16,8 @@ export interface KeepFreshOptions extends ListenOptions {
    * do not all return at once. Default 1000. A caller that reads earlier is answered earlier.
    */
   readonly spreadMs?: number | undefined
-  /** Receives the end of a subscription and the failures of reading again. Calls continue without. */
-  readonly onError?: ((error: unknown) => void) | undefined
+  /** Receives the end of a subscription and the failures of reading again. Default: a line of `console.error`; `false` for none. */
+  readonly onError?: ErrorListener<[error: unknown]>
 }
 
 /** A cache that is kept fresh until this is closed. */
@@ -40,12 +40,13 @@ export interface FreshContext {
 /** Creates the function that keeps a cache fresh (server/utilities/caching, interaction with notifications). */
 export function createKeepFresh(context: FreshContext): (options?: KeepFreshOptions) => KeepFresh {
   const { listen, once, kept, clock = platformClock, isKeeping, lists } = context
-  return ({ resources = false, spreadMs = 1000, onError, ...options } = {}) => {
+  return ({ resources = false, spreadMs = 1000, onError: given, ...options } = {}) => {
+    const onError = errorListener(given, '@x/client', () => 'keepFresh')
     if (!isKeeping) throw new TypeError('keepFresh needs a cache: leave out `cache: false` of createClient')
     const late = (): Error => new Error('keeping fresh is never late')
     const { signal, stop, close: letGo } = openWait({ signal: options.signal, timeoutMs: undefined, clock, late })
     const failed = (error: unknown): void => {
-      if (!signal.aborted) onError?.(error)
+      if (!signal.aborted) onError(error)
     }
     const part = { listen, once, kept, clock, spreadMs, how: { ...options, signal }, signal, failed }
     const parts = [keepListsFresh(part, lists), ...(resources ? [keepResourcesFresh(part)] : [])]

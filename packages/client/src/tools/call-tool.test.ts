@@ -1,6 +1,6 @@
 import { headerParamsKey, type JsonObject } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createClient } from '../create-client.ts'
 import type { ClientWarning } from '../options.ts'
 import { bareTool, host, said, scripted, type ScriptedExchange, toolsPage } from '../testing/scripted-exchange.ts'
@@ -15,6 +15,16 @@ const serving = (tools: () => readonly JsonObject[], answer: () => JsonObject = 
   scripted(({ request }) => (request.method === 'tools/list' ? toolsPage(tools()) : answer()))
 
 describe('A tool whose header annotations break the rules', () => {
+  test.each([
+    [undefined, [expect.stringMatching(/^@x\/client: tool "bad": .+/)]],
+    [false as const, []],
+  ])('is a line of the console where onWarning is %s', async (onWarning, lines) => {
+    using printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const exchange = serving(() => [withInput('bad', { a: { type: 'string', 'x-mcp-header': '' } })])
+    await createClient(exchange, { ...host, onWarning }).listTools()
+    expect(printed.mock.calls.flat()).toEqual(lines)
+  })
+
   test.each<[string, JsonObject]>([
     ['an empty name', { a: { type: 'string', 'x-mcp-header': '' } }],
     ['a name that is no token', { a: { type: 'string', 'x-mcp-header': 'a\r\nb' } }],

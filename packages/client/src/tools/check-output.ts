@@ -10,7 +10,7 @@ type Compiled = { readonly check: OutputCheck } | { readonly reason: string }
 /** The parameters of an output check. */
 export interface OutputOptions {
   readonly validateOutput?: JsonSchemaCompiler | undefined
-  readonly onWarning?: ((warning: ClientWarning) => void) | undefined
+  readonly onWarning: (warning: ClientWarning) => void
 }
 
 /**
@@ -30,7 +30,7 @@ export function createOutputChecks({
     if (!entry) {
       entry = compileOutput(outputSchema, validateOutput)
       compiled.set(outputSchema, entry)
-      if ('reason' in entry) onWarning?.({ code: 'schema_refused', tool: tool.name, reason: entry.reason })
+      if ('reason' in entry) onWarning({ code: 'schema_refused', tool: tool.name, reason: entry.reason })
     }
     if ('check' in entry) return entry.check
     throw new ClientError('schema_refused', `the tool's output schema cannot be used: ${entry.reason}`, place)

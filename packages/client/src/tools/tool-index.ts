@@ -22,7 +22,7 @@ const maxKnown = 10_000
  * out with a warning, over every transport: the list of tools does not depend on the transport
  * (basic/transports/streamable-http, custom headers from tool parameters).
  */
-export function createToolIndex(onWarning: ((warning: ClientWarning) => void) | undefined): ToolIndex {
+export function createToolIndex(onWarning: (warning: ClientWarning) => void): ToolIndex {
   const known = new Map<string, KnownTool>()
   // A page from the cache was indexed before.
   const admitted = new WeakMap<ListToolsResult, readonly Tool[]>()
@@ -30,7 +30,7 @@ export function createToolIndex(onWarning: ((warning: ClientWarning) => void) | 
     const annotations = mirroredParams(tool.inputSchema)
     known.delete(tool.name)
     if ('reason' in annotations) {
-      onWarning?.({ code: 'tool_refused', tool: tool.name, reason: annotations.reason })
+      onWarning({ code: 'tool_refused', tool: tool.name, reason: annotations.reason })
       return false
     }
     known.set(tool.name, { tool, mirrored: annotations.params })

@@ -1,4 +1,11 @@
-import type { Exchange, Implementation, JsonValue, ServerCapabilities } from '@x/schema'
+import {
+  type ErrorListener,
+  errorListener,
+  type Exchange,
+  type Implementation,
+  type JsonValue,
+  type ServerCapabilities,
+} from '@x/schema'
 import type { LegacyRevision } from '../revisions.ts'
 
 /** The server at the other end of a connection, as far as it is known. */
@@ -60,7 +67,8 @@ export interface DualOptions {
   readonly answerTimeoutMs?: number | undefined
   /** The longest that the probe and the handshake may take, in milliseconds. Default 30,000. */
   readonly handshakeTimeoutMs?: number | undefined
-  readonly onWarning?: ((warning: DualWarning) => void) | undefined
+  /** Receives problems of the server; a line of `console.error` when absent, `false` for none. */
+  readonly onWarning?: ErrorListener<[warning: DualWarning]>
 }
 
 /** The options that the parts of a client for older servers share. */
@@ -73,6 +81,6 @@ export interface LegacySettings {
 
 /** Fills in what was not given. */
 export function dualSettings(options: DualOptions): LegacySettings {
-  const { roots, answerTimeoutMs = 600_000, handshakeTimeoutMs = 30_000, onWarning = () => {} } = options
-  return { roots, answerTimeoutMs, handshakeTimeoutMs, warn: onWarning }
+  const { roots, answerTimeoutMs = 600_000, handshakeTimeoutMs = 30_000 } = options
+  return { roots, answerTimeoutMs, handshakeTimeoutMs, warn: errorListener(options.onWarning, '@x/legacy') }
 }

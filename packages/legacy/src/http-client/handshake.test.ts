@@ -69,7 +69,7 @@ test('discover is answered from the handshake', async () => {
     capabilities: { tools: {}, logging: {} },
     instructions: 'Be kind',
   })
-  expect(client.server).toEqual({ name: 'scripted', version: '1.0.0' })
+  expect(client.serverInfo).toEqual({ name: 'scripted', version: '1.0.0' })
 })
 
 test.each(['2024-11-05', '2099-01-01', 7])(

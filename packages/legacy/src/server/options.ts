@@ -1,3 +1,4 @@
+import { type ErrorListener, errorListener } from '@x/schema'
 import { randomKey, sealed, type StateCodec } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../revisions.ts'
 
@@ -35,8 +36,8 @@ export interface LegacyOptions {
   readonly maxRounds?: number | undefined
   /** Broken streams that one instance keeps for their readers; 1,000 when absent, and 16 of one session. */
   readonly maxStreams?: number | undefined
-  /** Receives warnings; by default each kind is written to the console once. */
-  readonly onWarning?: ((warning: LegacyWarning) => void) | undefined
+  /** Receives warnings; by default each kind is one line of `console.error`. `false` for none. */
+  readonly onWarning?: ErrorListener<[warning: LegacyWarning]>
 }
 
 /** {@link LegacyOptions} with what is absent filled in. */
@@ -80,7 +81,7 @@ export function legacySettings(options: LegacyOptions): LegacySettings {
     maxRounds: wholeNumber('maxRounds', options.maxRounds ?? 50, 10_000),
     maxStreams: wholeNumber('maxStreams', options.maxStreams ?? 1000, 1_000_000),
     maxStreamsOfSession: 16,
-    warn: warnSafely(options.onWarning ?? onceToConsole()),
+    warn: warnSafely(options.onWarning === undefined ? onceToConsole() : errorListener(options.onWarning, '@x/legacy')),
   }
 }
 
@@ -101,10 +102,10 @@ function warnSafely(listen: (warning: LegacyWarning) => void): (warning: LegacyW
 
 function onceToConsole(): (warning: LegacyWarning) => void {
   const said = new Set<string>()
-  return ({ code, message }) => {
-    if (said.has(code)) return
-    said.add(code)
-    // oxlint-disable-next-line no-console -- the default destination of warnings
-    console.warn(`@x/legacy: ${message}`)
+  const write = errorListener<[LegacyWarning]>(undefined, '@x/legacy')
+  return (warning) => {
+    if (said.has(warning.code)) return
+    said.add(warning.code)
+    write(warning)
   }
 }

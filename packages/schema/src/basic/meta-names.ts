@@ -4,6 +4,8 @@ export const metaNames = {
   idempotencyKey: 'dev.x/idempotencyKey',
   /** On a tool: its effects honour their idempotency keys, so a call of it may be sent again. */
   keyedEffects: 'dev.x/keyedEffects',
+  /** On a task: the numbers of its progress, `{ progress, total? }`. */
+  progress: 'dev.x/progress',
   /** On a result with `requestState` alone: after how many milliseconds the client should send the call again. */
   retryAfterMs: 'dev.x/retryAfterMs',
 } as const

@@ -1,3 +1,4 @@
+import type { ErrorListener } from '@x/schema'
 import type { ChangeBus } from '../subscriptions/change-bus.ts'
 import { createListeners } from './listeners.ts'
 import { reporter } from './report.ts'
@@ -5,9 +6,9 @@ import { reporter } from './report.ts'
 /** The options of {@link memoryBus}. */
 export interface MemoryBusOptions {
   /**
-   * Receives errors that a listener throws; the other listeners are called nonetheless. Default: errors are dropped.
+   * Receives errors that a listener throws; the other listeners are called nonetheless. Default: a line of `console.error`; `false` for none.
    */
-  readonly onError?: ((error: unknown) => void) | undefined
+  readonly onError?: ErrorListener<[error: unknown]>
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Clock, platformClock } from '@x/schema'
+import { type Clock, type ErrorListener, platformClock } from '@x/schema'
 import type { ChangeBus } from '../subscriptions/change-bus.ts'
 import { BusError } from './bus-error.ts'
 import { decodeMessage, encodeChange } from './change-text.ts'
@@ -11,10 +11,10 @@ import { reporter } from './report.ts'
 /** The options that every bus over a network has. */
 export interface WireOptions {
   /**
-   * Receives background errors: a lost connection, an unreadable message, a listener that threw. Default: errors are
-   * dropped.
+   * Receives background errors: a lost connection, an unreadable message, a listener that threw. Default: a line of
+   * `console.error`; `false` for none.
    */
-  readonly onError?: ((error: unknown) => void) | undefined
+  readonly onError?: ErrorListener<[error: unknown]>
   /** The time limit of publishing, and of opening the listening connection, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number | undefined
   /**

@@ -111,7 +111,9 @@ function jsonOf(standard: StandardParts, use: SchemaUse): JsonObject {
     return frozenObject(convert({ target: 'draft-2020-12' }), use.subject)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'its conversion failed'
-    const reason = `the schema of ${standard.vendor} cannot be shown as JSON Schema: ${why}`
+    const advice =
+      'describe its JSON form and transform that, as in z.iso.datetime().transform((text) => new Date(text))'
+    const reason = `the schema of ${standard.vendor} cannot be shown as JSON Schema: ${why}; ${advice}`
     throw new DefinitionError('schema', use.subject, { reason, cause })
   }
 }

@@ -11,7 +11,7 @@ type Issue = StandardSchemaV1.Issue
 type Look = (value: unknown, most: number) => readonly Issue[]
 
 /** A schema of zod, as far as its documentation for library authors describes one (zod.dev/library-authors). */
-interface ZodSchema {
+export interface ZodSchema {
   readonly _zod: {
     readonly def: ZodDefinition
     /** Set where a member of an object may be absent. */
@@ -72,7 +72,8 @@ interface Walk {
 const none: readonly Issue[] = Object.freeze([])
 const nothing: Look = () => none
 
-function isZodSchema(schema: unknown): schema is ZodSchema {
+/** Returns true for a schema of zod. */
+export function isZodSchema(schema: unknown): schema is ZodSchema {
   return typeof schema === 'object' && schema !== null && '_zod' in schema && '~standard' in schema
 }
 

@@ -4,7 +4,8 @@ import { type Compiling, compileCompleters, compileEntry, memberEntries } from '
 import { objectRooted } from '../tools/compile-tool.ts'
 import { DefinitionError } from '../definition-error.ts'
 import type { Prompt } from './prompt.ts'
-import { compileSchema } from '../json-schema/schemas.ts'
+import { type AnySchema, compileSchema } from '../json-schema/schemas.ts'
+import { isZodSchema, type ZodSchema } from '../json-schema/zod-issues.ts'
 
 const noArguments = Object.freeze({ type: 'object', additionalProperties: false })
 
@@ -20,7 +21,7 @@ export function compilePrompt(
   const inputSubject = `${subject}, input`
   const use = { subject: inputSubject, side: 'input', compile, maxElements } as const
   const input = compileSchema(definition.input ?? noArguments, use)
-  const list = argumentsOf(objectRooted(input.json, inputSubject), inputSubject)
+  const list = argumentsOf(objectRooted(input.json, inputSubject), definition.input, inputSubject)
   const { title, description, icons, meta } = definition
   const wire = { name, title, description, arguments: list.length > 0 ? list : undefined, icons, _meta: meta }
   return {
@@ -38,15 +39,14 @@ export function compilePrompt(
 }
 
 /** The arguments that a schema describes; on the wire each of them is a string (server/prompts, getting a prompt). */
-function argumentsOf(json: JsonObject, subject: string): readonly PromptArgument[] {
+function argumentsOf(json: JsonObject, schema: AnySchema | undefined, subject: string): readonly PromptArgument[] {
   const required = Array.isArray(json['required']) ? json['required'] : []
-  return memberEntries(json['properties']).map(([name, schema]) => {
-    const described = isJsonObject(schema) ? schema : {}
-    const type = described['type']
-    if (type !== undefined && type !== 'string' && !(Array.isArray(type) && type.includes('string'))) {
+  return memberEntries(json['properties']).map(([name, property]) => {
+    const described = isJsonObject(property) ? property : {}
+    if (!acceptsText(described, schema, name)) {
       const reason =
-        `the argument ${JSON.stringify(name)} is a ${JSON.stringify(type)}, but arguments of prompts are strings; ` +
-        'take a string and transform it'
+        `the argument ${JSON.stringify(name)} is a ${JSON.stringify(described['type'])}, but arguments of prompts are ` +
+        'strings; write z.coerce.number(), z.stringbool() or z.string().transform(…)'
       throw new DefinitionError('schema', subject, { reason })
     }
     return {
@@ -56,4 +56,17 @@ function argumentsOf(json: JsonObject, subject: string): readonly PromptArgument
       ...(required.includes(name) && { required: true }),
     }
   })
+}
+
+function acceptsText({ type }: JsonObject, schema: AnySchema | undefined, name: string): boolean {
+  if (type === undefined || type === 'string' || (Array.isArray(type) && type.includes('string'))) return true
+  // Of `z.coerce.boolean()` every text but the empty one is true, "false" included.
+  return type !== 'boolean' && isZodSchema(schema) && isCoerced(schema._zod.def.shape?.[name])
+}
+
+/** Returns whether zod converts a text into what the schema describes, though its JSON Schema says otherwise. */
+function isCoerced(schema: ZodSchema | undefined): boolean {
+  if (schema === undefined) return false
+  const { coerce, innerType, in: input } = schema._zod.def
+  return coerce === true || isCoerced(innerType ?? input)
 }

@@ -94,6 +94,24 @@ describe('arguments', () => {
     for (const part of parts) expect(error.message).toContain(part)
   })
 
+  test('may be coerced to numbers, with their bounds and defaults', async () => {
+    const input = z.object({
+      count: z.coerce.number().int().max(9),
+      page: z.coerce.number().default(1),
+      size: z.coerce.number().optional(),
+    })
+    const coercing = serve(prompt('list', { input, run: (args) => JSON.stringify(args) }))
+    expect(await resultOf(coercing, 'prompts/list')).toMatchObject({
+      prompts: [{ arguments: [{ name: 'count', required: true }, { name: 'page' }, { name: 'size' }] }],
+    })
+    expect(await resultOf(coercing, 'prompts/get', get('list', { count: '7' }))).toMatchObject({
+      messages: [{ content: { text: '{"count":7,"page":1}' } }],
+    })
+    for (const count of ['ten', '10', '1.5']) {
+      expect((await errorOf(coercing, 'prompts/get', get('list', { count }))).message).toContain('count')
+    }
+  })
+
   test('that are not strings are malformed', async () => {
     const error = await errorOf(server, 'prompts/get', { name: 'raw', arguments: { a: 1 } })
     expect(error).toMatchObject({ code: invalidParams, message: expect.stringContaining('arguments') })

@@ -76,6 +76,27 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     expect(end).toBe('[{"type":"text","text":"Hello"},[{"uri":"file:///home","name":"Home"}]]')
   })
 
+  const blocks = [said.content, { type: 'image', data: 'AA==', mimeType: 'image/png' }, said.content]
+  test.each<[JsonObject, string]>([
+    [said, 'Hello'],
+    [{ ...said, content: blocks }, 'Hello\nHello'],
+  ])('the text of what a model said is one string', async (answer, expected) => {
+    const { text: end } = await play(
+      serve((ctx) => ctx.sampleText('model', hello), mode),
+      { model: answer },
+    )
+    expect(end).toBe(expected)
+  })
+
+  test.each([[blocks[1] ?? null], [[]]])(
+    'a model that said nothing in words fails the call, and is named',
+    async (content) => {
+      const run: Run = (ctx) => ctx.sampleText('model', hello)
+      const { isError, text: end } = await play(serve(run, mode), { model: { ...said, content } })
+      expect([isError, end]).toEqual([true, expect.stringMatching(/"model".*(image|nothing) and no text/)])
+    },
+  )
+
   const wrong: [string, (ctx: Context) => Promise<unknown>, JsonObject, JsonObject][] = [
     ['a model', (ctx) => ctx.sample('k', hello), accept(), said],
     ['a model', (ctx) => ctx.sample('k', hello), { roots: [] }, said],

@@ -112,6 +112,16 @@ export function sample(run: Run, key: string, params: CreateMessageRequestParams
   })
 }
 
+/** Returns the text blocks of the model's answer, one per line. */
+export async function sampleText(run: Run, key: string, params: CreateMessageRequestParams): Promise<string> {
+  const { content } = await sample(run, key, params)
+  const blocks = [content].flat()
+  const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+  if (texts.length > 0) return texts.join('\n')
+  const types = blocks.map(({ type }) => type).join(', ') || 'nothing'
+  throw new Error(`The model answered ctx.sampleText("${key}") with ${types} and no text; ctx.sample gives all of it`)
+}
+
 /** The client's roots (client/roots). */
 export function roots(run: Run, key: string): Promise<readonly Root[]> {
   const question: Question<readonly Root[]> = {

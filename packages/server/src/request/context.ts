@@ -6,6 +6,7 @@ import type {
   Implementation,
   InputResponse,
   JsonValue,
+  ListKind,
   LoggingLevel,
   Principal,
   RequestMetaObject,
@@ -72,6 +73,11 @@ export interface Context extends RequestContext {
   elicitUrl(key: string, question: UrlQuestion): Promise<void>
   /** Asks the client's model (client/sampling). */
   sample(key: string, params: CreateMessageRequestParams): Promise<CreateMessageResult>
+  /**
+   * Asks the client's model, and gives the text of its answer: the text blocks, one per line. Rejects when the answer has
+   * none.
+   */
+  sampleText(key: string, params: CreateMessageRequestParams): Promise<string>
   /** The places in the user's files that the server may work on (client/roots). */
   roots(key: string): Promise<readonly Root[]>
   /**
@@ -88,6 +94,14 @@ export interface Context extends RequestContext {
    * the handler goes on as it is, unless the task is `required`: then the client is told so (-32021).
    */
   task(choice?: TaskChoice): Promise<boolean>
+  /**
+   * Notifies subscribers, at every instance, that what a resource holds has changed. Resolves once the change bus has
+   * it; a bus that fails is reported to `onError`, and the call goes on. A run that is repeated notifies again, except
+   * from within a `step`.
+   */
+  notifyResourceUpdated(uri: string): Promise<void>
+  /** Notifies subscribers that a list has changed for some callers, as `notifyResourceUpdated` does of a resource. */
+  notifyListChanged(kind: ListKind): Promise<void>
   /** When the call began, in milliseconds since 1970: the same in every run. */
   now(): number
   /**

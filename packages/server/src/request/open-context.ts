@@ -1,8 +1,10 @@
 import { type ClientCapabilities, deferSignal, type LoggingLevel, metaKeys, supports } from '@x/schema'
 import { becomeTask } from '../replay/become-task.ts'
-import { askForm, elicit, elicitAll, elicitUrl, roots, sample } from '../replay/questions.ts'
+import { askForm, elicit, elicitAll, elicitUrl, roots, sample, sampleText } from '../replay/questions.ts'
 import { checkpoint, now, step, uuid } from '../replay/record-work.ts'
 import { type Run, signalOf } from '../replay/run.ts'
+import { announce } from '../subscriptions/announce.ts'
+import { resourceTopic } from '../subscriptions/topics.ts'
 import type { ClientFeature, ClientView, Context, RequestContext } from './context.ts'
 import type { Scope } from './scope.ts'
 
@@ -63,10 +65,13 @@ export function openContext(run: Run): Context {
     ask: (key, question) => unattended(askForm(run, key, question)),
     elicitUrl: (key, question) => unattended(elicitUrl(run, key, question)),
     sample: (key, params) => unattended(sample(run, key, params)),
+    sampleText: (key, params) => unattended(sampleText(run, key, params)),
     roots: (key) => unattended(roots(run, key)),
     step: (key, work) => unattended(step(run, key, work)),
     checkpoint: (key, initial) => checkpoint(run, key, initial),
     task: (choice = 'allowed') => unattended(becomeTask(run, choice)),
+    notifyResourceUpdated: (uri) => announce(resourceTopic(uri), scope.settings),
+    notifyListChanged: (kind) => announce(kind, scope.settings),
     now: () => now(run),
     uuid: (key) => uuid(run, key),
     responses: run.responses ?? noResponses,

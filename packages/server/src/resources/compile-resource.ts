@@ -1,6 +1,7 @@
 import type { CompiledResource, CompiledTemplate } from '../catalog.ts'
 import { cacheHints, compileCompleters, compileEntry } from '../compile-entry.ts'
 import { DefinitionError } from '../definition-error.ts'
+import { completeFromList } from './list-templates.ts'
 import type { Resource, ResourceDescription, ResourceTemplate } from './resource.ts'
 import { parseUriTemplate } from './uri-template.ts'
 
@@ -26,13 +27,16 @@ export function compileTemplate({ uriTemplate, definition }: ResourceTemplate): 
   const subject = `resource template ${JSON.stringify(uriTemplate)}`
   const template = parseUriTemplate(uriTemplate)
   const names = template.variables.map(({ name }) => name)
+  const listed = Object.fromEntries(
+    definition.list ? names.map((name) => [name, completeFromList(definition, template, name)]) : [],
+  )
   const wire = { uriTemplate, ...descriptionOf(definition, subject) }
   return {
     ...compileEntry(wire, definition, subject),
     key: uriTemplate,
     cache: readHints(definition, subject),
     template,
-    completers: compileCompleters(names, definition.complete, subject),
+    completers: compileCompleters(names, { ...listed, ...definition.complete }, subject),
     definition,
   }
 }

@@ -1,6 +1,13 @@
-import { type Annotations, type CacheScope, errorCodes, type JsonObject, McpError } from '@x/schema'
+import {
+  type Annotations,
+  type CacheScope,
+  errorCodes,
+  type JsonObject,
+  type Resource as ListedResource,
+  McpError,
+} from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
-import type { Context } from '../request/context.ts'
+import type { Context, RequestContext } from '../request/context.ts'
 import type { CacheHints, Completer, Described } from '../described.ts'
 import type { InputRequired } from '../replay/input-required.ts'
 import type { UriVariables, VariableNames } from './uri-template.ts'
@@ -41,6 +48,13 @@ export interface ResourceTemplateDefinition<Template extends string> extends Res
   /** Suggests values, by variable. */
   readonly complete?: { readonly [Name in VariableNames<Template>]?: Completer } | undefined
   /**
+   * Lists the resources that the caller may read, for `resources/list`: all of them, or a page with the `nextCursor` of the following
+   * one, which comes back as `cursor`. Clients send cursors: check one before use. Entries without a `mimeType` have the
+   * template's. Variables without a `complete` of their own are completed from this list, of which at most 20 pages are
+   * read.
+   */
+  readonly list?: ResourceLister | undefined
+  /**
    * Reads one. The variables are decoded, never empty, and hold no `..` between slashes; throw
    * {@link resourceNotFound} where they name nothing.
    */
@@ -50,7 +64,25 @@ export interface ResourceTemplateDefinition<Template extends string> extends Res
 /** A {@link ResourceTemplateDefinition} of which only the server knows the variables. */
 export interface AnyTemplateDefinition extends ResourceDescription {
   readonly complete?: { readonly [name: string]: Completer | undefined } | undefined
+  readonly list?: ResourceLister | undefined
   read(variables: { readonly [name: string]: string }, ctx: Context): Awaitable<ResourceReturn | InputRequired>
+}
+
+/** Lists the resources of a template: all of them, or those behind a cursor. */
+export type ResourceLister = (
+  ctx: RequestContext,
+  cursor: string | undefined,
+) => Awaitable<readonly ListedResource[] | ResourcePage>
+
+/** Some of a template's resources, as `resources/list` shows them (server/resources, listing resources). */
+export interface ResourcePage {
+  readonly resources: readonly ListedResource[]
+  /** Continues the list; absent from the last page. */
+  readonly nextCursor?: string | undefined
+  /** Milliseconds that the page may be kept; 0 when absent. */
+  readonly ttlMs?: number | undefined
+  /** `public` only where every caller gets the same; `private` when absent. */
+  readonly cacheScope?: CacheScope | undefined
 }
 
 /** The return type of `read`: text, bytes, one part or several, or parts with members that belong to all of them. */

@@ -13,13 +13,16 @@ import type { Context } from '../request/context.ts'
 import type { InputRequired } from '../replay/input-required.ts'
 import { replay } from '../replay/replay.ts'
 import { findVisible, isVisible, readPage } from '../pages.ts'
+import { listingTemplates, pageWithTemplates } from './list-templates.ts'
 import { type ResourceContent, type ResourcePart, type ResourceReturn, resourceNotFound } from './resource.ts'
 import { requireCapabilities, type Scope } from '../request/scope.ts'
 import { matchUriTemplate } from './uri-template.ts'
 
 /** A page of the resources that the caller may read (server/resources, listing resources). */
-export function listResources({ cursor }: PaginatedRequestParams, { catalog, call }: Scope): JsonObject {
-  return readPage(catalog.resources, cursor, call)
+export function listResources({ cursor }: PaginatedRequestParams, scope: Scope): Awaitable<JsonObject> {
+  const { catalog, call } = scope
+  const isWhole = listingTemplates(catalog).length === 0
+  return isWhole ? readPage(catalog.resources, cursor, call) : pageWithTemplates(cursor, scope)
 }
 
 /** A page of the templates that the caller may use (server/resources, resource templates). */

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { JsonValue, Principal, Runtime } from '@x/schema'
+import type { ErrorListener, JsonValue, Principal, Runtime } from '@x/schema'
 import type { StateCodec, StateStore } from '@x/state-codec'
 
 /** A value, now or later. */
@@ -64,7 +64,7 @@ export interface SessionOptions<Name extends string = 'sessions'> {
    * Takes the errors that a client does not see: the cause of a rejected session, a state that cannot be sealed, a store that fails. The
    * server's `onError` when absent.
    */
-  readonly onError?: ((error: unknown, where: SessionFailure) => void) | undefined
+  readonly onError?: ErrorListener<[error: unknown, where: SessionFailure]>
   /** Time and chance; the platform's when absent. */
   readonly runtime?: Partial<Runtime> | undefined
 }

@@ -1,4 +1,4 @@
-import { type AsyncResource, quieten, type Runtime, runtimeOf } from '@x/schema'
+import { type AsyncResource, type ErrorListener, errorListener, quieten, type Runtime, runtimeOf } from '@x/schema'
 import { SessionUsageError } from './session-usage-error.ts'
 import type { Awaitable } from './session-options.ts'
 
@@ -10,7 +10,7 @@ export interface SessionResourcesOptions<Resource> {
   readonly close: (resource: Resource) => Awaitable<void>
   /** The number of open resources at a time; 1000 when absent. One more throws a `SessionUsageError`. */
   readonly maxOpen?: number | undefined
-  readonly onError?: ((error: unknown) => void) | undefined
+  readonly onError?: ErrorListener<[error: unknown]>
   /** Time; the platform's when absent. */
   readonly runtime?: Partial<Runtime> | undefined
 }
@@ -40,7 +40,8 @@ const maxTimer = 2_147_483_647
 
 /** Makes resources that are opened once for each session at this instance, and closed when the session ends. */
 export function sessionResources<Resource>(options: SessionResourcesOptions<Resource>): SessionResources<Resource> {
-  const { maxOpen = 1000, onError = () => {} } = options
+  const { maxOpen = 1000 } = options
+  const onError = errorListener(options.onError, '@x/sessions')
   const runtime = runtimeOf(options.runtime)
   const held = new Map<string, Held<Resource>>()
 

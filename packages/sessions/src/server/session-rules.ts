@@ -1,4 +1,4 @@
-import { type JsonValue, runtimeOf } from '@x/schema'
+import { errorListener, type JsonValue, runtimeOf } from '@x/schema'
 import type { StateCodec, StateStore } from '@x/state-codec'
 import { createLedger, type Ledger } from './ledger.ts'
 import type { DeletedSession, NewSession, SessionFailure, SessionOptions } from './session-options.ts'
@@ -32,7 +32,7 @@ export interface SessionHooks {
 const oneDay = 86_400_000
 
 /** An answer must not depend on how its errors are logged. */
-function safely(onError: NonNullable<SessionOptions['onError']>): NonNullable<SessionRules['report']> {
+function safely(onError: NonNullable<SessionRules['report']>): NonNullable<SessionRules['report']> {
   return (error, { method }) => {
     try {
       onError(error, { method })
@@ -63,7 +63,7 @@ export function compileRules(options: SessionOptions<string>, hooks: SessionHook
     purposes: purposesOf(options.name),
     now,
     randomUuid: () => runtime.randomUuid(),
-    report: onError && safely(onError),
+    report: onError === undefined ? undefined : safely(errorListener(onError, '@x/sessions')),
     ...hooks,
   }
 }

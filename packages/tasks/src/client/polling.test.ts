@@ -79,7 +79,35 @@ describe('Following a task', () => {
     expect(of('tasks/get')[0]?.at).toBe(0)
   })
 
-  test('tells what the task says as progress that goes on', async () => {
+  test('tells the numbers of a server of this project, which never go back, and invents none', async () => {
+    const at = (progress: unknown, statusMessage?: string) =>
+      got('working', {
+        ...(statusMessage !== undefined && { statusMessage }),
+        _meta: { 'dev.x/progress': progress },
+      } as never)
+    const { client, pass } = scriptedTasks({
+      'tools/call': [created()],
+      'tasks/get': [
+        got('working'),
+        at({ progress: 6, total: 40 }, 'imported'),
+        at({ progress: 6, total: 40 }, 'imported'),
+        at({ progress: 2, total: 40 }, 'imported'),
+        at({ progress: 'many' }, 'imported'),
+        at({ progress: 7 }),
+        completed,
+      ],
+    })
+    const told: unknown[] = []
+    const result = client.callTool('work', {}, { onProgress: (progress) => void told.push(progress) })
+    await pass(1000, 7)
+    await result
+    expect(told).toEqual([
+      { progress: 6, total: 40, message: 'imported' },
+      { progress: 7, message: 'imported' },
+    ])
+  })
+
+  test('tells what the task says with the last numbers that are known', async () => {
     const { client, pass } = scriptedTasks({
       'tools/call': [
         ({ call, meta }) => {
@@ -99,7 +127,7 @@ describe('Following a task', () => {
     const result = client.callTool('work', {}, { onProgress: (progress) => void told.push(progress) })
     await pass(1000, 4)
     await result
-    expect(told).toEqual([{ progress: 7 }, { progress: 8, message: 'reading' }, { progress: 9, message: 'writing' }])
+    expect(told).toEqual([{ progress: 7 }, { progress: 7, message: 'reading' }, { progress: 7, message: 'writing' }])
   })
 })
 

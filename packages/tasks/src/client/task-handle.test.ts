@@ -254,7 +254,7 @@ describe('A client with tasks', () => {
     const plain = createClient(connection, host)
     const client = createClient(connection, { ...host, extensions: [tasks()] })
     await begunTask(client)
-    expect(client.server).toEqual({ name: 'demo', version: '2' })
+    expect(client.serverInfo).toEqual({ name: 'demo', version: '2' })
     await expect(plain.callTool('work')).rejects.toMatchObject({ code: 'invalid_result' })
     expect(of('tools/call').map(({ meta }) => JSON.stringify(meta).includes('extensions'))).toEqual([true, false])
   })

@@ -1,10 +1,11 @@
-import { type CallOptions, ClientError } from '@x/client'
+import { type CallOptions, ClientError, type Progress } from '@x/client'
 import { type CallToolResult, offAbort, onAbort } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import { answerQuestions } from './answer-questions.ts'
 import type { OpenTask } from './open-task.ts'
 import { requestPlace } from './task-calls.ts'
 import { isTaskError, TaskError } from './task-error.ts'
+import { progressIn } from './progress-in.ts'
 import { isFinal, watchTask } from './watch-task.ts'
 
 /**
@@ -56,15 +57,21 @@ function shownStatus(text: string): string {
   return text.slice(0, 1000).replaceAll(/\p{Cc}/gu, ' ')
 }
 
-/** Tells each message of a task once, as progress that goes on. */
+/**
+ * Tells the progress of a task, each change once. The numbers are the server's; one that gives none is told with the last ones that
+ * are known, and numbers never go back: a handler that runs again reports its first steps anew.
+ */
 function progressReporter({ progress: begun }: OpenTask, { onProgress }: CallOptions): (state: DetailedTask) => void {
-  let progress = begun
-  let last: string | undefined
-  return ({ statusMessage: message }) => {
-    if (message === undefined || message === last) return
-    last = message
-    progress += 1
-    onProgress?.({ progress, message })
+  let reached: Progress = { progress: begun }
+  return (state) => {
+    const message = state.statusMessage ?? reached.message
+    const numbers = progressIn(state)
+    const isBehind = numbers === undefined || numbers.progress < reached.progress
+    const { progress, total } = isBehind ? reached : numbers
+    const next = { progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }
+    if (JSON.stringify(next) === JSON.stringify(reached)) return
+    reached = next
+    onProgress?.(next)
   }
 }
 

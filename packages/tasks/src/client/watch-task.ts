@@ -5,6 +5,7 @@ import { sleep } from './sleep.ts'
 import type { TasksClientSettings } from './settings.ts'
 import { getTask, type KnownTask } from './task-calls.ts'
 import { TaskError } from './task-error.ts'
+import { progressIn } from './progress-in.ts'
 import { openNotifications, type TaskNotifications } from './task-notifications.ts'
 
 /** A task to be watched. */
@@ -52,9 +53,9 @@ function openView(task: WatchedTask, options: Watching): View {
   return {
     look: async () => {
       const state = told(notifications, last) ?? (await again.look())
-      if (state === undefined || isSame(state, last)) return undefined
-      last = state
-      return state
+      const isKnown = state === undefined || isSame(state, last)
+      last = state ?? last
+      return isKnown ? undefined : state
     },
     pause: () => {
       const failingMs = again.pauseMs()
@@ -72,7 +73,12 @@ export function isFinal({ status }: Task): boolean {
 }
 
 function isSame(state: DetailedTask, last: DetailedTask | undefined): boolean {
-  return last !== undefined && JSON.stringify({ ...state, _meta: 0 }) === JSON.stringify({ ...last, _meta: 0 })
+  return last !== undefined && contentOf(state) === contentOf(last)
+}
+
+/** The interval may change with each poll, and `_meta` with each answer. */
+function contentOf(state: DetailedTask): string {
+  return JSON.stringify({ ...state, pollIntervalMs: 0, _meta: progressIn(state) ?? null })
 }
 
 /** Returns the last notified state, unless a newer one is known: a stream may be slower than an answer. */

@@ -1,4 +1,4 @@
-import { createClient, type InputHandlers } from '@x/client'
+import { createClient, type InputHandlers, type Progress } from '@x/client'
 import { createServer, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -47,9 +47,15 @@ describe.each<[string, TasksClientOptions]>([
     await using server = serve()
     const client = createClient(server, { ...host, ...answering, extensions: [tasks({ ...quick, ...options })] })
     const ids: string[] = []
-    const result = await client.tasks.call('work', {}, { onTask: ({ taskId }) => void ids.push(taskId) })
+    const told: Progress[] = []
+    const result = await client.tasks.call(
+      'work',
+      {},
+      { onTask: ({ taskId }) => void ids.push(taskId), onProgress: (progress) => void told.push(progress) },
+    )
     expect(result.content).toEqual([{ type: 'text', text: 'Ada 42' }])
     expect(ids).toHaveLength(1)
+    expect(told.at(-1)).toEqual({ progress: 1, total: 2, message: 'half way' })
     expect(await client.callTool('work')).toEqual(result)
   })
 })

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@x/schema'
-import type { ClaimedTask, NewTask, TaskEngine, TaskRelease } from '../engines/engine.ts'
+import type { ClaimedTask, NewTask, TaskEngine, TaskRelease, TaskRow } from '../engines/engine.ts'
 
 /** Whose the tasks of the contract are. */
 export const owner = '["https://issuer.example","ada",null]'
@@ -24,6 +24,11 @@ export function accepted(value: string): JsonObject {
 /** A task to be made. */
 export function newTask(id: string, more: Partial<NewTask> = {}): NewTask {
   return { id, owner, payload: { method: 'tools/call' }, lifeMs: life, ownerLimit: 100, ...more }
+}
+
+/** A row without its age, which is another at each look. */
+export function ageless(row: TaskRow | 'full' | undefined): object | undefined {
+  return typeof row === 'object' ? { ...row, ageMs: 0 } : undefined
 }
 
 /** Progress that brings nothing, or what is given. */

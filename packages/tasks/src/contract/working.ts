@@ -1,7 +1,18 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
 import type { ClaimedTask, Lease, TaskEngine, TaskRow } from '../engines/engine.ts'
 import type { Bench } from './engine-under-test.ts'
-import { claimedTask, claimOne, life, newTask, owner, progress, requests, result, suspendedTask } from './samples.ts'
+import {
+  ageless,
+  claimedTask,
+  claimOne,
+  life,
+  newTask,
+  owner,
+  progress,
+  requests,
+  result,
+  suspendedTask,
+} from './samples.ts'
 
 /** How tasks are given out to workers, and what of a worker counts. */
 export const working: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
@@ -58,7 +69,7 @@ export const working: readonly (readonly [string, (bench: Bench) => Promise<void
       deepEqual([taken.attempt, taken.failures], [2, 1])
       const before = await there.get('a', owner)
       deepEqual(await writeEverything(here, frozen), ['lost', 'lost', 'lost', 'lost', false])
-      deepEqual(await there.get('a', owner), before)
+      deepEqual(ageless(await there.get('a', owner)), ageless(before))
       deepEqual(await there.heartbeat([taken]), ['owned'])
       equal(await there.finish(taken, { outcome: { status: 'completed', result }, lifeMs: life }), true)
       deepEqual(await writeEverything(here, frozen), ['lost', 'lost', 'lost', 'lost', false])
@@ -98,6 +109,12 @@ export const working: readonly (readonly [string, (bench: Bench) => Promise<void
       equal((await there.get('a', owner))?.statusMessage, 'Half')
       equal(await here.record(task, progress()), 'owned')
       equal((await there.get('a', owner))?.statusMessage, 'Half')
+      equal((await there.get('a', owner))?.progress, undefined)
+      for (const numbers of [{ progress: 1, total: 2 }, { progress: 1.5 }]) {
+        equal(await here.record(task, progress({ progress: numbers })), 'owned')
+        equal(await here.record(task, progress()), 'owned')
+        deepEqual((await there.get('a', owner))?.progress, numbers)
+      }
       await pass(here.leaseMs + 1)
       deepEqual(recorded(await claimOne(there)), [
         ['checkpoints', 'scan', 2],

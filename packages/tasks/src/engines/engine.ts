@@ -94,9 +94,13 @@ export interface TaskRow {
   readonly id: string
   readonly status: TaskStatus
   readonly statusMessage: string | undefined
+  /** The numbers that its handler reported last. */
+  readonly progress: ProgressNumbers | undefined
   /** Milliseconds since 1970, of the engine's clock. */
   readonly createdAt: number
-  /** When status, status message, or what is asked last changed; milliseconds since 1970. */
+  /** Milliseconds since `createdAt`, of the engine's clock. */
+  readonly ageMs: number
+  /** When status, status message, progress, or what is asked last changed; milliseconds since 1970. */
   readonly updatedAt: number
   /** Milliseconds from `createdAt` for which the task is kept; null without end. */
   readonly ttlMs: number | null
@@ -153,11 +157,19 @@ export interface ClaimedTask extends Lease {
   readonly cancelling: boolean
 }
 
+/** How far a handler has come, as it reports it (basic/patterns/progress). */
+export type ProgressNumbers = {
+  readonly progress: number
+  readonly total?: number | undefined
+}
+
 /** The progress of a run that is to be stored. */
 export interface TaskProgress {
   readonly entries: readonly JournalEntry[]
   /** Undefined leaves it as it is. */
   readonly statusMessage?: string | undefined
+  /** Undefined leaves it as it is. */
+  readonly progress?: ProgressNumbers | undefined
   /** True when a step was recorded, which resets the count of failures. */
   readonly progressed: boolean
 }

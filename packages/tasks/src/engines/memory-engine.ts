@@ -8,6 +8,7 @@ import type {
   LeaseState,
   NewTask,
   TaskAnswers,
+  ProgressNumbers,
   TaskEnd,
   TaskEngine,
   TaskProgress,
@@ -34,6 +35,7 @@ interface Kept {
   readonly createdAt: number
   status: TaskRow['status']
   statusMessage: string | undefined
+  progress: ProgressNumbers | undefined
   updatedAt: number
   ttlMs: number | null
   requests: Map<string, string>
@@ -71,7 +73,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
     create: async (task) => createInMemory(store, task),
     get: async (id, owner) => {
       const kept = findStored(store, id, owner)
-      return kept && rowOf(kept)
+      return kept && rowOf(kept, store.now())
     },
     answer: async (answers) => storeAnswers(store, answers),
     cancel: async (id, owner) => cancelStored(store, id, owner),
@@ -90,7 +92,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
     },
     inspect: async (id) => {
       const kept = findStored(store, id)
-      return kept && rowOf(kept)
+      return kept && rowOf(kept, store.now())
     },
     ping: async () => {},
     close: async () => {},
@@ -115,6 +117,7 @@ function createInMemory(store: Store, task: NewTask): TaskRow | 'full' {
     createdAt: time,
     status: 'working',
     statusMessage: task.statusMessage,
+    progress: undefined,
     updatedAt: time,
     ttlMs: task.lifeMs,
     requests: new Map(),
@@ -129,7 +132,7 @@ function createInMemory(store: Store, task: NewTask): TaskRow | 'full' {
   }
   tasks.set(task.id, kept)
   wake(store)
-  return rowOf(kept)
+  return rowOf(kept, time)
 }
 
 function openTasks({ tasks, now }: Store, owner: string): number {
@@ -210,12 +213,13 @@ function unlessCancelling(store: Store, lease: Lease, change: (kept: Kept) => vo
   })
 }
 
-function storeProgress(kept: Kept, { entries, statusMessage, progressed }: TaskProgress, time: number): void {
+function storeProgress(kept: Kept, { entries, statusMessage, progress, progressed }: TaskProgress, time: number): void {
   for (const entry of entries) kept.entries.set(JSON.stringify([entry.part, entry.key]), JSON.stringify(entry))
   if (progressed) kept.failures = 0
-  if (statusMessage === undefined || statusMessage === kept.statusMessage) return
-  kept.statusMessage = statusMessage
-  kept.updatedAt = time
+  const before = JSON.stringify([kept.statusMessage, kept.progress])
+  kept.statusMessage = statusMessage ?? kept.statusMessage
+  kept.progress = progress ?? kept.progress
+  if (JSON.stringify([kept.statusMessage, kept.progress]) !== before) kept.updatedAt = time
 }
 
 function suspendStored({ now }: Store, kept: Kept, suspension: TaskSuspension): void {
@@ -281,15 +285,17 @@ function prolong(kept: Kept, lifeMs: number | null, time: number): void {
   kept.ttlMs = lifeMs === null ? null : Math.max(kept.ttlMs, time - kept.createdAt + lifeMs)
 }
 
-function rowOf(kept: Kept): TaskRow {
-  const { id, status, statusMessage, createdAt, updatedAt, ttlMs } = kept
+function rowOf(kept: Kept, time: number): TaskRow {
+  const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = kept
   const outcome = kept.outcome === undefined ? {} : parseStoredObject(kept.outcome)
   const { result, error } = outcome
   return {
     id,
     status,
     statusMessage,
+    progress: progress && { ...progress },
     createdAt,
+    ageMs: time - createdAt,
     updatedAt,
     ttlMs,
     requests: objectsOf(kept.requests),

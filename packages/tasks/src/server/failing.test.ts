@@ -25,7 +25,11 @@ test('a loop goes on from its checkpoint, and tells how far it is', async () => 
   const dead = fleet.add([scan], {}, { strictReplay: false })
   const taskId = await dead.start('scan')
   await shut.reached
-  expect(await dead.see(taskId)).toMatchObject({ status: 'working', statusMessage: 'Row 2 of 4' })
+  expect(await dead.see(taskId)).toMatchObject({
+    status: 'working',
+    statusMessage: 'Row 2 of 4',
+    _meta: { 'dev.x/progress': { progress: 2, total: 4 } },
+  })
   fleet.pass(fleet.engine.leaseMs + 1)
   const next = fleet.add([scan], {}, { strictReplay: false })
   await next.reach(taskId, 'completed')

@@ -99,6 +99,10 @@ describe('subscriptions/listen with tasks', () => {
     expect(new Set(stream.heard.map(({ method }) => method))).toEqual(
       new Set(['notifications/subscriptions/acknowledged', 'notifications/tasks']),
     )
+    expect(stream.heard.at(-1)?.params?.['_meta']).toEqual({
+      'io.modelcontextprotocol/subscriptionId': expect.anything(),
+      'dev.x/progress': { progress: 1, total: 2 },
+    })
     stream.stop()
   })
 

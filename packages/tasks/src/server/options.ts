@@ -1,4 +1,4 @@
-import type { Clock, ExtensionHost, Runtime } from '@x/schema'
+import { type Clock, type ErrorListener, errorListener, type ExtensionHost, type Runtime } from '@x/schema'
 import { type ChangeBus, memoryBus, type StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
 import { storeEngine, type TaskStore } from '../engines/store-engine.ts'
@@ -25,7 +25,10 @@ export interface TaskOptions {
    * whether it has ended or not.
    */
   readonly ttlMs?: number | null | undefined
-  /** Milliseconds that clients should leave between two polls of a task; 1000 when absent. */
+  /**
+   * Milliseconds that clients should leave between two polls of a task at most; 1000 when absent. A young task is polled more often,
+   * from 50 ms on.
+   */
   readonly pollIntervalMs?: number | undefined
   /** Tasks that have not ended which one principal may have, and all callers without one together; 1000 when absent. */
   readonly maxTasksPerPrincipal?: number | undefined
@@ -59,8 +62,8 @@ export interface TaskOptions {
   readonly persistentWorkflow?: boolean | undefined
   /** Milliseconds between two polls for work that no notification announced; 1000 when absent. */
   readonly workPollMs?: number | undefined
-  /** Receives every failure that the client does not see whole; the server's `onError` when absent. */
-  readonly onError?: ((error: unknown) => void) | undefined
+  /** Receives every failure that the client does not see whole; the server's `onError` when absent, nobody for `false`. */
+  readonly onError?: ErrorListener<[error: unknown]>
   /** Time, for tests; that of the server's `runtime` when absent. */
   readonly clock?: Clock | undefined
 }
@@ -103,7 +106,7 @@ export function checkOptions(options: TaskOptions): CheckedOptions {
 
 /** Completes options with the parts of one server: its engine, its clock and the receiver of its failures. */
 export function taskSettings({ openStore, ...options }: CheckedOptions, host: ExtensionHost): TaskSettings {
-  const onError = neverThrowing(options.onError ?? host.report)
+  const onError = neverThrowing(errorListener(options.onError ?? host.report, '@x/tasks'))
   const engine = options.engine ?? openStore(onError)
   const bus = options.bus ?? engine.news ?? memoryBus()
   return { ...options, engine, bus, onError, clock: options.clock ?? monotonicClock(host.runtime) }

@@ -1,10 +1,10 @@
-import type { InputRequests } from '@x/schema'
-import type { TaskRow } from '../engines/engine.ts'
+import { type InputRequests, metaNames } from '@x/schema'
+import type { ProgressNumbers, TaskRow } from '../engines/engine.ts'
 import type { DetailedTask, Task } from '../schema/task.ts'
 import type { TaskSettings } from './options.ts'
 
 /** A task as its client sees it: `tasks/get` and `notifications/tasks` show the same. */
-export function showTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): DetailedTask {
+export function showTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): DetailedTask & TaskMeta {
   const task = plainTask(row, settings)
   if (row.status === 'input_required') {
     // They are what a server asked, which the engine kept as it was.
@@ -15,9 +15,9 @@ export function showTask(row: TaskRow, settings: Pick<TaskSettings, 'pollInterva
   return { ...task, status: row.status }
 }
 
-/** Returns the members of a task that it has in every status. */
-export function plainTask(row: TaskRow, { pollIntervalMs }: Pick<TaskSettings, 'pollIntervalMs'>): Task {
-  const { id, status, statusMessage, createdAt, updatedAt, ttlMs } = row
+/** Returns the members of a task that it has in every status, with the numbers of its progress in its `_meta`. */
+export function plainTask(row: TaskRow, settings: Pick<TaskSettings, 'pollIntervalMs'>): Task & TaskMeta {
+  const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = row
   return {
     taskId: id,
     status,
@@ -25,8 +25,24 @@ export function plainTask(row: TaskRow, { pollIntervalMs }: Pick<TaskSettings, '
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(updatedAt).toISOString(),
     ttlMs,
-    pollIntervalMs,
+    pollIntervalMs: pollInterval(row, settings),
+    ...(progress && { _meta: { [metaNames.progress]: progress } }),
   }
+}
+
+interface TaskMeta {
+  readonly _meta?: { readonly [metaNames.progress]: ProgressNumbers }
+}
+
+const firstPollMs = 50
+
+/**
+ * Returns the milliseconds to the next poll: 50, 100, 200 and so on, at most a third of the task's age, up to the author's. A short
+ * task then costs little more than it takes, and a long one few polls.
+ */
+function pollInterval({ ageMs }: TaskRow, { pollIntervalMs }: Pick<TaskSettings, 'pollIntervalMs'>): number {
+  const doublings = Math.floor(Math.log2(Math.max(ageMs / (3 * firstPollMs), 1)))
+  return Math.min(firstPollMs * 2 ** doublings, pollIntervalMs)
 }
 
 const lostError = { code: -32603, message: 'Internal error' }

@@ -3,7 +3,7 @@ import { createServer, type TaskChoice, tool } from '@x/server'
 import { createTaskResult } from '@x/tasks/zod'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { capable, createFleet, plain, textOf } from '../testing/fleet.ts'
+import { capable, createFleet, gate, plain, textOf } from '../testing/fleet.ts'
 
 const greeting = (task?: TaskChoice) =>
   tool('greet', {
@@ -98,10 +98,34 @@ describe('the answer with a task', () => {
       createdAt: '2026-07-28T00:00:00.000Z',
       lastUpdatedAt: '2026-07-28T00:00:00.000Z',
       ttlMs: 60_000,
-      pollIntervalMs: 250,
+      pollIntervalMs: 50,
       _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'demo', version: '1' } },
     })
     expect(taskId).toMatch(/^[0-9a-f]{40}$/)
+  })
+
+  test("has a rising poll interval, at most a third of its age, up to the author's [TSK-016]", async () => {
+    const shut = gate()
+    const slow = tool('slow', {
+      description: 'Waits',
+      task: 'required',
+      run: async () => {
+        await shut.pass()
+        return 'done'
+      },
+    })
+    const fleet = createFleet()
+    const { start, see } = fleet.add([slow], { pollIntervalMs: 250 })
+    const taskId = await start('slow')
+    await shut.reached
+    const intervals: unknown[] = []
+    for (const ms of [0, 149, 151, 299, 301, 600]) {
+      fleet.pass(ms)
+      intervals.push((await see(taskId)).pollIntervalMs)
+    }
+    // Ages of 0, 149, 300, 599, 900 and 1500 ms.
+    expect(intervals).toEqual([50, 50, 100, 100, 200, 250])
+    shut.open()
   })
 
   test('has a null for a task that is kept for ever [TSK-012]', async () => {

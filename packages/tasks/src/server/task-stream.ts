@@ -1,4 +1,4 @@
-import { backPressureKey, type Call, type JsonObject, metaKeys, type RequestId } from '@x/schema'
+import { backPressureKey, type Call, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 import { unrefTimer } from './unref-timer.ts'
 import { showTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
@@ -10,6 +10,21 @@ export interface TaskStream {
   /** Notes that a task may have changed. */
   changed(id: string): void
   close(): void
+}
+
+/** Notes what is sent; another poll interval alone is no change. */
+function isNew(task: ReturnType<typeof showTask>, sent: Map<string, string>): boolean {
+  const text = JSON.stringify({ ...task, pollIntervalMs: 0 })
+  const before = sent.get(task.taskId)
+  sent.set(task.taskId, text)
+  return text !== before
+}
+
+function notificationOf(task: ReturnType<typeof showTask>, streamId: RequestId): RpcNotification {
+  // What a row holds is JSON, which readonly interfaces cannot say.
+  const params: JsonObject = JSON.parse(JSON.stringify(task))
+  const _meta = { ...task._meta, [metaKeys.subscriptionId]: streamId }
+  return { jsonrpc: '2.0', method: 'notifications/tasks', params: { ...params, _meta } }
 }
 
 /** The parts of a stream. */
@@ -36,11 +51,9 @@ export function createTaskStream({ id: streamId, call, owner, context }: TaskStr
 
   const send = async (id: string): Promise<void> => {
     const row = await engine.get(id, owner)
-    const text = row && JSON.stringify(showTask(row, context.settings))
-    if (text === undefined || text === sent.get(id) || !isOpen) return
-    sent.set(id, text)
-    const params: JsonObject = { ...JSON.parse(text), _meta: { [metaKeys.subscriptionId]: streamId } }
-    call.notify({ jsonrpc: '2.0', method: 'notifications/tasks', params })
+    const task = row && showTask(row, context.settings)
+    if (task === undefined || !isOpen || !isNew(task, sent)) return
+    call.notify(notificationOf(task, streamId))
   }
   const sendAll = async (): Promise<void> => {
     for (const id of changed) {

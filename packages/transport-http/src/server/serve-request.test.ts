@@ -141,6 +141,16 @@ describe.each(shells)('%s', (_, serve) => {
     expect(onError).toHaveBeenCalledExactlyOnceWith(secret, expect.objectContaining({ method: 'POST' }))
   })
 
+  test.each([
+    [undefined, [expect.stringMatching(/^@x\/transport-http: POST \S+: Error: the password is 123/)]],
+    [false as const, []],
+  ])('a failure is a line of the console where onError is %s', async (onError, lines) => {
+    using printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+    await using handler = await serve(() => Promise.reject(secret), { onError })
+    await handler.send(list)
+    expect(printed.mock.calls.flat()).toEqual(lines)
+  })
+
   test('an exchange whose result is no JSON is answered all the same', async () => {
     const cycle: Record<string, unknown> = {}
     cycle.self = cycle

@@ -5,6 +5,8 @@ import {
   type ParseBounds,
   type Principal,
   type WireError,
+  type ErrorListener,
+  errorListener,
 } from '@x/schema'
 import { compileCors } from './cors.ts'
 import type { CorsOptions, CorsRule } from './cors.ts'
@@ -74,8 +76,8 @@ export interface HandlerOptions<Source> {
    * body stays the JSON-RPC error. Not called once the answer has become a stream, whose head is out.
    */
   readonly toHttpError?: ((error: WireError) => HttpErrorHead | undefined) | undefined
-  /** Hears of failures whose cause the peer must not see; by default nobody does. */
-  readonly onError?: ((error: unknown, request: RequestView<Source>) => void) | undefined
+  /** Receives failures whose cause the peer must not see; a line of `console.error` when absent, `false` for none. */
+  readonly onError?: ErrorListener<[error: unknown, request: RequestView<Source>]>
   /** The clock; the platform's own by default. */
   readonly schedule?: Schedule | undefined
 }
@@ -124,12 +126,15 @@ export function compileSettings<Source>(
     clientAddress: options.clientAddress,
     documents: compileDocuments(options.documents),
     toHttpError: options.toHttpError,
-    onError: options.onError ?? ignore,
+    onError: errorListener(options.onError, '@x/transport-http', (_, { method, url }) => `${method} ${pathOf(url)}`),
     schedule: options.schedule ?? schedule,
   }
 }
 
-function ignore(): void {}
+/** A query may hold secrets. */
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? ''
+}
 
 /** The platform's own timers. */
 export function platformSchedule(run: () => void, ms: number): () => void {

@@ -7,6 +7,8 @@ import {
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
+  type ErrorListener,
+  errorListener,
 } from '@x/schema'
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { StdioError } from '../stdio-error.ts'
@@ -22,9 +24,9 @@ export interface ConnectionOptions {
   readonly bounds?: Partial<Pick<ParseBounds, 'depth' | 'elements'>> | undefined
   /**
    * Called with protocol violations of the server: lines that are not a message, requests, responses without a call.
-   * They are skipped; the default ignores them.
+   * They are skipped; a line of `console.error` tells of each when absent, `false` of none.
    */
-  readonly onError?: ((error: StdioError) => void) | undefined
+  readonly onError?: ErrorListener<[error: StdioError]>
   /** Receives notifications that belong to no pending call, or to one of several that cannot be told apart. */
   readonly onNotification?: ((message: RpcNotification) => void) | undefined
   /**
@@ -130,7 +132,7 @@ export function resolveConnectionSettings(options: ConnectionOptions): Connectio
   return {
     maxLineBytes,
     bounds: { ...defaultBounds, ...options.bounds, bytes: maxLineBytes },
-    onError: options.onError ?? discardNotification,
+    onError: errorListener(options.onError, '@x/transport-stdio'),
     onNotification: options.onNotification ?? discardNotification,
     onRequest: options.onRequest,
     graceMs,

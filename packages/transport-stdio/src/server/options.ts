@@ -1,5 +1,13 @@
 import type { Readable, Writable } from 'node:stream'
-import { type Clock, defaultBounds, type ParseBounds, platformClock, type Principal } from '@x/schema'
+import {
+  type Clock,
+  defaultBounds,
+  type ErrorListener,
+  errorListener,
+  type ParseBounds,
+  platformClock,
+  type Principal,
+} from '@x/schema'
 
 /** Options of {@link serveStdio}. */
 export interface ServeStdioOptions {
@@ -35,8 +43,8 @@ export interface ServeStdioOptions {
    * stdin and stdout alone, because a server without its client must not stay.
    */
   readonly exit?: boolean | undefined
-  /** Called with failures whose cause the peer must not see; the default ignores them. */
-  readonly onError?: ((error: unknown) => void) | undefined
+  /** Called with failures whose cause the peer must not see; a line of `console.error` when absent, `false` for none. */
+  readonly onError?: ErrorListener<[error: unknown]>
   /** Default: the platform's. */
   readonly clock?: Clock | undefined
 }
@@ -65,12 +73,10 @@ export function resolveServiceSettings(options: ServeStdioOptions): ServiceSetti
     maxQueuedBytes: checkNonNegative('maxQueuedBytes', options.maxQueuedBytes ?? 1_048_576),
     graceMs: checkNonNegative('graceMs', options.graceMs ?? 1000),
     principal: options.principal,
-    onError: options.onError ?? discardError,
+    onError: errorListener(options.onError, '@x/transport-stdio'),
     clock: options.clock ?? platformClock,
   }
 }
-
-function discardError(): void {}
 
 function checkNonNegative(name: string, value: number): number {
   if (value >= 0) return value

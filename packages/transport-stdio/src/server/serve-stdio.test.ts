@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { errorCodes, type Exchange, McpError, parseMessage } from '@x/schema'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { aborted } from '../testing/aborted.ts'
 import { echo, heldExchange, textResponse, testServer } from '../testing/exchanges.ts'
 import { cancel, request } from '../testing/requests.ts'
@@ -169,6 +169,17 @@ describe('a call that fails', () => {
       error: { code: internal, message: 'Internal error' },
     })
     expect(errors).toEqual([expect.any(Error)])
+  })
+
+  test.each([
+    [undefined, [expect.stringMatching(/^@x\/transport-stdio: Error: password=hunter2/)]],
+    [false as const, []],
+  ])('is a line of the console where onError is %s', async (onError, lines) => {
+    using printed = vi.spyOn(console, 'error').mockImplementation(() => {})
+    await using served = serveRaw(() => Promise.reject(new Error('password=hunter2')), { onError })
+    served.peer.say(request(1))
+    await served.peer.next()
+    expect(printed.mock.calls.flat()).toEqual(lines)
   })
 
   test('with an error for the peer is answered with it', async () => {

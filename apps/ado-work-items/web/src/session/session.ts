@@ -40,7 +40,7 @@ export function createSession(exchange: Exchange, address: string): Session {
     return last.outcome?.text ?? `Calling ${last.tool} …`
   })
   const showServer = (): void => {
-    if (client.server !== undefined) server.value = `${client.server.name} ${client.server.version}`
+    if (client.serverInfo !== undefined) server.value = `${client.serverInfo.name} ${client.serverInfo.version}`
   }
   const start = async (): Promise<void> => {
     await Promise.all([tools.load(), workItems.reload()])

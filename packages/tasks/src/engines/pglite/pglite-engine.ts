@@ -1,3 +1,4 @@
+import { errorListener } from '@x/schema'
 import { resolve } from 'node:path'
 import type { TaskEngine } from '../engine.ts'
 import { importPeer } from '../import-peer.ts'
@@ -19,7 +20,8 @@ import { type Pglite, pgliteDatabase } from './pglite-database.ts'
  * tasks({ engine: pgliteEngine('./.mcp-tasks', { leaseMs: 30_000 }) })
  */
 export function pgliteEngine(database: string | Pglite, options: SqlEngineOptions = {}): TaskEngine {
-  const { schema: channel = 'mcp_tasks', onError = () => {} } = options
+  const { schema: channel = 'mcp_tasks' } = options
+  const onError = errorListener(options.onError, '@x/tasks')
   if (typeof database === 'string') return sqlEngine(() => openFolder(resolve(database), channel, onError), options)
   return sqlEngine(async () => pgliteDatabase(database, { channel, onError, end: async () => {} }), options)
 }

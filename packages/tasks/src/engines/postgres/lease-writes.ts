@@ -36,7 +36,7 @@ export async function recordProgress(store: SqlStore, lease: Lease, progress: Ta
 /** Keeps progress and what is asked, and ends the claim. */
 export async function suspendTask(store: SqlStore, lease: Lease, suspension: TaskSuspension): Promise<LeaseState> {
   const { query } = store.database
-  const set = `, status = 'input_required', requests = $7::text, expires_at = ${prolonged('$8')}, leased_until = NULL`
+  const set = `, status = 'input_required', requests = $8::text, expires_at = ${prolonged('$9')}, leased_until = NULL`
   const [row] = await query(progressSql(store, { set, failures: '0', updated: 'true', where: ' AND NOT cancelling' }), [
     ...progressValues(lease, suspension),
     JSON.stringify(suspension.requests),
@@ -112,7 +112,9 @@ function progressSql({ tables }: SqlStore, more: ProgressMore): string {
   return `WITH held AS (
       UPDATE ${tables.task} SET failures = CASE WHEN $3::boolean THEN 0 ELSE ${failures} END,
         status_message = coalesce($4::text, status_message),
+        progress = coalesce($7::text, progress),
         updated_at = CASE WHEN ${updated} OR coalesce($4::text, status_message) IS DISTINCT FROM status_message
+          OR coalesce($7::text, progress) IS DISTINCT FROM progress
           THEN statement_timestamp() ELSE updated_at END${set}
       WHERE ${isHeld}${where} RETURNING id, cancelling
     ), kept AS (
@@ -124,10 +126,11 @@ function progressSql({ tables }: SqlStore, more: ProgressMore): string {
 }
 
 function progressValues({ id, attempt }: Lease, progress: TaskProgress): readonly unknown[] {
-  const { entries, statusMessage, progressed } = progress
+  const { entries, statusMessage, progress: numbers, progressed } = progress
+  const reached = numbers === undefined ? null : JSON.stringify(numbers)
   const message = statusMessage === undefined ? null : storedText(statusMessage)
   const last = lastTextOfEach(entries)
-  return [storedText(id), attempt, progressed, message, [...last.keys()], [...last.values()]]
+  return [storedText(id), attempt, progressed, message, [...last.keys()], [...last.values()], reached]
 }
 
 /** One statement writes a row once. */

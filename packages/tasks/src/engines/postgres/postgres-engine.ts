@@ -1,3 +1,4 @@
+import { errorListener } from '@x/schema'
 import type { PostgresPool } from '@x/server/postgres'
 import type { TaskEngine } from '../engine.ts'
 import { importPeer } from '../import-peer.ts'
@@ -39,7 +40,8 @@ async function openPool(
   database: string | PostgresPool,
   options: PostgresEngineOptions & { readonly timeoutMs: number },
 ): Promise<SqlDatabase> {
-  const { timeoutMs, schema = 'mcp_tasks', onError = () => {} } = options
+  const { timeoutMs, schema = 'mcp_tasks' } = options
+  const onError = errorListener(options.onError, '@x/tasks')
   const settings = { channel: schema, timeoutMs, onError }
   if (typeof database !== 'string') {
     return poolDatabase({

@@ -1,3 +1,4 @@
+import { type ErrorListener, errorListener } from '@x/schema'
 import type { EngineListener, TaskEngine } from '../engine.ts'
 import { claimTasks } from './claim-tasks.ts'
 import { createTask } from './create-task.ts'
@@ -15,15 +16,15 @@ export interface SqlEngineOptions {
   readonly schema?: string | undefined
   /** For how many milliseconds a claim is good; 10,000 when absent. */
   readonly leaseMs?: number | undefined
-  /** Is told of what goes wrong in the background. */
-  readonly onError?: ((error: unknown) => void) | undefined
+  /** Receives failures in the background; a line of `console.error` when absent, `false` for none. */
+  readonly onError?: ErrorListener<[error: unknown]>
 }
 
 /** An engine over a database that is opened when it is first used; what could not be opened is tried again the next time. */
 export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: SqlEngineOptions): TaskEngine {
   const leaseMs = checkedLease(options.leaseMs ?? 10_000)
   const tables = tablesIn(options.schema ?? 'mcp_tasks')
-  const settings = { leaseMs, tables, onError: options.onError ?? (() => {}) }
+  const settings = { leaseMs, tables, onError: errorListener(options.onError, '@x/tasks') }
   let opening: Promise<SqlStore> | undefined
   const listening = new Set<() => void>()
   let closing: Promise<void> | undefined

@@ -60,6 +60,7 @@ CREATE TABLE ${answer} (
   entry text NOT NULL,
   PRIMARY KEY (task_id, name)
 );`,
+  ({ task }) => `ALTER TABLE ${task} ADD COLUMN progress text;`,
 ]
 
 /**

@@ -1,13 +1,14 @@
 import { isJsonObject, type JournalEntry, type JsonObject, type WireError } from '@x/schema'
-import type { ClaimedTask, TaskRow } from '../engine.ts'
+import type { ClaimedTask, ProgressNumbers, TaskRow } from '../engine.ts'
 import type { TaskStatus } from '../../schema/task.ts'
 import type { SqlRow } from './sql-database.ts'
 import { originalText } from './stored-text.ts'
 
 /** The columns of a task's public state; times are milliseconds, which every driver reads as the same numbers. */
-export const rowColumns = `id, status, status_message, requests, outcome,
+export const rowColumns = `id, status, status_message, progress, requests, outcome,
   floor(extract(epoch FROM created_at) * 1000)::float8 AS created_ms,
   floor(extract(epoch FROM updated_at) * 1000)::float8 AS updated_ms,
+  round(extract(epoch FROM statement_timestamp() - created_at) * 1000)::float8 AS age_ms,
   round(extract(epoch FROM expires_at - created_at) * 1000)::float8 AS ttl_ms`
 
 /** The columns of a task that was claimed. */
@@ -23,7 +24,9 @@ export function taskRow(row: SqlRow): TaskRow {
     id: originalText(textIn(row['id'])),
     status: statusIn(row['status']),
     statusMessage: messageIn(row['status_message']),
+    progress: progressIn(row['progress']),
     createdAt: Number(row['created_ms']),
+    ageMs: Number(row['age_ms']),
     updatedAt: Number(row['updated_ms']),
     ttlMs: ttlMs === null ? null : Number(ttlMs),
     requests: objectIn(row['requests']),
@@ -73,6 +76,12 @@ function answerOfRow(column: unknown): readonly [string, JsonObject] {
 
 function messageIn(column: unknown): string | undefined {
   return column === null ? undefined : originalText(textIn(column))
+}
+
+function progressIn(column: unknown): ProgressNumbers | undefined {
+  if (column === null) return undefined
+  const { progress, total } = objectIn(column)
+  return { progress: Number(progress), ...(typeof total === 'number' && { total }) }
 }
 
 function textIn(column: unknown): string {

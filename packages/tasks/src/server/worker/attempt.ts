@@ -1,5 +1,5 @@
 import { type JournalEntry, type JournalStore, type JsonObject, metaKeys, type WireError } from '@x/schema'
-import type { ClaimedTask, LeaseState, TaskProgress } from '../../engines/engine.ts'
+import type { ClaimedTask, LeaseState, ProgressNumbers, TaskProgress } from '../../engines/engine.ts'
 import { unrefTimer } from '../unref-timer.ts'
 import type { TaskContext } from '../task-context.ts'
 import { supportedAgain } from './requeue.ts'
@@ -19,6 +19,8 @@ export interface Attempt {
   readonly size: JournalSize
   noted: JournalEntry[]
   message: string | undefined
+  /** The numbers that were reported last. */
+  reached: ProgressNumbers | undefined
   /** True when a step was recorded since the last write. */
   progressed: boolean
   /** Every write waits for the one before. */
@@ -42,6 +44,7 @@ export function openAttempt(task: ClaimedTask, givenUp: AbortSignal): Attempt {
     size: journalSize(task),
     noted: [],
     message: undefined,
+    reached: undefined,
     progressed: false,
     writes: Promise.resolve(),
     messageTimer: undefined,
@@ -121,11 +124,17 @@ export function applyLeaseState(attempt: Attempt, state: LeaseState): void {
 
 /** Takes everything that is still to be kept. */
 export function takeProgress(attempt: Attempt): TaskProgress {
-  const { noted: entries, message: statusMessage, progressed } = attempt
+  const { noted: entries, message: statusMessage, reached: progress, progressed } = attempt
   attempt.noted = []
   attempt.message = undefined
+  attempt.reached = undefined
   attempt.progressed = false
-  return { entries: lastOfEach(entries), progressed, ...(statusMessage !== undefined && { statusMessage }) }
+  return {
+    entries: lastOfEach(entries),
+    progressed,
+    ...(statusMessage !== undefined && { statusMessage }),
+    ...(progress && { progress }),
+  }
 }
 
 function lastOfEach(entries: readonly JournalEntry[]): readonly JournalEntry[] {
@@ -135,11 +144,12 @@ function lastOfEach(entries: readonly JournalEntry[]): readonly JournalEntry[] {
 /** Milliseconds between two writes that bring nothing but a status message. */
 const messageEveryMs = 500
 
-/** Takes progress for the status message; it is written with the next commit, or soon (seps/2663-tasks-extension, tasks). */
+/** Takes progress for the status message and the numbers beside it; it is written with the next commit, or soon (seps/2663-tasks-extension, tasks). */
 export function noteProgress(attempt: Attempt, params: JsonObject | undefined, context: TaskContext): void {
   const { progress, total, message } = params ?? {}
   const text = typeof message === 'string' ? message : total === undefined ? `${progress}` : `${progress} of ${total}`
   attempt.message = text.slice(0, longestMessage)
+  if (typeof progress === 'number') attempt.reached = { progress, ...(typeof total === 'number' && { total }) }
   attempt.messageTimer ??= unrefTimer(
     context.settings.clock,
     () => {

@@ -1,0 +1,55 @@
+/** A listener of errors or warnings, as options take it: absent for a line on the console, `false` for silence. */
+export type ErrorListener<Parameters extends readonly unknown[]> =
+  | ((...parameters: Parameters) => void)
+  | false
+  | undefined
+
+/**
+ * Returns the listener that an author gave. Without one, each error or warning becomes one line on the standard error, by
+ * `console.error`, because the standard output may be a transport's. The place is the request that it belongs to.
+ */
+export function errorListener<Parameters extends readonly [unknown, ...unknown[]]>(
+  given: ErrorListener<Parameters>,
+  source: string,
+  placeOf: (...parameters: Parameters) => string = () => '',
+): (...parameters: Parameters) => void {
+  if (given === false) return () => {}
+  // oxlint-disable-next-line no-console -- the destination of errors whose author gave no other
+  return given ?? ((...parameters) => console.error(errorLine(source, placeOf(...parameters), parameters[0])))
+}
+
+const maxLength = 2000
+const maxCauses = 3
+
+/** Part of an error may be a peer's text, which must not begin a line of its own, nor steer a terminal. */
+function errorLine(source: string, place: string, error: unknown): string {
+  const line = `${source}: ${place === '' ? '' : `${place}: `}${describeError(error)}`.replaceAll(/[\p{C}\s]+/gu, ' ')
+  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line
+}
+
+function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return messageOf(error)
+  const causes: string[] = []
+  let { cause } = error
+  while (cause !== undefined && causes.length < maxCauses) {
+    causes.push(` (cause: ${messageOf(cause)})`)
+    cause = cause instanceof Error ? cause.cause : undefined
+  }
+  return `${messageOf(error)}${causes.join('')}${frameOf(error)}`
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof Error) return error.message === '' ? error.name : `${error.name}: ${error.message}`
+  if (typeof error === 'object' && error !== null) {
+    if ('message' in error) return String(error.message)
+    if ('reason' in error) return String(error.reason)
+  }
+  return `${typeof error} ${String(error)}`
+}
+
+/** The first line of the stack that is the author's own, where the engine writes stacks as V8 does. */
+function frameOf({ stack = '' }: Error): string {
+  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
+  const own = frames.find((line) => !/node:|node_modules|<anonymous>/.test(line))
+  return own === undefined ? '' : ` ${own.trim()}`
+}
