@@ -29,6 +29,13 @@ const completePages = [
   'rfc9126',
   'rfc9449',
   'rfc9728',
+  '2025-03-26/',
+  '2025-06-18/',
+  '2025-11-25/',
+  '2026-07-28/',
+  'seeds/data-layer-sessions',
+  'seeds/sep-2260',
+  'seeds/sep-2322 persistent workflow',
 ]
 /** Roles of programs that no package is: proxies between others, and authorization servers. */
 const foreignRoles = ['intermediary', 'as']
