@@ -1,0 +1,57 @@
+import type { RpcResponse } from '@x/schema'
+import { toAnswer, type RoundAnswer } from '../ask-client.ts'
+import type { OpenedState, WaitingCall } from '../question-state.ts'
+import type { HttpDeps, ResumedRound, SessionPeer, TakenStream } from './peer.ts'
+import { type ResumedStream, takeOver } from './serve-requests.ts'
+
+const maxRounds = 10_000
+// Between a question and its state the stream may have had a few more events.
+const eventGap = 1000
+
+/**
+ * Takes an answer whose state carries its call (SEP-1685). With the last answer of the round the call goes on; its response waits for
+ * the client to resume the stream. Returns false when there is no room.
+ */
+export function resumeCall({ key, call }: OpenedState, response: RpcResponse, at: ResumePlace): boolean {
+  const round = roundOf({ id: call.stream, firstEvent: call.events + eventGap }, at)
+  if (round === undefined) return false
+  const method = call.questions.get(key)
+  if (method !== undefined) round.answers.set(key, toAnswer(method, response))
+  const open = [...call.questions].some(([name, kind]) => kind !== undefined && !round.answers.has(name))
+  if (open) return true
+  at.http.rounds.delete(call.stream)
+  round.taken.run({ waiting: call, answers: withAccepted(call, round.answers) })
+  return true
+}
+
+/** Where a call is resumed: the client, and the instance. */
+export interface ResumePlace {
+  readonly peer: SessionPeer
+  readonly http: HttpDeps
+}
+
+/** Gives the stream of a call that waits, though nothing is known of it here but the id of its last event. */
+export function streamOfWaiting(id: string, lastEvent: number, at: ResumePlace): TakenStream | undefined {
+  return roundOf({ id, firstEvent: lastEvent + eventGap }, at)?.taken
+}
+
+function roundOf(stream: Omit<ResumedStream, 'onEnd'>, { peer, http }: ResumePlace): ResumedRound | undefined {
+  const { rounds } = http
+  const known = rounds.get(stream.id)
+  // A stream belongs to one session: its id in the state or the event of another is worth nothing.
+  if (known !== undefined) return known.taken.owner === peer.session.key ? known : undefined
+  if (rounds.size >= maxRounds || http.states.find(peer.session)?.streams.has(stream.id) === true) return undefined
+  const taken = takeOver({ ...stream, onEnd: () => rounds.delete(stream.id) }, peer, http)
+  const round = { taken, answers: new Map() }
+  rounds.set(stream.id, round)
+  return round
+}
+
+// A page that was visited before is not asked for again: the server looks whether it is done.
+function withAccepted({ questions }: WaitingCall, answers: ReadonlyMap<string, RoundAnswer>): Map<string, RoundAnswer> {
+  const all = [...questions].map(([key, method]): [string, RoundAnswer] => {
+    const accepted: RoundAnswer = { response: { action: 'accept' }, involved: false }
+    return [key, (method === undefined ? undefined : answers.get(key)) ?? accepted]
+  })
+  return new Map(all)
+}
