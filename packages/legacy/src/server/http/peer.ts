@@ -13,7 +13,7 @@ export interface HttpDeps {
   readonly deps: Deps
   readonly sessions: Sessions
   readonly states: SessionStates
-  /** The rounds of calls that this instance has taken over, by the ids of their streams. */
+  /** The rounds of calls that this instance has taken over, by the keys of their sessions and the ids of their streams. */
   readonly rounds: Map<string, ResumedRound>
 }
 

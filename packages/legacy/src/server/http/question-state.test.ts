@@ -190,6 +190,32 @@ describe('a call that waits when its instance is started again', () => {
     expect(textIn(await (await resume(fleet.client, model.eventId)).message())).toContain('not now')
   })
 
+  test('is not taken over without end: a session may wait for 64 streams, and another for its own [LEG-091 LEG-090]', async () => {
+    const fleet = createFleet()
+    await fleet.client.initialize({ capabilities: echoing })
+    const { eventId, id: questionId, state } = await question(await fleet.client.stream(call('greet')))
+    fleet.restart()
+    const thief = fleet.another()
+    await thief.initialize({ capabilities: echoing })
+    const stolen = await resume(thief, eventId)
+    expect((await fleet.client.post(echo(questionId, ada, state))).status).toBe(202)
+    expect(textIn(await (await resume(fleet.client, eventId)).message())).toContain('Ada')
+    await thief.end()
+    expect(await stolen.message()).toBeUndefined()
+    const statuses: number[] = []
+    for (let stream = 0; stream < 65; stream += 1) {
+      const id = `${eventId.slice(0, 20)}${String(stream).padStart(2, '0')}.1q`
+      statuses.push((await resume(fleet.client, id)).status)
+    }
+    expect([statuses.slice(0, 64).every((status) => status === 200), statuses[64]]).toEqual([true, 404])
+    const other = fleet.another()
+    await other.initialize({ capabilities: echoing })
+    expect((await resume(other, eventId)).status).toBe(200)
+    const plain = fleet.another()
+    await plain.initialize({ capabilities: everything })
+    expect((await resume(plain, eventId)).status).toBe(404)
+  })
+
   test('does not wait any more once it was answered: its stream is unknown then', async () => {
     const fleet = createFleet()
     await fleet.client.initialize({ capabilities: echoing })

@@ -1,10 +1,12 @@
 import type { RpcResponse } from '@x/schema'
 import { toAnswer, type RoundAnswer } from '../ask-client.ts'
 import type { OpenedState, WaitingCall } from '../question-state.ts'
+import type { Session } from '../session.ts'
 import type { HttpDeps, ResumedRound, SessionPeer, TakenStream } from './peer.ts'
 import { type ResumedStream, takeOver } from './serve-requests.ts'
 
 const maxRounds = 10_000
+const maxRoundsOfSession = 64
 // Between a question and its state the stream may have had a few more events.
 const eventGap = 1000
 
@@ -19,7 +21,7 @@ export function resumeCall({ key, call }: OpenedState, response: RpcResponse, at
   if (method !== undefined) round.answers.set(key, toAnswer(method, response))
   const open = [...call.questions].some(([name, kind]) => kind !== undefined && !round.answers.has(name))
   if (open) return true
-  at.http.rounds.delete(call.stream)
+  at.http.rounds.delete(roundKey(at.peer.session, call.stream))
   round.taken.run({ waiting: call, answers: withAccepted(call, round.answers) })
   return true
 }
@@ -37,14 +39,21 @@ export function streamOfWaiting(id: string, lastEvent: number, at: ResumePlace):
 
 function roundOf(stream: Omit<ResumedStream, 'onEnd'>, { peer, http }: ResumePlace): ResumedRound | undefined {
   const { rounds } = http
-  const known = rounds.get(stream.id)
-  // A stream belongs to one session: its id in the state or the event of another is worth nothing.
-  if (known !== undefined) return known.taken.owner === peer.session.key ? known : undefined
-  if (rounds.size >= maxRounds || http.states.find(peer.session)?.streams.has(stream.id) === true) return undefined
-  const taken = takeOver({ ...stream, onEnd: () => rounds.delete(stream.id) }, peer, http)
-  const round = { taken, answers: new Map() }
-  rounds.set(stream.id, round)
+  const { session } = peer
+  const key = roundKey(session, stream.id)
+  const known = rounds.get(key)
+  if (known !== undefined) return known
+  if (rounds.size >= maxRounds || http.states.find(session)?.streams.has(stream.id) === true) return undefined
+  const own = [...rounds.values()].filter(({ taken: { owner } }) => owner === session.key)
+  if (own.length >= maxRoundsOfSession) return undefined
+  const round = { taken: takeOver({ ...stream, onEnd: () => rounds.delete(key) }, peer, http), answers: new Map() }
+  rounds.set(key, round)
   return round
+}
+
+// A stream belongs to one session: its id in the hand of another leads to nothing.
+function roundKey({ key }: Session, streamId: string): string {
+  return `${key} ${streamId}`
 }
 
 // A page that was visited before is not asked for again: the server looks whether it is done.
