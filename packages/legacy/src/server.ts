@@ -4,7 +4,7 @@
  * @module @x/legacy/server
  */
 
-export { legacy } from './server/legacy.ts'
+export { type LegacyApi, legacy } from './server/legacy.ts'
 export { type LegacyPeer, legacyOf } from './server/legacy-peer.ts'
 export { type LegacyRevision, legacyRevisions } from './revisions.ts'
-export type { LegacyOptions, LegacyWarning } from './server/options.ts'
+export type { LegacyOptions, LegacyStateOptions, LegacyWarning, StateQuestion } from './server/options.ts'

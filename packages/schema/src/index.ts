@@ -67,6 +67,9 @@ export type {
   RpcRequest,
   RpcRequestFields,
   RpcResponse,
+  EchoedState,
+  StatefulRequest,
+  StatefulResponse,
   RpcResult,
   WireError,
 } from './basic/rpc.ts'

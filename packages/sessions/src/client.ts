@@ -8,6 +8,14 @@ export { type ClientSession, type ClientSessions, sessions, type SessionsOptions
 export type { SerializedSession } from './client/serialized-session.ts'
 export { isSessionNotFound } from './client/is-session-not-found.ts'
 export { isSessionError, SessionError, type SessionErrorCode } from './client/session-error.ts'
+export type {
+  CreateSessionRequest,
+  CreateSessionResult,
+  CreateSessionResultResponse,
+  DeleteSessionRequest,
+  DeleteSessionResultResponse,
+  SessionNotFoundError,
+} from './session-metadata.ts'
 export {
   sessionHeader,
   sessionKey,

@@ -24,6 +24,14 @@ export type {
   SessionOptions,
   SessionState,
 } from './server/session-options.ts'
+export type {
+  CreateSessionRequest,
+  CreateSessionResult,
+  CreateSessionResultResponse,
+  DeleteSessionRequest,
+  DeleteSessionResultResponse,
+  SessionNotFoundError,
+} from './session-metadata.ts'
 export {
   sessionHeader,
   sessionKey,

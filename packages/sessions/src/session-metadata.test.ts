@@ -1,7 +1,21 @@
 import { isJsonObject } from '@x/schema'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { maxSessionId, maxState, parseSessionMetadata, sessionIn, sessionKey } from './session-metadata.ts'
+import type {
+  CreateSessionRequest,
+  CreateSessionResultResponse,
+  DeleteSessionRequest,
+  DeleteSessionResultResponse,
+  SessionNotFoundError,
+} from './server.ts'
+import {
+  maxSessionId,
+  maxState,
+  parseSessionMetadata,
+  sessionIn,
+  sessionKey,
+  sessionNotFound,
+} from './session-metadata.ts'
 
 const visible = fc.string({
   unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
@@ -86,4 +100,34 @@ test.each([
   ['a _meta that is no object', { _meta: 'x' }],
 ])('%s name no session', (_title, params) => {
   expect(isJsonObject(params) && sessionIn(params, sessionKey)).toBeUndefined()
+})
+
+test('the test vectors of the seed are what the types describe, and are read as they stand', () => {
+  const session = { sessionId: 'sess-abc123', expiresAt: '2026-03-01T00:00:00Z', state: 'eyJrIjoidiJ9' }
+  const create = { jsonrpc: '2.0', id: 1, method: 'sessions/create' } as const satisfies CreateSessionRequest
+  const created = {
+    jsonrpc: '2.0',
+    id: create.id,
+    result: { resultType: 'complete', session },
+  } as const satisfies CreateSessionResultResponse
+  const destroy = {
+    jsonrpc: '2.0',
+    id: 2,
+    method: 'sessions/delete',
+    params: { _meta: { [sessionKey]: { sessionId: session.sessionId } } },
+  } as const satisfies DeleteSessionRequest
+  const deleted = {
+    jsonrpc: '2.0',
+    id: destroy.id,
+    result: { resultType: 'complete' },
+  } as const satisfies DeleteSessionResultResponse
+  const missing = {
+    jsonrpc: '2.0',
+    id: 3,
+    error: { code: -32043, message: 'Session not found', data: { sessionId: 'sess-invalid' } },
+  } as const satisfies SessionNotFoundError
+  expect(parseSessionMetadata(created.result.session)).toEqual(session)
+  expect(sessionIn(destroy.params, sessionKey)).toEqual({ sessionId: 'sess-abc123' })
+  expect(sessionIn(deleted.result, sessionKey)).toBeUndefined()
+  expect(missing.error.code).toBe(sessionNotFound)
 })

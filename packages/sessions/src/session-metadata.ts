@@ -1,4 +1,13 @@
-import { isJsonObject, type JsonObject } from '@x/schema'
+import {
+  type EmptyResult,
+  isJsonObject,
+  type JsonObject,
+  type Result,
+  type RpcError,
+  type RpcRequest,
+  type RpcResult,
+  type WireError,
+} from '@x/schema'
 
 /** The `_meta` key under which requests and results name their session. */
 export const sessionKey = 'io.modelcontextprotocol/session'
@@ -64,6 +73,39 @@ export type SessionMetadata = {
   readonly expiresAt?: string | undefined
   /** The server's state of the session, sealed; the client sends it as it came. */
   readonly state?: string | undefined
+}
+
+/** A `sessions/create` request, which names no session (seed data-layer-sessions, schema). */
+export interface CreateSessionRequest extends RpcRequest {
+  readonly method: 'sessions/create'
+}
+
+/** The result of a {@link CreateSessionRequest}. */
+export interface CreateSessionResult extends Result {
+  readonly session: SessionMetadata
+}
+
+/** The response to a {@link CreateSessionRequest} that succeeded. */
+export interface CreateSessionResultResponse extends Omit<RpcResult, 'result'> {
+  readonly result: CreateSessionResult
+}
+
+/** A `sessions/delete` request, which names its session in `_meta`. */
+export interface DeleteSessionRequest extends RpcRequest {
+  readonly method: 'sessions/delete'
+}
+
+/** The response to a {@link DeleteSessionRequest} that succeeded. */
+export interface DeleteSessionResultResponse extends Omit<RpcResult, 'result'> {
+  readonly result: EmptyResult
+}
+
+/** The response to a request that names a session which the server does not know (seed data-layer-sessions, errors). */
+export interface SessionNotFoundError extends Omit<RpcError, 'error'> {
+  readonly error: WireError & {
+    readonly code: typeof sessionNotFound
+    readonly data: JsonObject & { readonly sessionId: string }
+  }
 }
 
 /** The maximum length of an id, in characters: it has to fit into a header. */

@@ -266,7 +266,7 @@ describe('closing a connection', () => {
       ['closed', 'SIGTERM'],
       { exitCode: undefined, signal: 'SIGKILL' },
     ],
-  ])('%s [STD-012]', async (_, source, said, end) => {
+  ])('%s [STD-012 LEG-017]', async (_, source, said, end) => {
     const exits: ProcessExit[] = []
     const lines: string[] = []
     const connection = toScript(source, { onExit: (exit) => exits.push(exit), stderr: (line) => lines.push(line) })

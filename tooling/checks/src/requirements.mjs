@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { parseSource } from './imports.mjs'
 import { isProgram, problem } from './report.mjs'
+import { checkSeeds } from './seeds.mjs'
 import { listFiles, workspaceRoot } from './workspace.mjs'
 
 const table = 'tooling/spec/requirements.tsv'
@@ -29,6 +30,11 @@ const completePages = [
   'rfc9126',
   'rfc9449',
   'rfc9728',
+  '2025-03-26/',
+  '2025-06-18/',
+  '2025-11-25/',
+  '2026-07-28/',
+  'seeds/',
 ]
 /** Roles of programs that no package is: proxies between others, and authorization servers. */
 const foreignRoles = ['intermediary', 'as']
@@ -136,7 +142,8 @@ export function checkRequirements(root) {
         `cite it in the title of the test that proves it, or say in ${untestable} why there can be none`,
       ),
     )
-  return [...unknown, ...missing, ...checkReasons({ known, citations, reasons })]
+  const proved = new Set([...citations.keys(), ...reasons.keys()].filter((id) => known.has(id)))
+  return [...unknown, ...missing, ...checkReasons({ known, citations, reasons }), ...checkSeeds(root, proved)]
 }
 
 /**

@@ -13,10 +13,11 @@ const allowedHosts = ['mcp', '127.0.0.1']
 
 interface Setup {
   readonly hashHeader?: string
+  readonly answerTimeoutMs?: number
 }
 
 /** Three instances that share nothing but their keys, behind a proxy. */
-async function openFleet(program: string, kind: ProxyKind, { hashHeader }: Setup = {}) {
+async function openFleet(program: string, kind: ProxyKind, { hashHeader, answerTimeoutMs }: Setup = {}) {
   const served: HttpServer[] = []
   const servedBy: string[] = []
   const warnings: string[] = []
@@ -35,7 +36,9 @@ async function openFleet(program: string, kind: ProxyKind, { hashHeader }: Setup
       tools: [resolveTool({ saved: [], runs: [] }), where],
       state: stateWith(keys.first),
       strictReplay: false,
-      extensions: [legacy({ codec: stateWith(keys.first), onWarning: ({ code }) => warnings.push(code) })],
+      extensions: [
+        legacy({ codec: stateWith(keys.first), answerTimeoutMs, onWarning: ({ code }) => warnings.push(code) }),
+      ],
     })
     served.push(await serveHttp(server, { allowedHosts }))
   }
@@ -75,6 +78,15 @@ for (const kind of [nginx, haproxy]) {
       }
       expect(new Set(fleet.servedBy)).toEqual(new Set(['a', 'b', 'c']))
       expect(progress).toBe(9)
+    })
+
+    test('in turns an answer misses the instance that asked: the operator is told, and the call ends [LEG-023]', async () => {
+      await using fleet = await openFleet(program, kind, { answerTimeoutMs: 1000 })
+      const client = await fleet.connect()
+      // After the time for the answer the question counts as cancelled.
+      const result = await client.callTool({ name: 'resolve', arguments: { id: 1 } })
+      expect(result).toMatchObject({ isError: true })
+      expect(fleet.warnings).toContain('unknown_answer')
     })
 
     test('with the session header hashed, each session meets on one instance and can be asked', async () => {

@@ -1,8 +1,13 @@
+import { execFile } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { createMCPClient, ElicitationRequestSchema } from '@ai-sdk/mcp'
 import { MultiServerMCPClient } from '@langchain/mcp-adapters'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { node24 } from '@tooling/node-24'
 import { serveHttp } from '@x/transport-http/node'
 import { expect, describe, test } from 'vitest'
+import { childProgram } from './child-program.ts'
 import { ourServerOfBothEras } from './interop/our-definition.ts'
 import { overProxy } from './older-client.ts'
 
@@ -62,5 +67,49 @@ test('the adapters of LangChain load the tools and call one', async () => {
   const tools = await client.getTools()
   const greet = tools.find(({ name }) => name.endsWith('greet'))
   expect(await greet?.invoke({ name: 'Ada' })).toBe('Hello, Ada!')
+  const resolve = tools.find(({ name }) => name.endsWith('resolve'))
+  await expect(resolve?.invoke({ id: 1 })).rejects.toThrow('This needs the client capability elicitation.form')
   await client.close()
 })
+
+describe('the command line of the Inspector in its default', () => {
+  test('calls tools over HTTP, and is told what it lacks to be asked [LEG-014]', async () => {
+    await using http = await serveHttp(ourServerOfBothEras())
+    expect(await inspect([http.url], 'greet', 'name=Ada')).toEqual({
+      code: 0,
+      result: { content: [{ type: 'text', text: 'Hello, Ada!' }] },
+    })
+    const refused = await inspect([http.url], 'resolve', 'id=1')
+    const text = 'This needs the client capability elicitation.form'
+    expect(refused.result).toEqual({ content: [{ type: 'text', text }], isError: true })
+  })
+
+  test('calls tools over stdio', async () => {
+    await using program = await childProgram(new URL('./programs/both-eras.ts', import.meta.url))
+    expect(await inspect([process.execPath, program.path], 'greet', 'name=Ada')).toEqual({
+      code: 0,
+      result: { content: [{ type: 'text', text: 'Hello, Ada!' }] },
+    })
+  })
+})
+
+const require = createRequire(import.meta.url)
+
+/** Runs the Inspector once; it needs a newer Node than these packages do. */
+function inspect(
+  target: readonly string[],
+  tool: string,
+  argument: string,
+): Promise<{ readonly code: number; readonly result: unknown }> {
+  const root = dirname(require.resolve('@modelcontextprotocol/inspector/package.json'))
+  const program = join(root, 'clients/launcher/build/index.js')
+  const call = ['--method', 'tools/call', '--tool-name', tool, '--tool-arg', argument, '--format', 'json']
+  return new Promise((resolve, reject) => {
+    execFile(node24, [program, '--cli', ...target, ...call], (error, out, err) => {
+      const code = error === null ? 0 : error.code
+      if (typeof code !== 'number' || out === '') return reject(new Error(`the Inspector printed: ${err}`))
+      const printed = JSON.parse(out) as { readonly result: unknown }
+      resolve({ code, result: printed.result })
+    })
+  })
+}

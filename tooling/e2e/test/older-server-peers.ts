@@ -13,6 +13,8 @@ const packages = new URL('../node_modules/@modelcontextprotocol/', import.meta.u
 export const everything = fileURLToPath(new URL('server-everything/dist/index.js', packages))
 export const filesystem = fileURLToPath(new URL('server-filesystem/dist/index.js', packages))
 export const memory = fileURLToPath(new URL('server-memory/dist/index.js', packages))
+/** A program on the official SDK of an older revision, which its argument names. */
+export const serverOfRevision = fileURLToPath(new URL('programs/server-of-revision.mjs', import.meta.url))
 
 /** A client of an older server, over a connection that finds its revision out. */
 export interface Peer extends AsyncDisposable {

@@ -17,6 +17,7 @@ import {
   memory,
   overStdio,
   peerOf,
+  serverOfRevision,
   temporaryFolder,
 } from './older-server-peers.ts'
 
@@ -59,7 +60,7 @@ test('server-filesystem, which asks for roots outside calls, is refused that and
     await using peer = overStdio(filesystem, folder.path)
     const text = textOf(await peer.client.callTool('read_text_file', { path: `${folder.path}/note.txt` }))
     expect(text).toBe('hello')
-    expect(peer.connection.peer).toMatchObject({ era: 'legacy' })
+    expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25' })
   }
 })
 
@@ -88,7 +89,7 @@ test.each([false, true])('FastMCP is used, stateless: %s', async (stateless) => 
   await server.start({ transportType: 'httpStream', httpStream: { port, host: '127.0.0.1', stateless } })
   await using peer = peerOf(connectDualHttp(`http://127.0.0.1:${port}/mcp`), () => server.stop())
   expect(textOf(await peer.client.callTool('add', { a: 1 }))).toBe('2')
-  expect(peer.connection.peer).toMatchObject({ era: 'legacy' })
+  expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2025-11-25' })
 })
 
 test('mcp-lite is used', async () => {
@@ -105,7 +106,7 @@ test('mcp-lite is used', async () => {
   const fetch = async (url: string, init: RequestInit): Promise<Response> => handle(new Request(url, init))
   await using peer = peerOf(connectDualHttp('http://localhost/mcp', { fetch }))
   expect(textOf(await peer.client.callTool('add', { a: 1 }))).toBe('2')
-  expect(peer.connection.peer).toMatchObject({ era: 'legacy' })
+  expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision: '2025-03-26' })
 })
 
 test('the official v1 server with sessions asks in the middle of a call', async () => {
@@ -118,6 +119,17 @@ test('the official v1 server without sessions is used', async () => {
   await using peer = await official(false)
   expect(textOf(await peer.client.callTool('add', { a: 1 }))).toBe('2')
   expect((await peer.client.listTools()).map(({ name }) => name)).toEqual(['ask', 'add'])
+})
+
+test.each([
+  ['2025-06-18', 'Ada', ['Name?']],
+  ['2025-03-26', 'nobody was asked', []],
+])('the official server that speaks %s at most is used [LEG-006]', async (revision, text, asked) => {
+  await using peer = overStdio(serverOfRevision, revision)
+  expect((await peer.client.listTools()).map(({ name }) => name)).toEqual(['ask'])
+  expect(peer.connection.peer).toMatchObject({ era: 'legacy', revision })
+  expect(textOf(await peer.client.callTool('ask'))).toBe(text)
+  expect(peer.asked).toEqual(asked)
 })
 
 test('a server of 2026-07-28 is used as it is [VER-007]', async () => {

@@ -18,6 +18,7 @@ import {
   type RpcResponse,
   type WireError,
 } from '@x/schema'
+import { metaIn } from '../translate/request.ts'
 import { declaredIn } from './handshake.ts'
 import type { LegacySettings } from './options.ts'
 import { answerTo, readQuestion } from './question.ts'
@@ -196,7 +197,7 @@ class Run implements CallRun, RunningCall {
   }
 
   get wantsLogs(): boolean {
-    return severityOf(metaOf(this.#waiting?.request)[metaKeys.logLevel]) !== -1
+    return severityOf(metaIn(this.#waiting?.request.params)[metaKeys.logLevel]) !== -1
   }
 
   receive(message: RpcNotification): void {
@@ -207,13 +208,13 @@ class Run implements CallRun, RunningCall {
   }
 
   #progress(params: JsonObject): void {
-    const token = metaOf(this.#waiting?.request)['progressToken']
+    const token = metaIn(this.#waiting?.request.params)['progressToken']
     if (token === undefined || params['progressToken'] !== this.#wireId) return
     this.#notify({ jsonrpc: '2.0', method: 'notifications/progress', params: { ...params, progressToken: token } })
   }
 
   #log(message: RpcNotification): void {
-    const wanted = severityOf(metaOf(this.#waiting?.request)[metaKeys.logLevel])
+    const wanted = severityOf(metaIn(this.#waiting?.request.params)[metaKeys.logLevel])
     if (wanted !== -1 && severityOf(message.params?.['level']) >= wanted) this.#notify(message)
   }
 
@@ -287,9 +288,4 @@ class Run implements CallRun, RunningCall {
     for (const question of open) question.answer('response' in outcome ? undefined : { error })
     this.#deliver()
   }
-}
-
-function metaOf(request: RpcRequest | undefined): JsonObject {
-  const meta = request?.params?._meta
-  return isJsonObject(meta) ? meta : {}
 }

@@ -8,6 +8,7 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { legacyRevisions } from '../revisions.ts'
+import { metaIn } from '../translate/request.ts'
 
 /** The era of a server. */
 export type Era = 'modern' | 'legacy'
@@ -52,8 +53,8 @@ export function isUndecided(status: number): boolean {
 
 /** A `server/discover` with what a request says of its client. */
 export function discoverRequest({ id, params }: RpcRequest): RpcRequest {
-  const meta = isJsonObject(params?._meta) ? params._meta : {}
-  const _meta = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {}, ...meta }
+  const defaults = { [metaKeys.protocolVersion]: protocolVersion, [metaKeys.clientCapabilities]: {} }
+  const _meta = { ...defaults, ...metaIn(params) }
   return { jsonrpc: '2.0', id, method: 'server/discover', params: { _meta } }
 }
 

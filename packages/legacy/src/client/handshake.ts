@@ -13,6 +13,7 @@ import {
   type ServerCapabilities,
 } from '@x/schema'
 import { legacyRevisions, revisionNamed } from '../revisions.ts'
+import { metaIn } from '../translate/request.ts'
 import type { LegacyServerPeer } from './options.ts'
 
 /** The notification behind a successful handshake (basic/lifecycle). */
@@ -20,8 +21,7 @@ export const initialized: RpcNotification = { jsonrpc: '2.0', method: 'notificat
 
 /** The capabilities that a request of 2026-07-28 declares. */
 export function declaredIn({ params }: RpcRequest): ClientCapabilities {
-  const meta = params?._meta
-  const declared = isJsonObject(meta) ? meta[metaKeys.clientCapabilities] : undefined
+  const declared = metaIn(params)[metaKeys.clientCapabilities]
   return isJsonObject(declared) ? declared : {}
 }
 
@@ -30,8 +30,7 @@ export function declaredIn({ params }: RpcRequest): ClientCapabilities {
  * beside answers (SEP-1685).
  */
 export function initializeRequest(request: RpcRequest, id: number): RpcRequest {
-  const meta = request.params?._meta
-  const info = isJsonObject(meta) ? meta[metaKeys.clientInfo] : undefined
+  const info = metaIn(request.params)[metaKeys.clientInfo]
   const { elicitation, sampling, roots, experimental } = declaredIn(request)
   const capabilities: JsonObject = {
     ...(elicitation !== undefined && { elicitation }),
@@ -43,6 +42,12 @@ export function initializeRequest(request: RpcRequest, id: number): RpcRequest {
   // A client may keep its name from servers of 2026-07-28; older ones require one.
   const clientInfo = isJsonObject(info) ? info : { name: 'unnamed', version: '0' }
   return { jsonrpc: '2.0', id, method: 'initialize', params: { protocolVersion, capabilities, clientInfo } }
+}
+
+/** Answers a request of a server before the handshake is done: then it may send pings alone (basic/lifecycle). */
+export function answerBeforeHandshake({ id, method }: RpcRequest): RpcResponse {
+  if (method === 'ping') return { jsonrpc: '2.0', id, result: {} }
+  return errorResponse(id, new McpError(errorCodes.invalidRequest, 'The session has not begun'))
 }
 
 /** Result of the handshake, or the error for the calls that waited for it. */

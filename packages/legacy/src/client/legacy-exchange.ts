@@ -4,7 +4,6 @@ import {
   type Clock,
   type Exchange,
   isCancelled,
-  isJsonObject,
   type LoggingLevel,
   metaKeys,
   methodRow,
@@ -14,6 +13,7 @@ import {
   unlessCancelled,
 } from '@x/schema'
 import { randomId } from '../server/random-id.ts'
+import { metaIn } from '../translate/request.ts'
 import { type CallRun, createRun } from './call-run.ts'
 import { discoverResult, unservedError } from './handshake.ts'
 import { createOutsideStream, type OutsideStream } from './listen.ts'
@@ -100,8 +100,7 @@ function outsideOf({ outside, settings, clock }: LegacyClient, session: LegacySe
 }
 
 function levelOf({ params }: RpcRequest): LoggingLevel | undefined {
-  const meta = params?._meta
-  const level = isJsonObject(meta) ? meta[metaKeys.logLevel] : undefined
+  const level = metaIn(params)[metaKeys.logLevel]
   // The check accepts the members of the type alone.
   return severityOf(level) === -1 ? undefined : (level as LoggingLevel)
 }

@@ -4,9 +4,9 @@ import {
   errorCodes,
   type InputRequest,
   type JsonObject,
-  type JsonValue,
   type RpcRequest,
-  type RpcResponse,
+  type StatefulRequest,
+  type StatefulResponse,
   supports,
   type WireError,
 } from '@x/schema'
@@ -45,9 +45,9 @@ function refusedQuestion(code: number, message: string): { readonly error: WireE
 
 /** A response to a request of a server. The `state` of the request comes back beside it exactly as it came, and unread (SEP-1685). */
 export function answerTo(
-  request: RpcRequest & { readonly state?: JsonValue },
+  request: StatefulRequest,
   answer: { readonly result: JsonObject } | { readonly error: WireError },
-): RpcResponse {
-  const echoed = Object.hasOwn(request, 'state') ? { state: request.state } : {}
+): StatefulResponse {
+  const echoed = request.state === undefined ? {} : { state: request.state }
   return { jsonrpc: '2.0', id: request.id, ...echoed, ...answer }
 }

@@ -14,7 +14,13 @@ import {
 } from '@x/schema'
 import { createHttpClient, type HttpClient, HttpError, isHttpError } from '@x/transport-http/client'
 import { type Era, eraNamed } from '../client/detect.ts'
-import { declaredIn, initialized, initializeRequest, readInitialize } from '../client/handshake.ts'
+import {
+  answerBeforeHandshake,
+  declaredIn,
+  initialized,
+  initializeRequest,
+  readInitialize,
+} from '../client/handshake.ts'
 import { createLegacyExchange } from '../client/legacy-exchange.ts'
 import {
   type DualConnection,
@@ -209,7 +215,8 @@ async function beginSession(state: State, request: RpcRequest): Promise<LegacySe
     const { maxStreamBytes = streamBytes } = state.options
     const [revision] = legacyRevisions
     const parts: HttpWireParts = { http, clock, revision, sessionId: undefined, maxStreamBytes, about: initialize }
-    const messages = { onNotification: () => {}, onRequest: refuseEarly }
+    const onRequest = async (early: RpcRequest): Promise<RpcResponse> => answerBeforeHandshake(early)
+    const messages = { onNotification: () => {}, onRequest }
     const answer = await readAnswer(parts, response, { request: initialize, signal, messages }).catch(explain)
     const introduced = readInitialize(answer)
     if ('error' in introduced) {
@@ -226,12 +233,6 @@ async function beginSession(state: State, request: RpcRequest): Promise<LegacySe
     state.options.detected?.set(http.url, peer.revision)
     return createSession({ peer, wire, declared: declaredIn(request), settings })
   })
-}
-
-/** basic/lifecycle: before the handshake is done a server may send pings alone. */
-async function refuseEarly({ id, method }: RpcRequest): Promise<RpcResponse> {
-  if (method === 'ping') return { jsonrpc: '2.0', id, result: {} }
-  return { jsonrpc: '2.0', id, error: { code: -32_600, message: 'The session has not begun' } }
 }
 
 function explain(error: unknown): never {

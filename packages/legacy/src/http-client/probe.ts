@@ -1,7 +1,6 @@
 import {
   encodeMessage,
   isErrorResponse,
-  isJsonObject,
   metaKeys,
   parseMessage,
   protocolVersion,
@@ -12,6 +11,7 @@ import {
 import { type HttpClient, type HttpClientResponse, isHttpError } from '@x/transport-http/client'
 import { discoverRequest, type Era, eraOf, isUndecided } from '../client/detect.ts'
 import { legacyRevisions } from '../revisions.ts'
+import { metaIn } from '../translate/request.ts'
 import { type HttpWireParts, readAnswer, readFailure } from './http-wire.ts'
 import { type LimitContext, withLimit } from './with-limit.ts'
 
@@ -40,8 +40,7 @@ export function probe(context: LimitContext, request: RpcRequest): Promise<Detec
 }
 
 function versionIn({ params }: RpcRequest): string {
-  const meta = params?._meta
-  const version = isJsonObject(meta) ? meta[metaKeys.protocolVersion] : undefined
+  const version = metaIn(params)[metaKeys.protocolVersion]
   return typeof version === 'string' ? version : protocolVersion
 }
 

@@ -2,14 +2,18 @@ import {
   type InputRequest,
   isJsonObject,
   type JsonObject,
+  type JsonValue,
   offAbort,
   onAbort,
   type RpcNotification,
+  type RpcRequestFields,
   type RpcResponse,
 } from '@x/schema'
 import { legacyQuestion } from '../translate/question.ts'
 import type { CallChannel, LegacyCall } from './call-channel.ts'
 import type { Deps } from './deps.ts'
+import type { AcceptedPage } from './question-state.ts'
+import type { OpenQuestion } from './questions.ts'
 import { randomId } from './random-id.ts'
 
 /** The answers of one round by their keys, or why the call cannot go on. */
@@ -17,13 +21,24 @@ export type RoundOutcome =
   | { readonly answers: JsonObject; readonly involved: boolean }
   | { readonly failure: { readonly missing: JsonObject } | { readonly message: string } }
 
-type Answer =
+/** The answer to one question, or why its call cannot go on. */
+export type RoundAnswer =
   | { readonly response: JsonObject; readonly involved: boolean }
   | Extract<RoundOutcome, { readonly failure: unknown }>
 
 /** A call that asks, with the pages that its user was sent to. */
 export interface AskingCall extends LegacyCall {
   readonly urls: UrlQuestions
+  /** The part of its state that comes from earlier rounds. */
+  readonly progress: { readonly requestState: JsonValue | undefined; readonly rounds: number }
+}
+
+/** One question of a round. */
+interface Asked {
+  readonly key: string
+  readonly answer: Promise<RoundAnswer>
+  /** The request that is sent to the client; undefined for a question that needs none. */
+  readonly sent: { readonly request: RpcRequestFields; readonly open: OpenQuestion } | undefined
 }
 
 /** Asks the client for everything that one round wants, all at once. */
@@ -31,75 +46,125 @@ export async function askClient(requests: JsonObject, call: AskingCall, deps: De
   const entries = Object.entries(requests)
   if (entries.length === 0) return { answers: {}, involved: true }
   // The exchange checks its requests before it answers with them.
-  const asked = entries.map(([, request]) => askOne(request as unknown as InputRequest, call, deps))
-  const answers = await Promise.all(asked)
-  const failed = answers.find((answer) => 'failure' in answer)
-  if (failed !== undefined) return failed
-  const responses = answers.flatMap((answer, index): [string, JsonObject][] => {
-    const [key = ''] = entries[index] ?? []
-    return 'response' in answer ? [[key, answer.response]] : []
-  })
-  const involved = answers.some((answer) => 'involved' in answer && answer.involved)
-  return { answers: Object.fromEntries(responses), involved }
+  const asked = entries.map(([key, request]) => prepare(key, request as unknown as InputRequest, { call, deps }))
+  const answers = Promise.all(asked.map(async ({ key, answer }) => [key, await answer] as const))
+  // A round that failed before it was asked is not asked.
+  answers.catch(() => {})
+  await send(asked, call, deps)
+  const outcome = roundOutcome(new Map(await answers))
+  if (asked.some(({ sent }) => sent?.open.hasState)) call.channel.onAnswered()
+  return outcome
 }
 
-async function askOne(request: InputRequest, call: AskingCall, deps: Deps): Promise<Answer> {
+/** Joins the answers of a round; one that failed is the failure of all. */
+export function roundOutcome(answers: ReadonlyMap<string, RoundAnswer>): RoundOutcome {
+  const responses: Record<string, JsonObject> = {}
+  let involved = false
+  for (const [key, answer] of answers) {
+    if ('failure' in answer) return answer
+    responses[key] = answer.response
+    involved ||= answer.involved
+  }
+  return { answers: responses, involved }
+}
+
+interface Asking {
+  readonly call: AskingCall
+  readonly deps: Deps
+}
+
+function prepare(key: string, request: InputRequest, { call, deps }: Asking): Asked {
   const url = request.method === 'elicitation/create' && request.params.mode === 'url' ? request.params.url : undefined
-  const again = url === undefined ? undefined : await call.urls.again(url)
-  if (again !== undefined) return { response: { action: again }, involved: false }
+  const settled = (answer: RoundAnswer | Promise<RoundAnswer>): Asked => {
+    return { key, answer: Promise.resolve(answer), sent: undefined }
+  }
+  const again = url === undefined ? undefined : call.urls.again(url)
+  if (again !== undefined) return settled(again.then((action) => ({ response: { action }, involved: false })))
   const elicitationId = url === undefined ? '' : call.urls.idOf(url)
   const question = legacyQuestion(request, call.client.revision, elicitationId)
-  if ('missing' in question) return { failure: { missing: question.missing } }
-  const answer = await waitForAnswer(question.request, call, deps)
-  if (url !== undefined && 'response' in answer && answer.response['action'] === 'accept') call.urls.accept(url)
-  return answer
-}
-
-function waitForAnswer(
-  request: { readonly method: string; readonly params?: JsonObject | undefined },
-  { channel }: AskingCall,
-  deps: Deps,
-): Promise<Answer> {
-  const { signal, owner } = channel
-  return new Promise((resolve, reject) => {
-    const open =
-      owner === undefined
-        ? undefined
-        : deps.questions.open(owner, (response) => {
-            release()
-            resolve(toAnswer(request.method, response))
-          })
-    if (open === undefined) return resolve(unanswered(request.method, 'The client has too many open questions'))
-    const withdraw = (reason: string): void => {
-      release()
-      open.close()
-      channel.notifyOfQuestion(cancelled(open.id, reason))
-    }
-    const stop = (): void => {
-      withdraw('The call was cancelled')
-      reject(signal.reason)
-    }
-    const cancelTimer = deps.schedule(() => {
-      withdraw('No answer came in time')
-      resolve(unanswered(request.method, 'The client did not answer in time'))
-    }, deps.settings.answerTimeoutMs)
-    const release = (): void => {
-      cancelTimer()
-      offAbort(signal, stop)
-    }
-    if (signal.aborted) return stop()
-    onAbort(signal, stop)
-    channel.ask({ jsonrpc: '2.0', id: open.id, ...request })
+  if ('missing' in question) return settled({ failure: { missing: question.missing } })
+  const waiting = waitForAnswer(question.request.method, call, deps)
+  if ('failure' in waiting) return settled(unanswered(request.method, waiting.failure))
+  const answer = waiting.answer.then((given) => {
+    if (url !== undefined && 'response' in given && given.response['action'] === 'accept') call.urls.accept(url)
+    return given
   })
+  return { key, answer, sent: { request: question.request, open: waiting.open } }
 }
 
-function toAnswer(method: string, response: RpcResponse): Answer {
+/** Sends the questions of a round, with a `state` each where the client returns it: any one of them is enough to know the round. */
+async function send(asked: readonly Asked[], call: AskingCall, { states }: Deps): Promise<void> {
+  const { channel, urls, progress, request } = call
+  const { origin } = channel
+  const sealed = states !== undefined && origin !== undefined && states.isFor(origin.session) ? states : undefined
+  const questions = new Map(asked.map(({ key, sent }) => [key, sent?.request.method as InputRequest['method']]))
+  for (const { key, sent } of asked) {
+    if (sent === undefined) continue
+    const { open } = sent
+    if (sealed === undefined || origin === undefined) {
+      channel.ask({ jsonrpc: '2.0', id: open.id, ...sent.request })
+      continue
+    }
+    const { session, stream } = origin
+    const waiting = { request, ...progress, questions, stream, events: origin.events(), pages: urls.accepted() }
+    const binding = { session, questionId: open.id }
+    const state = await sealed.seal({ key, call: waiting }, sent.request.method, binding)
+    open.hasState = state !== undefined
+    channel.ask({ jsonrpc: '2.0', id: open.id, ...(state !== undefined && { state }), ...sent.request })
+  }
+}
+
+type WaitingQuestion =
+  | { readonly open: OpenQuestion; readonly answer: Promise<RoundAnswer> }
+  | { readonly failure: string }
+
+function waitForAnswer(method: string, { channel }: AskingCall, deps: Deps): WaitingQuestion {
+  const { signal, owner } = channel
+  let settle = (_: RoundAnswer): void => {}
+  let fail = (_: unknown): void => {}
+  const answer = new Promise<RoundAnswer>((resolve, reject) => {
+    settle = resolve
+    fail = reject
+  })
+  const onAnswer = (response: RpcResponse): void => {
+    release()
+    settle(toAnswer(method, response))
+  }
+  const open = owner === undefined ? undefined : deps.questions.open(owner, onAnswer)
+  if (open === undefined) return { failure: 'The client has too many open questions' }
+  const withdraw = (reason: string): void => {
+    release()
+    open.close()
+    if (open.hasState) deps.states?.withdraw(open.id)
+    channel.notifyOfQuestion(cancelled(open.id, reason))
+  }
+  const stop = (): void => {
+    withdraw('The call was cancelled')
+    fail(signal.reason)
+  }
+  const cancelTimer = deps.schedule(() => {
+    withdraw('No answer came in time')
+    const message = 'The client did not answer in time'
+    // An answer with its state may have reached another instance, which then runs the call on: this one must not.
+    settle(open.hasState ? { failure: { message } } : unanswered(method, message))
+  }, deps.settings.answerTimeoutMs)
+  const release = (): void => {
+    cancelTimer()
+    offAbort(signal, stop)
+  }
+  if (signal.aborted) stop()
+  else onAbort(signal, stop)
+  return { open, answer }
+}
+
+/** Returns the answer in a response: an error to a form or a URL means that the user cancelled. */
+export function toAnswer(method: string, response: RpcResponse): RoundAnswer {
   if ('result' in response) return { response: response.result, involved: true }
   return unanswered(method, `The client answered ${method} with an error: ${response.error.message}`)
 }
 
 // A user who cannot be reached has cancelled, which the handler hears of; a model or a list of roots has no such answer.
-function unanswered(method: string, message: string): Answer {
+function unanswered(method: string, message: string): RoundAnswer {
   if (method === 'elicitation/create') return { response: { action: 'cancel' }, involved: true }
   return { failure: { message } }
 }
@@ -118,7 +183,9 @@ export interface UrlQuestions {
    * The answer to a URL that is asked for again because the server is still waiting: the user is not bothered, and the server looks
    * again after a while. Undefined for a URL that the user has not agreed to.
    */
-  again(url: string): Promise<'accept' | 'cancel' | undefined>
+  again(url: string): Promise<'accept' | 'cancel'> | undefined
+  /** Lists the pages that the user agreed to, for the state of a question. */
+  accepted(): readonly AcceptedPage[]
   /** Tells the client of pages that are not asked for any more (elicitation/complete). */
   complete(asked: JsonObject | undefined): void
 }
@@ -132,9 +199,13 @@ interface Page {
 const firstLookMs = 1000
 const mostLookMs = 5000
 
-/** Starts without pages. */
-export function createUrlQuestions(channel: CallChannel, deps: Deps): UrlQuestions {
-  const pages = new Map<string, Page>()
+/** Starts with the pages that the user of a resumed call has agreed to. */
+export function createUrlQuestions(
+  channel: CallChannel,
+  deps: Deps,
+  accepted: readonly AcceptedPage[] = [],
+): UrlQuestions {
+  const pages = new Map<string, Page>(accepted.map(({ url, ...page }) => [url, { ...page, looks: 0 }]))
   const pageOf = (url: string): Page => {
     const page = pages.get(url) ?? { elicitationId: randomId(), acceptedAt: undefined, looks: 0 }
     pages.set(url, page)
@@ -145,14 +216,17 @@ export function createUrlQuestions(channel: CallChannel, deps: Deps): UrlQuestio
     accept(url) {
       pageOf(url).acceptedAt = deps.now()
     },
-    async again(url) {
+    again(url) {
       const page = pages.get(url)
       if (page?.acceptedAt === undefined) return undefined
-      if (deps.now() - page.acceptedAt >= deps.settings.answerTimeoutMs) return 'cancel'
+      if (deps.now() - page.acceptedAt >= deps.settings.answerTimeoutMs) return Promise.resolve('cancel')
       page.looks += 1
-      await deps.sleep(Math.min(mostLookMs, firstLookMs * page.looks), channel.signal)
-      return 'accept'
+      return deps.sleep(Math.min(mostLookMs, firstLookMs * page.looks), channel.signal).then(() => 'accept')
     },
+    accepted: () =>
+      [...pages].flatMap(([url, { elicitationId, acceptedAt }]) =>
+        acceptedAt === undefined ? [] : [{ url, elicitationId, acceptedAt }],
+      ),
     complete(asked) {
       const wanted = asked === undefined ? new Set<string>() : urlsIn(asked)
       for (const [url, { elicitationId, acceptedAt }] of pages) {

@@ -1,5 +1,6 @@
-import type { Call, LoggingLevel, RpcNotification, RpcRequest } from '@x/schema'
+import type { Call, LoggingLevel, RpcNotification, RpcRequest, StatefulRequest } from '@x/schema'
 import type { LegacyClient } from '../translate/request.ts'
+import type { Session } from './session.ts'
 
 /** The caller on whose behalf calls of the server are made, and how it is connected. */
 export type Caller = Pick<Call, 'principal' | 'context'>
@@ -15,8 +16,12 @@ export interface CallChannel {
   readonly timeoutMs: number
   /** Sends a notification about the call. */
   notify(message: RpcNotification): void
+  /** The session and the stream of a call that can be resumed from the `state` of a question; undefined for every other. */
+  readonly origin: { readonly session: Session; readonly stream: string; events(): number } | undefined
   /** Sends a request to the client, on the call's own stream. */
-  ask(request: RpcRequest): void
+  ask(request: StatefulRequest): void
+  /** Called when all questions of a round were answered. */
+  onAnswered(): void
   /** Sends a notification about a question, also when the call has been cancelled. */
   notifyOfQuestion(message: RpcNotification): void
 }

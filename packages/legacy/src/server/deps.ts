@@ -1,5 +1,6 @@
 import { type Exchange, type ExtensionHost, type Implementation, offAbort, onAbort } from '@x/schema'
 import type { LegacySettings } from './options.ts'
+import { createQuestionStates, type QuestionStates } from './question-state.ts'
 import { createQuestions, type Questions } from './questions.ts'
 
 /** Dependencies that the parts of the adapters share. */
@@ -8,6 +9,8 @@ export interface Deps {
   readonly info: Implementation
   readonly settings: LegacySettings
   readonly questions: Questions
+  /** Seals the `state` of questions; undefined where it is off. */
+  readonly states: QuestionStates | undefined
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly report: (error: unknown) => void
@@ -36,5 +39,15 @@ export function depsOf({ exchange, info, runtime, report }: ExtensionHost, setti
       }, ms)
       onAbort(signal, stop)
     })
-  return { exchange, info, settings, questions: createQuestions(), now: runtime.now, report, schedule, sleep }
+  return {
+    exchange,
+    info,
+    settings,
+    questions: createQuestions(),
+    states: createQuestionStates(settings),
+    now: runtime.now,
+    report,
+    schedule,
+    sleep,
+  }
 }

@@ -15,39 +15,71 @@ import {
 import { failedToolResult, legacyError, missingCapability } from '../translate/error.ts'
 import { modernRequest, withoutReserved } from '../translate/request.ts'
 import { legacyResult } from '../translate/result.ts'
-import { askClient, createUrlQuestions } from './ask-client.ts'
+import { askClient, createUrlQuestions, type RoundAnswer, roundOutcome, type UrlQuestions } from './ask-client.ts'
 import type { CallChannel, LegacyCall } from './call-channel.ts'
 import type { Deps } from './deps.ts'
 import { legacyPeerKey } from './legacy-peer.ts'
+import type { WaitingCall } from './question-state.ts'
+
+/** A call that goes on from the `state` of its questions, and their answers. */
+export interface ResumedCall {
+  readonly waiting: WaitingCall
+  readonly answers: ReadonlyMap<string, RoundAnswer>
+}
 
 /**
  * Runs a call of an older client: the request goes through the server's exchange; whatever it asks for is asked of the client on the
  * call's own stream; the answers go into the next request, as a client of 2026-07-28 would send them. Rejects with the signal's
  * reason when the call is cancelled.
  */
-export async function runLegacyCall(call: LegacyCall, deps: Deps): Promise<RpcResponse> {
-  const urls = createUrlQuestions(call.channel, deps)
+export async function runLegacyCall(call: LegacyCall, deps: Deps, resumed?: ResumedCall): Promise<RpcResponse> {
+  const first = firstRequest(call, resumed)
+  if ('failure' in first) return answerWith(call, first.failure)
   const notify = notificationFilter(call.channel)
-  let request = modernRequest(call.request, call.client, call.level)
-  let rounds = 0
-  let retries = 0
+  // The answers that brought a call back are a round of their own.
+  const rounds = resumed === undefined ? 0 : resumed.waiting.rounds + 1
+  const urls = createUrlQuestions(call.channel, deps, resumed?.waiting.pages)
   try {
-    for (;;) {
-      const response = await exchangeOnce(request, { call, notify }, deps)
-      const asked = asksIn(response)
-      urls.complete(asked)
-      if (asked === undefined || 'error' in response) return finishLegacyCall(call, response)
-      if (Object.keys(asked).length === 0) await deps.sleep(retryDelay(retries++), call.channel.signal)
-      else retries = 0
-      const outcome = await askClient(asked, { ...call, urls }, deps)
-      if ('failure' in outcome) return answerWith(call, outcome.failure)
-      if (outcome.involved) rounds += 1
-      if (rounds > deps.settings.maxRounds || retries > mostRetries) return tooManyRounds(call)
-      request = withAnswers(request, response.result, outcome.answers)
-    }
+    return await runRounds(first, { call, notify, urls, rounds }, deps)
   } finally {
     notify.end()
   }
+}
+
+interface Run extends Round {
+  readonly urls: UrlQuestions
+  /** The rounds before this run. */
+  readonly rounds: number
+}
+
+async function runRounds(first: RpcRequest, run: Run, deps: Deps): Promise<RpcResponse> {
+  const { call, urls } = run
+  let { rounds } = run
+  let request = first
+  let retries = 0
+  for (;;) {
+    const response = await exchangeOnce(request, run, deps)
+    const asked = asksIn(response)
+    urls.complete(asked)
+    if (asked === undefined || 'error' in response) return finishLegacyCall(call, response)
+    if (Object.keys(asked).length === 0) await deps.sleep(retryDelay(retries++), call.channel.signal)
+    else retries = 0
+    const progress = { requestState: response.result['requestState'], rounds }
+    const outcome = await askClient(asked, { ...call, urls, progress }, deps)
+    if ('failure' in outcome) return answerWith(call, outcome.failure)
+    if (outcome.involved) rounds += 1
+    if (rounds > deps.settings.maxRounds || retries > mostRetries) return tooManyRounds(call)
+    request = withAnswers(request, response.result, outcome.answers)
+  }
+}
+
+/** The request of the first run here, which has the answers of a call that was resumed. */
+function firstRequest(call: LegacyCall, resumed: ResumedCall | undefined): RpcRequest | { readonly failure: Failure } {
+  const request = modernRequest(call.request, call.client, call.level)
+  if (resumed === undefined) return request
+  const outcome = roundOutcome(resumed.answers)
+  if ('failure' in outcome) return outcome
+  return withAnswers(request, { requestState: resumed.waiting.requestState }, outcome.answers)
 }
 
 const mostRetries = 1000

@@ -7,6 +7,15 @@ import { createStreamAdapter } from './stdio/stream-adapter.ts'
 const localOnly =
   'legacy() seals session ids with a random key of this process: give it `codec`, with the same keys at every instance'
 
+/** The member that {@link legacy} adds to its server. */
+export interface LegacyApi {
+  /**
+   * The answers that came without the `state` of their question (SEP-1685): 0 for long enough, with `canAdvance` in the report of a
+   * `migrating` codec, says that the fallback is not needed any more.
+   */
+  readonly missingEchoes: number
+}
+
 /**
  * Serves clients of revisions 2025-11-25, 2025-06-18 and 2025-03-26 beside those of 2026-07-28, at the same endpoint and over the same
  * streams. The definitions of the server stay as they are; handlers that ask run again from the top for older clients too.
@@ -17,7 +26,7 @@ const localOnly =
  *
  * @throws TypeError for a revision that is not known, and RangeError for a number that makes no sense.
  */
-export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', undefined> {
+export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', LegacyApi> {
   const settings = legacySettings(options)
   return {
     side: 'server',
@@ -29,6 +38,11 @@ export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', u
       const http = createHttpAdapter(deps)
       const stream = createStreamAdapter(deps)
       return {
+        api: {
+          get missingEchoes() {
+            return deps.states?.missingEchoes ?? 0
+          },
+        },
         adapters: { http: http.adapter, stream: stream.adapter },
         drain() {
           http.drain()

@@ -1,5 +1,5 @@
 import { type ErrorListener, errorListener } from '@x/schema'
-import { randomKey, sealed, type StateCodec } from '@x/state-codec'
+import { memoryStore, randomKey, sealed, singleUse, type StateCodec } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../revisions.ts'
 
 /** Something that an operator should know though calls go on. */
@@ -10,9 +10,36 @@ export interface LegacyWarning {
     | 'unknown_answer'
     /** A session id is longer than 2 KiB, which some proxies do not pass on. */
     | 'large_session'
-    /** A limit ended a stream or dropped what an idle session had set. */
+    /** A limit ended a stream, left a `state` out, or dropped what an idle session had set. */
     | 'limit'
+    /** The `state` of an answer was not accepted; the client sees 400 whatever the reason. */
+    | 'state_rejected'
+    /** A client did not return the `state` of a question: its answer went to the call that waits here. */
+    | 'missing_echo'
   readonly message: string
+}
+
+/** A question that a server asks an older client. */
+export interface StateQuestion {
+  /** `elicitation/create`, `sampling/createMessage` or `roots/list`. */
+  readonly method: string
+  /** The tool that asks; undefined for a prompt or a resource. */
+  readonly tool: string | undefined
+}
+
+/** Options of the `state` of questions (SEP-1685). */
+export interface LegacyStateOptions {
+  /** Seals the states. It opens each once at an instance; `singleUse(codec, store)` extends that to the whole fleet. */
+  readonly codec: StateCodec
+  /**
+   * `'all'` sends states to clients that have not declared `experimental.requestState` too. Only for clients that are known to return
+   * them: strict ones drop such a request, and the call hangs until its time is over.
+   */
+  readonly to?: 'all' | undefined
+  /** More codecs by name, for {@link LegacyStateOptions.choose}. A name has letters, digits and hyphens. */
+  readonly others?: Readonly<Record<string, StateCodec>> | undefined
+  /** Returns the name of one of `others`, true for `codec`, or false for no state. True for every question when absent. */
+  readonly choose?: ((question: StateQuestion) => string | boolean) | undefined
 }
 
 /** Options of {@link legacy}. */
@@ -36,6 +63,11 @@ export interface LegacyOptions {
   readonly maxRounds?: number | undefined
   /** Broken streams that one instance keeps for their readers; 1,000 when absent, and 16 of one session. */
   readonly maxStreams?: number | undefined
+  /**
+   * Switches the `state` of SEP-1685 on: questions carry their call, sealed, to clients that declare that they return it. A call that
+   * waits for an answer then survives a restart of its instance, behind a balancer that hashes the session header. Off when absent.
+   */
+  readonly state?: StateCodec | LegacyStateOptions | undefined
   /** Receives warnings; by default each kind is one line of `console.error`. `false` for none. */
   readonly onWarning?: ErrorListener<[warning: LegacyWarning]>
 }
@@ -52,7 +84,16 @@ export interface LegacySettings {
   readonly maxRounds: number
   readonly maxStreams: number
   readonly maxStreamsOfSession: number
+  readonly state: StateSettings | undefined
   readonly warn: (warning: LegacyWarning) => void
+}
+
+/** {@link LegacyStateOptions} with what is absent filled in; the name of the first codec is empty. */
+export interface StateSettings {
+  readonly codecs: ReadonlyMap<string, StateCodec>
+  readonly toAll: boolean
+  /** Returns the name of a codec, or undefined for no state. */
+  readonly choose: (question: StateQuestion) => string | undefined
 }
 
 const day = 86_400_000
@@ -81,8 +122,32 @@ export function legacySettings(options: LegacyOptions): LegacySettings {
     maxRounds: wholeNumber('maxRounds', options.maxRounds ?? 50, 10_000),
     maxStreams: wholeNumber('maxStreams', options.maxStreams ?? 1000, 1_000_000),
     maxStreamsOfSession: 16,
+    state: options.state === undefined ? undefined : stateSettings(options.state),
     warn: warnSafely(options.onWarning === undefined ? onceToConsole() : errorListener(options.onWarning, '@x/legacy')),
   }
+}
+
+function stateSettings(given: StateCodec | LegacyStateOptions): StateSettings {
+  const { codec, to, others = {}, choose = () => true } = 'codec' in given ? given : { codec: given }
+  const wrong = Object.keys(others).find((name) => !/^[\w-]+$/.test(name))
+  if (wrong !== undefined) throw new TypeError(`state.others has "${wrong}": a name has letters, digits and hyphens`)
+  const codecs = new Map([['', usedOnce(codec)]])
+  for (const [name, other] of Object.entries(others)) codecs.set(name, usedOnce(other))
+  return {
+    codecs,
+    toAll: to === 'all',
+    choose(question) {
+      const chosen = choose(question)
+      if (typeof chosen === 'boolean') return chosen ? '' : undefined
+      if (Object.hasOwn(others, chosen)) return chosen
+      throw new TypeError(`state.choose returned "${chosen}", which state.others does not have`)
+    },
+  }
+}
+
+/** A state opens once at this instance, whatever the codec does. */
+function usedOnce(codec: StateCodec): StateCodec {
+  return singleUse(codec, memoryStore({ maxEntries: 100_000 }))
 }
 
 function wholeNumber(name: string, value: unknown, most: number): number {

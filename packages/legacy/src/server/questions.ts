@@ -5,15 +5,25 @@ import { randomId } from './random-id.ts'
 export interface Questions {
   /** Opens a question to one owner (a session, or a pair of streams); undefined when there are too many. */
   open(owner: string, onAnswer: (response: RpcResponse) => void): OpenQuestion | undefined
+  /** Returns an open question of this owner; that of another is as unknown as one that never was. */
+  find(owner: string, id: RequestId | undefined): OpenQuestion | undefined
   /** Passes an answer to who waits for it; false when nobody does, or another owner was asked. */
   answer(owner: string, response: RpcResponse): boolean
 }
 
 /** A question that waits for its answer. */
 export interface OpenQuestion {
-  readonly id: RequestId
+  readonly id: string
+  /** True once it was sent with a `state` (SEP-1685). */
+  hasState: boolean
   /** Stops waiting. */
   close(): void
+}
+
+interface Entry {
+  readonly owner: string
+  readonly question: OpenQuestion
+  readonly onAnswer: (response: RpcResponse) => void
 }
 
 const mostOfOwner = 64
@@ -21,7 +31,7 @@ const mostOfInstance = 10_000
 
 /** Starts with none. */
 export function createQuestions(): Questions {
-  const open = new Map<RequestId, { readonly owner: string; readonly onAnswer: (response: RpcResponse) => void }>()
+  const open = new Map<RequestId, Entry>()
   const counts = new Map<string, number>()
   const remove = (id: RequestId, owner: string): boolean => {
     if (!open.delete(id)) return false
@@ -35,9 +45,14 @@ export function createQuestions(): Questions {
       const own = counts.get(owner) ?? 0
       if (own >= mostOfOwner || open.size >= mostOfInstance) return undefined
       const id = randomId()
-      open.set(id, { owner, onAnswer })
+      const question = { id, hasState: false, close: () => void remove(id, owner) }
+      open.set(id, { owner, onAnswer, question })
       counts.set(owner, own + 1)
-      return { id, close: () => void remove(id, owner) }
+      return question
+    },
+    find(owner, id) {
+      const entry = id === undefined ? undefined : open.get(id)
+      return entry?.owner === owner ? entry.question : undefined
     },
     answer(owner, response) {
       const { id } = response

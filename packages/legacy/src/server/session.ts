@@ -112,13 +112,14 @@ export function readInfo(info: JsonValue | JsonObject | undefined): Implementati
   return typeof name === 'string' && typeof version === 'string' ? { name, version } : undefined
 }
 
-interface Memory<T> {
+/** A bounded map. */
+export interface Memory<T> {
   get(key: string): T | undefined
   set(key: string, value: T): void
 }
 
 /** A map that forgets its oldest entries. */
-function createMemory<T>(most: number): Memory<T> {
+export function createMemory<T>(most: number): Memory<T> {
   const entries = new Map<string, T>()
   return {
     get: (key) => entries.get(key),

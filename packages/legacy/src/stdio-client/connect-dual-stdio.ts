@@ -20,7 +20,13 @@ import {
   StdioError,
 } from '@x/transport-stdio'
 import { discoverRequest, type Era, eraNamed, eraOf } from '../client/detect.ts'
-import { declaredIn, initialized, initializeRequest, readInitialize } from '../client/handshake.ts'
+import {
+  answerBeforeHandshake,
+  declaredIn,
+  initialized,
+  initializeRequest,
+  readInitialize,
+} from '../client/handshake.ts'
 import { createLegacyExchange } from '../client/legacy-exchange.ts'
 import {
   type DualConnection,
@@ -145,18 +151,12 @@ function openConnection(stateOf: () => State, options: DualStdioOptions): StdioC
     onStart: (process, signal) => startUp(stateOf(), process, signal),
     onNotification: (message: RpcNotification) => withSession(({ outside }) => outside.onNotification(message)),
     onRequest: async (request: RpcRequest) =>
-      withSession(({ outside }) => outside.onRequest(request)) ?? refuseEarly(request),
+      withSession(({ outside }) => outside.onRequest(request)) ?? answerBeforeHandshake(request),
     onExit: (exit) => {
       withSession((session) => session.end())
       options.onExit?.(exit)
     },
   })
-}
-
-/** basic/lifecycle: before the handshake is done a server may send pings alone, and to a modern client nothing. */
-function refuseEarly({ id, method }: RpcRequest): RpcResponse {
-  if (method === 'ping') return { jsonrpc: '2.0', id, result: {} }
-  return { jsonrpc: '2.0', id, error: { code: -32_600, message: 'The session has not begun' } }
 }
 
 /** Waits for a process whose era is known. A new one follows the first where the probe has ended it, or was met with silence. */

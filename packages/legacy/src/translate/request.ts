@@ -63,8 +63,13 @@ export function withoutReserved(meta: unknown): JsonObject {
   return Object.fromEntries(Object.entries(meta).filter(([key]) => !key.startsWith(reservedPrefix)))
 }
 
+/** The `_meta` of a message's params; empty where there is none. */
+export function metaIn(params: JsonObject | undefined): JsonObject {
+  const meta = params?.['_meta']
+  return isJsonObject(meta) ? meta : {}
+}
+
 /** Returns true when a message says by itself that it is of 2026-07-28 or later (basic/versioning). */
 export function statesVersion(params: JsonObject | undefined): boolean {
-  const meta = params?.['_meta']
-  return isJsonObject(meta) && meta[metaKeys.protocolVersion] !== undefined
+  return metaIn(params)[metaKeys.protocolVersion] !== undefined
 }

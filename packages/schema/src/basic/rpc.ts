@@ -42,6 +42,18 @@ export interface RpcError {
 /** The response to a {@link RpcRequest}. */
 export type RpcResponse = RpcResult | RpcError
 
+/** The `state` of a server's request and of its response (SEP-1685); revisions before 2026-07-28 alone. */
+export interface EchoedState {
+  /** Meaningful to the server alone: a client returns it as it came, and none where none came. */
+  readonly state?: string | JsonObject
+}
+
+/** A server's request to a client of an older revision, which may carry state (SEP-1685). */
+export type StatefulRequest = RpcRequest & EchoedState
+
+/** The response to a {@link StatefulRequest}: the state stands beside the result or the error. */
+export type StatefulResponse = RpcResponse & EchoedState
+
 /** Every message that travels over a transport. */
 export type RpcMessage = RpcRequest | RpcNotification | RpcResponse
 

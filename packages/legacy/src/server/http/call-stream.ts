@@ -20,6 +20,8 @@ export interface CallStreamOptions {
   onDetach(): void
   /** The stream is over: it was answered, or nobody came back for it. */
   onEnd(answered: boolean): void
+  /** The number of the first event: above 1 for a stream that another instance began. */
+  readonly firstEvent?: number
 }
 
 /** Options of a response that is not part of a stream. */
@@ -30,8 +32,14 @@ export interface ResponseHead {
 
 /** The responses and messages to one POST: JSON, unless something has to be said before the end. */
 export interface CallStream extends ResumableStream {
+  /** Number of events so far. */
+  readonly events: number
   /** Sends a message before the response. One that may be lost is dropped when the reader is slow. */
   send(message: RpcMessage, mayBeLost: boolean): void
+  /** Sends a question with its state: an event id that says so, so that any instance may take the stream over. */
+  ask(message: RpcMessage): void
+  /** Sends an event without data, whose id says that the call does not wait any more. */
+  mark(): void
   /** Sends a response; the last one ends the stream. */
   respond(response: RpcResponse, head?: ResponseHead): void
   /** Counts a request that will not be answered, because it was cancelled. */
@@ -46,11 +54,14 @@ interface Event {
   readonly mayBeLost: boolean
 }
 
+/** End of the event id of a question that carries its call. */
+export const waitingMark = 'q'
+
 /** Time that a client that polls waits before it comes back, in milliseconds. */
 const retryMs = 1000
 
-/** Starts with nothing sent. */
-export function createCallStream(first: HttpReply, options: CallStreamOptions): CallStream {
+/** Starts with nothing sent; without a connection, for a stream that its reader comes back to. */
+export function createCallStream(first: HttpReply | undefined, options: CallStreamOptions): CallStream {
   return new Stream(first, options)
 }
 
@@ -68,10 +79,15 @@ class Stream implements CallStream {
   readonly #responses: RpcResponse[] = []
   #cancelTimers: (() => void)[] = []
 
-  constructor(first: HttpReply, options: CallStreamOptions) {
+  constructor(first: HttpReply | undefined, options: CallStreamOptions) {
     this.id = options.id
     this.#options = options
     this.#left = options.responses
+    this.#number = (options.firstEvent ?? 1) - 1
+    if (first === undefined) {
+      this.#phase = 'streaming'
+      return
+    }
     this.#attach(first)
     const { limits, closeAfterMs, primed } = options
     if (primed && closeAfterMs !== Number.POSITIVE_INFINITY) return
@@ -84,16 +100,30 @@ class Stream implements CallStream {
     return this.#reply === undefined && this.#phase !== 'ended'
   }
 
+  get events(): number {
+    return this.#number
+  }
+
   send(message: RpcMessage, mayBeLost: boolean): void {
     if (this.#phase === 'ended') return
     this.#open()
-    this.#write(message, mayBeLost)
+    this.#write(encodeMessage(message), mayBeLost)
+  }
+
+  ask(message: RpcMessage): void {
+    if (this.#phase === 'ended') return
+    this.#open()
+    this.#write(encodeMessage(message), false, waitingMark)
+  }
+
+  mark(): void {
+    if (this.#phase === 'streaming' && this.#options.primed) this.#write('', true)
   }
 
   respond(response: RpcResponse, head: ResponseHead = { status: 200 }): void {
     if (this.#phase === 'ended') return
     this.#left -= 1
-    if (this.#phase === 'streaming') this.#write(response, false)
+    if (this.#phase === 'streaming') this.#write(encodeMessage(response), false)
     else this.#responses.push(response)
     if (this.#left <= 0) this.#finish(head)
   }
@@ -157,14 +187,14 @@ class Stream implements CallStream {
       const retry = closeAfterMs === Number.POSITIVE_INFINITY ? '' : `retry: ${retryMs}\n`
       this.#reply?.write(`id: ${this.id}.0\n${retry}data: \n\n`)
     }
-    for (const response of this.#responses.splice(0)) this.#write(response, false)
+    for (const response of this.#responses.splice(0)) this.#write(encodeMessage(response), false)
   }
 
-  #write(message: RpcMessage, mayBeLost: boolean): void {
+  #write(data: string, mayBeLost: boolean, mark = ''): void {
     const { resumable, limits } = this.#options
     this.#number += 1
-    const idLine = resumable ? `id: ${this.id}.${this.#number}\n` : ''
-    const text = `${idLine}data: ${encodeMessage(message)}\n\n`
+    const idLine = resumable ? `id: ${this.id}.${this.#number}${mark}\n` : ''
+    const text = `${idLine}data: ${data}\n\n`
     const queued = this.#reply?.queued() ?? 0
     // Characters stand in for bytes: the bound is there to save memory, not to be met exactly.
     if (mayBeLost && queued + text.length > limits.maxQueuedBytes) return

@@ -23,6 +23,7 @@ export function createHttpAdapter(deps: Deps): HttpAdapter {
     deps,
     sessions: createSessions(settings, deps.now),
     states: createSessionStates(settings),
+    rounds: new Map(),
   }
   const endListening = (): void => {
     for (const { listening } of http.states.all()) listening?.end()

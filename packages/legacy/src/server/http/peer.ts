@@ -4,13 +4,36 @@ import type { Deps } from '../deps.ts'
 import type { ClientSettings } from '../local-methods.ts'
 import type { Session, Sessions } from '../session.ts'
 import type { SessionState, SessionStates } from '../session-state.ts'
+import type { RoundAnswer } from '../ask-client.ts'
+import type { ResumedCall } from '../legacy-call.ts'
+import type { CallStream } from './call-stream.ts'
 
 /** Dependencies of the HTTP adapter. */
 export interface HttpDeps {
   readonly deps: Deps
   readonly sessions: Sessions
   readonly states: SessionStates
+  /** The rounds of calls that this instance has taken over, by the keys of their sessions and the ids of their streams. */
+  readonly rounds: Map<string, ResumedRound>
 }
+
+/** A stream that another instance began, or this one before it was started again. */
+export interface TakenStream {
+  readonly stream: CallStream
+  /** The key of its session. */
+  readonly owner: string
+  /** Runs its call from where it waited. Its response is kept for the reader, who may not be back yet. */
+  run(resumed: ResumedCall): void
+}
+
+/** A round of a call that was taken over, until all of its answers are here. */
+export interface ResumedRound {
+  readonly taken: TakenStream
+  readonly answers: Map<string, RoundAnswer>
+}
+
+/** A client with a session, whose calls can be resumed. */
+export type SessionPeer = HttpPeer & { readonly session: Session }
 
 /** The client of one HTTP request. */
 export interface HttpPeer {

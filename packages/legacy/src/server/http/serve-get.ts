@@ -1,9 +1,10 @@
 import { encodeMessage, type HttpRequestView } from '@x/schema'
 import { listenToChanges, tellableBy } from '../listening.ts'
 import type { Session } from '../session.ts'
-import type { CallStream } from './call-stream.ts'
+import { type CallStream, waitingMark } from './call-stream.ts'
 import { reject, rejectSession } from './errors.ts'
 import type { HttpDeps } from './peer.ts'
+import { streamOfWaiting } from './resume-call.ts'
 
 /** Serves a GET: a stream that is resumed, or one for what belongs to no call (basic/transports, listening for messages). */
 export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<true> {
@@ -56,17 +57,24 @@ interface Place {
   readonly http: HttpDeps
 }
 
-const eventIdForm = /^([\w-]{22})\.(\d{1,15})$/
+const eventIdForm = /^([\w-]{22})\.(\d{1,15})(q?)$/
 
 /** Continues a stream of this session; that of another is as unknown as one that never was. */
 function resume(lastEvent: string, session: Session, { view, http }: Place): true {
-  const [, streamId = '', number = ''] = eventIdForm.exec(lastEvent) ?? []
-  const stream = http.states.find(session)?.streams.get(streamId)
+  const [, streamId = '', number = '', mark] = eventIdForm.exec(lastEvent) ?? []
+  // An id leads to the entry that `serveRequests` registered.
+  const known = http.states.find(session)?.streams.get(streamId) as CallStream | undefined
+  const stream = known ?? (mark === waitingMark ? resumeWaiting(streamId, session, Number(number)) : undefined)
   if (stream === undefined)
     return reject(view, { status: 404, message: 'The stream of this Last-Event-ID is over, or was never here' })
-    // An id leads to the entry that `serveRequests` registered.
-  ;(stream as CallStream).resume(view.reply, Number(number))
+  stream.resume(view.reply, Number(number))
   return true
+
+  /** The call waits for an answer, which brings its state: the stream may be read before. */
+  function resumeWaiting(id: string, owner: Session, at: number): CallStream | undefined {
+    if (http.deps.states?.isFor(owner) !== true) return undefined
+    return streamOfWaiting(id, at, { peer: { client: owner, session: owner, view }, http })?.stream
+  }
 }
 
 function openListening(session: Session, view: HttpRequestView, { deps, states }: HttpDeps): Promise<true> {

@@ -14,12 +14,14 @@ import {
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
+  type StatefulResponse,
 } from '@x/schema'
 import { revisionNamed, revisionRow } from '../../revisions.ts'
 import { statesVersion } from '../../translate/request.ts'
 import { initialize } from '../initialize.ts'
 import { rejectionHead, reject, rejectSession } from './errors.ts'
-import type { HttpDeps, HttpPeer } from './peer.ts'
+import type { HttpDeps, HttpPeer, SessionPeer } from './peer.ts'
+import { resumeCall } from './resume-call.ts'
 import { type ServedRequest, serveRequests } from './serve-requests.ts'
 
 /** Response header, and lower-case request header, of the session. */
@@ -43,7 +45,7 @@ export async function servePost(view: HttpRequestView, http: HttpDeps): Promise<
 function serveMessage(message: RpcMessage, peer: HttpPeer, http: HttpDeps): true {
   if (isRequest(message)) serveRequests([message], peer, { ...http, isBatch: false })
   else if (isNotification(message)) acceptNotification(message, peer, http)
-  else acceptResponse(message, peer, http)
+  else void acceptResponse(message, peer, http)
   return true
 }
 
@@ -112,13 +114,40 @@ function acceptNotification(
   view.reply.send({ status: 202 })
 }
 
-function acceptResponse(response: RpcResponse, { session, view }: HttpPeer, { deps }: HttpDeps): void {
-  if (session !== undefined && deps.questions.answer(session.key, response)) {
-    view.reply.send({ status: 202 })
-    return
+async function acceptResponse(response: RpcResponse, peer: HttpPeer, http: HttpDeps): Promise<void> {
+  const { session, view } = peer
+  const { deps } = http
+  try {
+    if (session !== undefined && (await takeAnswer(response, { ...peer, session }, http))) {
+      view.reply.send({ status: 202 })
+      return
+    }
+    warnUnknownAnswer(deps.settings.warn)
+    reject(view, { status: 400, message: noWaiter })
+  } catch (error) {
+    deps.report(error)
+    reject(view, { status: 503, message: 'The answer cannot be taken now', headers: ['Retry-After', '1'] })
   }
-  warnUnknownAnswer(deps.settings.warn)
-  reject(view, { status: 400, message: noWaiter })
+}
+
+/** Passes an answer to the call that waits here, or to one that its state brings. What came back is checked before it is used. */
+async function takeAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
+  const { questions, states, settings } = http.deps
+  const { session } = peer
+  const question = questions.find(session.key, response.id)
+  const { state } = response
+  if (states === undefined || question?.hasState === false) return questions.answer(session.key, response)
+  if (state === undefined) {
+    if (question === undefined) return false
+    // SEP-1685, backward compatibility: without the echo the answer goes to the call that this instance keeps.
+    states.missingEchoes += 1
+    settings.warn({ code: 'missing_echo', message: 'A client did not return the state of a question' })
+    return questions.answer(session.key, response)
+  }
+  const opened = await states.open(state, { session, questionId: String(response.id) })
+  if (opened === undefined) return false
+  if (question !== undefined) return questions.answer(session.key, response)
+  return resumeCall(opened, response, { peer, http })
 }
 
 function warnUnknownAnswer(warn: HttpDeps['deps']['settings']['warn']): void {

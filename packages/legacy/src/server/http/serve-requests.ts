@@ -11,13 +11,13 @@ import {
 import { revisionRow } from '../../revisions.ts'
 import { sharedMethods } from '../../translate/request.ts'
 import type { CallChannel } from '../call-channel.ts'
-import { runLegacyCall } from '../legacy-call.ts'
+import { type ResumedCall, runLegacyCall } from '../legacy-call.ts'
 import { serveLocally, unknownMethod } from '../local-methods.ts'
 import { randomId } from '../random-id.ts'
 import type { SessionState } from '../session-state.ts'
 import { type CallStream, createCallStream } from './call-stream.ts'
 import { rejectionHead } from './errors.ts'
-import { type HttpDeps, type HttpPeer, httpClientSettings } from './peer.ts'
+import { type HttpDeps, type HttpPeer, type SessionPeer, httpClientSettings, type TakenStream } from './peer.ts'
 
 /** A request of a POST, or the error that is its answer. */
 export type ServedRequest = RpcRequest | { readonly rejected: RpcResponse }
@@ -35,6 +35,7 @@ export function serveRequests(
   }
 }
 
+/** The calls of one POST and their stream. */
 interface Post {
   readonly peer: HttpPeer
   readonly stream: CallStream
@@ -50,26 +51,17 @@ interface RunningCall {
 }
 
 function openPost(responses: number, peer: HttpPeer, { deps, states, isBatch }: HttpDeps & { isBatch: boolean }): Post {
-  const { session, client, view } = peer
-  const { settings } = deps
+  const { session, view } = peer
   const state = session === undefined ? undefined : states.of(session)
   const running = new Set<RunningCall>()
+  const options = streamOptions(peer, { deps, states })
   const stream = createCallStream(view.reply, {
+    ...options,
     id: randomId(),
-    resumable: session !== undefined,
-    primed: session !== undefined && revisionRow(client.revision).primingEvents,
     responses,
     isBatch,
-    resumeMs: settings.resumeMs,
-    closeAfterMs: settings.closeAfterMs,
-    limits: view.limits,
     onDetach: () => state && states.makeRoom(state),
-    onEnd() {
-      for (const call of running) call.cancel('The client is gone')
-      if (state === undefined) return
-      state.streams.delete(stream.id)
-      states.tidy(state)
-    },
+    onEnd: () => endPost(stream, { running, state, states }),
   })
   if (session !== undefined) state?.streams.set(stream.id, stream)
   view.reply.onStop((phase) => {
@@ -82,6 +74,75 @@ function openPost(responses: number, peer: HttpPeer, { deps, states, isBatch }: 
     }
   })
   return { peer, stream, state, isBatch, running }
+}
+
+/** The options that all streams of a client share. */
+function streamOptions({ session, client, view }: HttpPeer, { deps }: Pick<HttpDeps, 'deps' | 'states'>) {
+  const { resumeMs, closeAfterMs } = deps.settings
+  const primed = session !== undefined && revisionRow(client.revision).primingEvents
+  return { resumable: session !== undefined, primed, resumeMs, closeAfterMs, limits: view.limits }
+}
+
+interface EndingPost extends Pick<Post, 'running' | 'state'> {
+  readonly states: HttpDeps['states']
+}
+
+function endPost({ id }: CallStream, { running, state, states }: EndingPost): void {
+  for (const call of running) call.cancel('The client is gone')
+  if (state === undefined) return
+  state.streams.delete(id)
+  states.tidy(state)
+}
+
+/** A stream that another instance began, and a place for its call, which goes on here. */
+export interface ResumedStream {
+  readonly id: string
+  /** The number of its first event here. */
+  readonly firstEvent: number
+  /** Called when the stream is over. */
+  onEnd(): void
+}
+
+/** Takes a stream over. It waits for its call to run for `answerTimeoutMs`, and for its reader. */
+export function takeOver(resumed: ResumedStream, peer: SessionPeer, http: HttpDeps): TakenStream {
+  const { deps, states } = http
+  const { session } = peer
+  const { answerTimeoutMs, resumeMs } = deps.settings
+  const state = states.of(session)
+  const running = new Set<RunningCall>()
+  let cancelTimer = (): void => {}
+  const abandonAfter = (ms: number): void => {
+    cancelTimer()
+    cancelTimer = peer.view.limits.schedule(() => stream.abandon(), ms)
+  }
+  const stream = createCallStream(undefined, {
+    ...streamOptions(peer, http),
+    id: resumed.id,
+    firstEvent: resumed.firstEvent,
+    responses: 1,
+    isBatch: false,
+    onDetach: () => states.makeRoom(state),
+    onEnd() {
+      cancelTimer()
+      resumed.onEnd()
+      endPost(stream, { running, state, states })
+    },
+  })
+  state.streams.set(stream.id, stream)
+  abandonAfter(answerTimeoutMs)
+  const run = async (call: ResumedCall): Promise<void> => {
+    const { request } = call.waiting
+    cancelTimer()
+    try {
+      await serveCall(request, { peer, stream, state, isBatch: false, running }, { ...http, resumed: call })
+    } catch (error) {
+      deps.report(error)
+      stream.respond(errorResponse(request.id, error))
+    } finally {
+      abandonAfter(resumeMs)
+    }
+  }
+  return { stream, owner: session.key, run: (call) => void run(call) }
 }
 
 async function serveOne(request: RpcRequest, post: Post, http: HttpDeps): Promise<void> {
@@ -101,7 +162,11 @@ async function serveOne(request: RpcRequest, post: Post, http: HttpDeps): Promis
   }
 }
 
-async function serveCall(request: RpcRequest, post: Post, { deps, states }: HttpDeps): Promise<void> {
+async function serveCall(
+  request: RpcRequest,
+  post: Post,
+  { deps, states, resumed }: HttpDeps & { readonly resumed?: ResumedCall },
+): Promise<void> {
   const { stream, state, running, peer } = post
   const cancellation = createCancellation()
   const call: RunningCall & { readonly cancel: (reason: string) => void } = {
@@ -114,7 +179,7 @@ async function serveCall(request: RpcRequest, post: Post, { deps, states }: Http
   try {
     const level = state?.level ?? 'info'
     const channel = channelOf(post, readSignal(cancellation))
-    const response = await runLegacyCall({ request, client: peer.client, level, channel }, deps)
+    const response = await runLegacyCall({ request, client: peer.client, level, channel }, deps, resumed)
     running.delete(call)
     // A status for one call of a batch would have its client send all of them again.
     stream.respond(response, rejectionHead(response, post.isBatch ? undefined : peer.view))
@@ -138,7 +203,9 @@ function channelOf({ peer, stream }: Post, signal: AbortSignal): CallChannel {
     owner: session?.key,
     timeoutMs: view.limits.timeoutMs,
     notify: (message) => stream.send(message, true),
-    ask: (question) => stream.send(question, false),
+    origin: session && { session, stream: stream.id, events: () => stream.events },
+    ask: (question) => (question.state === undefined ? stream.send(question, false) : stream.ask(question)),
+    onAnswered: () => stream.mark(),
     notifyOfQuestion: (message) => stream.send(message, false),
   }
 }

@@ -110,6 +110,9 @@ class Connection implements StreamConnection {
       owner: this.#owner,
       timeoutMs: Number.POSITIVE_INFINITY,
       notify: call.notify,
+      // The streams end with the process, and with them what waits: a state would buy nothing.
+      origin: undefined,
+      onAnswered: () => {},
       ask,
       notifyOfQuestion: (message: RpcNotification) => void this.#peer.notify(message),
     }

@@ -1,0 +1,321 @@
+import { randomBytes } from 'node:crypto'
+import { isJsonObject, type JsonObject } from '@x/schema'
+import { type McpServer, tool } from '@x/server'
+import { memoryStore, migrating, sealed, type StateCodec } from '@x/state-codec'
+import { httpHandler } from '@x/transport-http'
+import { describe, expect, test } from 'vitest'
+import { answerOf, asked, call, everything, greet, named, textIn } from '../../testing/asking.ts'
+import { type EventReader, scriptedClient, type ScriptedClient } from '../../testing/scripted-client.ts'
+import { createLegacyServer } from '../../testing/serve-legacy.ts'
+import type { LegacyApi } from '../legacy.ts'
+import type { LegacyOptions, LegacyWarning } from '../options.ts'
+
+const echoing = { ...everything, experimental: { requestState: {} } }
+const ada: JsonObject = { action: 'accept', content: { name: 'Ada' } }
+
+/** Instances that share nothing but their keys; requests go to the one that the balancer chose. */
+function createFleet(options: LegacyOptions = {}, ownCodec?: StateCodec) {
+  const codec = ownCodec ?? sealed({ keys: [randomBytes(32)] })
+  const steps: string[] = []
+  const warnings: LegacyWarning[] = []
+  const pair = tool('pair', {
+    description: 'Asks for two names, with a step between',
+    run: async (_, ctx) => {
+      const first = await ctx.elicit('first', { message: 'The first?', schema: named })
+      await ctx.step('work', () => void steps.push(first.name))
+      const second = await ctx.elicit('second', { message: 'The second?', schema: named })
+      return `${first.name} and ${second.name}`
+    },
+  })
+  const both = tool('both', {
+    description: 'Asks user and model at once',
+    run: async (_, ctx) => {
+      const messages = [{ role: 'user', content: { type: 'text', text: 'Hi' } }] as const
+      const [{ name }, { model }] = await Promise.all([
+        ctx.elicit('name', { message: 'Name?', schema: named }),
+        ctx.sample('model', { messages, maxTokens: 1 }),
+      ])
+      return `${name} by ${model}`
+    },
+  })
+  const start = () => {
+    const server = createLegacyServer(
+      { tools: [greet, pair, both], state: codec, strictReplay: false },
+      { codec, state: codec, onWarning: (warning) => warnings.push(warning), ...options },
+    ) as McpServer & { readonly legacy: LegacyApi }
+    return { server, handle: httpHandler(server) }
+  }
+  let chosen = start()
+  const client = scriptedClient((request) => chosen.handle(request))
+  return {
+    client,
+    steps,
+    warnings,
+    codes: () => warnings.map(({ code }) => code),
+    missingEchoes: () => chosen.server.legacy.missingEchoes,
+    another: () => scriptedClient((request) => chosen.handle(request)),
+    /** The instance is gone with all that it knew; a new one has its keys. */
+    restart: () => {
+      chosen = start()
+    },
+  }
+}
+
+/** Reads the next question, with the id of its event and its state. */
+async function question(events: EventReader) {
+  for (;;) {
+    const event = await events.event()
+    if (event === undefined) throw new Error('the stream has ended')
+    const { id: eventId, message } = event
+    if (message?.['method'] === undefined) continue
+    return { eventId: eventId ?? '', id: String(message['id']), method: message['method'], state: message['state'] }
+  }
+}
+
+const echo = (id: string, result: JsonObject, state: unknown): JsonObject => {
+  return { ...answerOf(id, result), state } as JsonObject
+}
+const resume = (client: ScriptedClient, eventId: string): Promise<EventReader> =>
+  client.get({ 'last-event-id': eventId })
+
+describe('a question with its state', () => {
+  test('goes to clients that declare the echo alone, and every question has its own [STA-001 STA-008 STA-010 LEG-099]', async () => {
+    const fleet = createFleet()
+    await fleet.client.initialize({ capabilities: everything })
+    expect((await question(await fleet.client.stream(call('greet')))).state).toBeUndefined()
+    await fleet.client.initialize({ capabilities: echoing })
+    const events = await fleet.client.stream(call('both'))
+    const questions = [await question(events), await question(events)]
+    expect(questions.map(({ method }) => method)).toEqual(['elicitation/create', 'sampling/createMessage'])
+    expect(new Set(questions.map(({ state }) => state)).size).toBe(2)
+    const [form, model] = questions
+    const sampled = { role: 'assistant', content: { type: 'text', text: 'Hi' }, model: 'm' }
+    expect((await fleet.client.post(echo(model?.id ?? '', sampled, model?.state))).status).toBe(202)
+    expect((await fleet.client.post(echo(form?.id ?? '', ada, form?.state))).status).toBe(202)
+    expect(textIn(await events.message())).toBe('Ada by m')
+  })
+
+  test('goes to all clients where the author says so, and to none without the option [STA-008 LEG-099]', async () => {
+    const codec = sealed({ keys: [randomBytes(32)] })
+    const fleet = createFleet({ state: { codec, to: 'all' } })
+    await fleet.client.initialize({ capabilities: everything })
+    expect((await question(await fleet.client.stream(call('greet')))).state).toEqual(expect.any(String))
+    const without = createFleet({ state: undefined })
+    await without.client.initialize({ capabilities: echoing })
+    expect((await question(await without.client.stream(call('greet')))).state).toBeUndefined()
+  })
+
+  test('is sealed by the codec that its author chose for the tool and the kind, or has none', async () => {
+    const [codec, own] = [sealed({ keys: [randomBytes(32)] }), sealed({ keys: [randomBytes(32)] })]
+    const fleet = createFleet({
+      state: {
+        codec,
+        others: { greetings: own },
+        choose: ({ tool: name, method }) => {
+          if (name === 'greet') return 'greetings'
+          return method === 'elicitation/create'
+        },
+      },
+    })
+    await fleet.client.initialize({ capabilities: echoing })
+    const greeting = await question(await fleet.client.stream(call('greet')))
+    expect(greeting.state).toMatch(/^greetings:/)
+    const events = await fleet.client.stream(call('both'))
+    expect((await question(events)).state).not.toContain(':')
+    expect((await question(events)).state).toBeUndefined()
+    fleet.restart()
+    expect((await fleet.client.post(echo(greeting.id, ada, greeting.state))).status).toBe(202)
+    expect(textIn(await (await resume(fleet.client, greeting.eventId)).message())).toContain('Ada')
+  })
+
+  test('names its codecs in a form that an answer can repeat', () => {
+    const codec = sealed({ keys: [randomBytes(32)] })
+    expect(() => createFleet({ state: { codec, others: { 'a:b': codec } } })).toThrow('letters, digits and hyphens')
+  })
+})
+
+describe('a call that waits when its instance is started again', () => {
+  test('goes on with the answer, takes each step once, and answers who resumes its stream [LEG-102 LEG-089]', async () => {
+    const fleet = createFleet()
+    await fleet.client.initialize({ capabilities: echoing })
+    const request = call('pair')
+    const events = await fleet.client.stream(request)
+    const first = await question(events)
+    await fleet.client.post(echo(first.id, ada, first.state))
+    const second = await question(events)
+    fleet.restart()
+    expect((await fleet.client.post(echo(second.id, ada, second.state))).status).toBe(202)
+    const response = await (await resume(fleet.client, second.eventId)).message()
+    expect([response?.['id'], textIn(response)]).toEqual([request.id, 'Ada and Ada'])
+    expect(fleet.steps).toEqual(['Ada'])
+  })
+
+  test('is read from before the answer too, asks again on the resumed stream, and keeps its event ids apart', async () => {
+    const fleet = createFleet()
+    await fleet.client.initialize({ capabilities: echoing })
+    const first = await question(await fleet.client.stream(call('pair')))
+    fleet.restart()
+    const resumed = await resume(fleet.client, first.eventId)
+    expect(resumed.status).toBe(200)
+    await fleet.client.post(echo(first.id, ada, first.state))
+    const second = await question(resumed)
+    expect(Number(second.eventId.split('.')[1]?.replace('q', ''))).toBeGreaterThan(1000)
+    await fleet.client.post(echo(second.id, { action: 'decline' }, second.state))
+    expect(await resumed.message()).toMatchObject({ result: { isError: true } })
+    expect(await resumed.message()).toBeUndefined()
+  })
+
+  test('waits for every answer of its round, each with a state of its own [STA-010]', async () => {
+    const fleet = createFleet()
+    await fleet.client.initialize({ capabilities: echoing })
+    const events = await fleet.client.stream(call('both'))
+    const [form, model] = [await question(events), await question(events)]
+    fleet.restart()
+    await fleet.client.post(echo(form.id, ada, form.state))
+    const resumed = await resume(fleet.client, model.eventId)
+    const sampled = { role: 'assistant', content: { type: 'text', text: 'Hi' }, model: 'm' }
+    await fleet.client.post(echo(model.id, sampled, model.state))
+    expect(textIn(await resumed.message())).toBe('Ada by m')
+  })
+
+  test('ends with the error of a model that was refused', async () => {
+    const fleet = createFleet()
+    await fleet.client.initialize({ capabilities: echoing })
+    const events = await fleet.client.stream(call('both'))
+    const [form, model] = [await question(events), await question(events)]
+    fleet.restart()
+    await fleet.client.post(echo(form.id, ada, form.state))
+    const error = { code: -1, message: 'not now' }
+    await fleet.client.post({ jsonrpc: '2.0', id: model.id, error, state: model.state ?? null } as JsonObject)
+    expect(textIn(await (await resume(fleet.client, model.eventId)).message())).toContain('not now')
+  })
+
+  test('is not taken over without end: a session may wait for 64 streams, and another for its own [LEG-091 LEG-090]', async () => {
+    const fleet = createFleet()
+    await fleet.client.initialize({ capabilities: echoing })
+    const { eventId, id: questionId, state } = await question(await fleet.client.stream(call('greet')))
+    fleet.restart()
+    const thief = fleet.another()
+    await thief.initialize({ capabilities: echoing })
+    const stolen = await resume(thief, eventId)
+    expect((await fleet.client.post(echo(questionId, ada, state))).status).toBe(202)
+    expect(textIn(await (await resume(fleet.client, eventId)).message())).toContain('Ada')
+    await thief.end()
+    expect(await stolen.message()).toBeUndefined()
+    const statuses: number[] = []
+    for (let stream = 0; stream < 65; stream += 1) {
+      const id = `${eventId.slice(0, 20)}${String(stream).padStart(2, '0')}.1q`
+      statuses.push((await resume(fleet.client, id)).status)
+    }
+    expect([statuses.slice(0, 64).every((status) => status === 200), statuses[64]]).toEqual([true, 404])
+    const other = fleet.another()
+    await other.initialize({ capabilities: echoing })
+    expect((await resume(other, eventId)).status).toBe(200)
+    const plain = fleet.another()
+    await plain.initialize({ capabilities: everything })
+    expect((await resume(plain, eventId)).status).toBe(404)
+  })
+
+  test('does not wait any more once it was answered: its stream is unknown then', async () => {
+    const fleet = createFleet()
+    await fleet.client.initialize({ capabilities: echoing })
+    const events = await fleet.client.stream(call('pair'))
+    const first = await question(events)
+    await fleet.client.post(echo(first.id, ada, first.state))
+    const mark = await events.event()
+    expect(mark?.message).toBeUndefined()
+    fleet.restart()
+    expect((await resume(fleet.client, mark?.id ?? '')).status).toBe(404)
+  })
+})
+
+describe('a state that comes back', () => {
+  test.each<[string, (given: string) => unknown]>([
+    ['altered', (given) => `${given.slice(0, -2)}${given.endsWith('AA') ? 'BB' : 'AA'}`],
+    ['an object', (given) => ({ given })],
+    ['empty', () => ''],
+    ['of a codec that does not exist', (given) => `other:${given}`],
+  ])('%s is refused, and the question goes on waiting [STA-005 LEG-101]', async (_, alter) => {
+    const fleet = createFleet()
+    await fleet.client.initialize({ capabilities: echoing })
+    const events = await fleet.client.stream(call('greet'))
+    const { id, state } = await question(events)
+    const refused = await fleet.client.post(echo(id, ada, alter(String(state))))
+    expect([refused.status, isJsonObject(refused.json) && refused.json['error']]).toEqual([
+      400,
+      expect.objectContaining({ message: 'Nobody waits for this response here' }),
+    ])
+    expect((await fleet.client.post(echo(id, ada, state))).status).toBe(202)
+    expect(textIn(await events.message())).toContain('Ada')
+  })
+
+  test('of another session, of another question, late or a second time is refused with the same answer [STA-006 LEG-101]', async () => {
+    let now = Date.now()
+    const clock = { now: () => now }
+    const fleet = createFleet({ state: sealed({ keys: [randomBytes(32)], clock }) })
+    await fleet.client.initialize({ capabilities: echoing })
+    const events = await fleet.client.stream(call('both'))
+    const [form, model] = [await question(events), await question(events)]
+    fleet.restart()
+    const thief = fleet.another()
+    await thief.initialize({ capabilities: echoing })
+    expect((await thief.post(echo(form.id, ada, form.state))).status).toBe(400)
+    expect((await fleet.client.post(echo(form.id, ada, model.state))).status).toBe(400)
+    expect((await fleet.client.post(echo(form.id, ada, form.state))).status).toBe(202)
+    expect((await fleet.client.post(echo(form.id, ada, form.state))).status).toBe(400)
+    now += 24 * 3_600_000
+    expect((await fleet.client.post(echo(model.id, ada, model.state))).status).toBe(400)
+    expect(new Set(fleet.codes())).toEqual(new Set(['state_rejected', 'unknown_answer']))
+  })
+
+  test('after its call has ended runs nothing again [STA-006 LEG-101]', async () => {
+    const fleet = createFleet()
+    await fleet.client.initialize({ capabilities: echoing })
+    const events = await fleet.client.stream(call('pair'))
+    const first = await question(events)
+    await fleet.client.post(echo(first.id, ada, first.state))
+    const second = await question(events)
+    await fleet.client.post(echo(second.id, ada, second.state))
+    expect(textIn(await events.message())).toBe('Ada and Ada')
+    expect((await fleet.client.post(echo(first.id, ada, first.state))).status).toBe(400)
+    expect((await fleet.client.post(echo(second.id, ada, second.state))).status).toBe(400)
+    expect(fleet.steps).toEqual(['Ada'])
+  })
+
+  test('not at all falls back to the call that waits here, and is counted [STA-007]', async () => {
+    const fleet = createFleet()
+    await fleet.client.initialize({ capabilities: echoing })
+    const events = await fleet.client.stream(call('pair'))
+    await fleet.client.post(answerOf((await asked(events)).id, ada))
+    await fleet.client.post(answerOf((await asked(events)).id, ada))
+    expect(textIn(await events.message())).toBe('Ada and Ada')
+    expect([fleet.missingEchoes(), fleet.codes()]).toEqual([2, ['missing_echo', 'missing_echo']])
+    fleet.restart()
+    expect((await fleet.client.post(answerOf('gone', ada))).status).toBe(400)
+  })
+
+  test('too late does not run the call on at the instance that asked: another may have', async () => {
+    const fleet = createFleet({ answerTimeoutMs: 30 })
+    await fleet.client.initialize({ capabilities: echoing })
+    const events = await fleet.client.stream(call('greet'))
+    const { id, state } = await question(events)
+    expect(await events.message()).toMatchObject({ method: 'notifications/cancelled' })
+    expect(textIn(await events.message())).toContain('did not answer in time')
+    expect((await fleet.client.post(echo(id, ada, state))).status).toBe(400)
+  })
+})
+
+test.each(['dual', 'state-first', 'state'] as const)(
+  'a migration in the phase %s opens what comes back, and reports when to move on [STA-009]',
+  async (phase) => {
+    const store = memoryStore()
+    const codec = migrating({ phase, state: sealed({ keys: [randomBytes(32)] }), ...(phase !== 'state' && { store }) })
+    const fleet = createFleet({ state: codec })
+    await fleet.client.initialize({ capabilities: echoing })
+    const { id, state, eventId } = await question(await fleet.client.stream(call('greet')))
+    fleet.restart()
+    await fleet.client.post(echo(id, ada, state))
+    expect(textIn(await (await resume(fleet.client, eventId)).message())).toContain('Ada')
+    expect(codec.report()).toMatchObject({ phase, sealed: 1, opened: 1, refused: 0, fallbacks: 0 })
+  },
+)

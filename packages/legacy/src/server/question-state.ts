@@ -1,0 +1,142 @@
+import { type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcRequest } from '@x/schema'
+import { isStateError, StateUsageError } from '@x/state-codec'
+import type { LegacySettings } from './options.ts'
+import { createMemory, type Session } from './session.ts'
+
+/** A page that the user of a call has agreed to visit. */
+export interface AcceptedPage {
+  readonly url: string
+  readonly elicitationId: string
+  readonly acceptedAt: number
+}
+
+/** A call that waits for answers, as the `state` of each of its questions carries it (SEP-1685). */
+export interface WaitingCall {
+  readonly request: RpcRequest
+  /** The `requestState` of the round; undefined when the server gave none. */
+  readonly requestState: JsonValue | undefined
+  /** The questions of the round by their keys; undefined for one that needs no answer of the client. */
+  readonly questions: ReadonlyMap<string, InputRequest['method'] | undefined>
+  /** The stream of the call, and the number of events that it had. */
+  readonly stream: string
+  readonly events: number
+  readonly rounds: number
+  readonly pages: readonly AcceptedPage[]
+}
+
+/** A waiting call, and which of its questions a state belongs to. */
+export interface OpenedState {
+  readonly key: string
+  readonly call: WaitingCall
+}
+
+/** The client and the question that a state is good for. */
+export interface StateBinding {
+  readonly session: Session
+  readonly questionId: string
+}
+
+/** Seals and opens the `state` of questions. */
+export interface QuestionStates {
+  /** Answers of clients that were sent a state and did not return it. */
+  missingEchoes: number
+  /** Notes that a question is not waited for any more, so that its state opens nothing at this instance. */
+  withdraw(questionId: string): void
+  /** Returns true for a client that gets states: one that declared the echo, or every one where the author says so. */
+  isFor(session: Session): boolean
+  /** Seals the state of one question; undefined where the author wants none, or it is too large. */
+  seal(opened: OpenedState, method: string, binding: StateBinding): Promise<string | undefined>
+  /** Opens what a client returned, once. Undefined for a state that is altered, foreign, expired or used (STA-005, STA-006). */
+  open(state: unknown, binding: StateBinding): Promise<OpenedState | undefined>
+}
+
+const purpose = 'legacy-state'
+const formVersion = 1
+const maxWithdrawn = 100_000
+
+/** Creates the states of an extension; undefined when its author did not switch them on. */
+export function createQuestionStates(settings: LegacySettings): QuestionStates | undefined {
+  const { state, warn } = settings
+  if (state === undefined) return undefined
+  const { codecs, toAll, choose } = state
+  const ttlMs = settings.answerTimeoutMs + settings.resumeMs
+  const withdrawn = createMemory<true>(maxWithdrawn)
+  return {
+    missingEchoes: 0,
+    withdraw: (questionId) => withdrawn.set(questionId, true),
+    isFor: ({ capabilities }) => toAll || capabilities.experimental?.['requestState'] !== undefined,
+    async seal(opened, method, binding) {
+      const name = choose({ method, tool: toolIn(opened.call.request) })
+      const codec = codecs.get(name ?? noState)
+      try {
+        const token = await codec?.seal(contentOf(opened), { purpose, binding: boundTo(binding), ttlMs })
+        return token === undefined || name === '' ? token : `${name}:${token}`
+      } catch (error) {
+        if (!isStateError(error) && !(error instanceof StateUsageError)) throw error
+        warn({ code: 'limit', message: `The state of a question was left out: ${error.message}` })
+        return undefined
+      }
+    },
+    async open(given, binding) {
+      if (typeof given !== 'string' || withdrawn.get(binding.questionId) === true) return undefined
+      const colon = given.indexOf(':')
+      const codec = codecs.get(colon === -1 ? '' : given.slice(0, colon))
+      try {
+        const content = await codec?.open(given.slice(colon + 1), { purpose, binding: boundTo(binding) })
+        return content === undefined ? undefined : readContent(content)
+      } catch (error) {
+        // A store behind the codec that cannot be reached says nothing of the state.
+        if (!isStateError(error) || error.code === 'unavailable') throw error
+        warn({ code: 'state_rejected', message: `The state of an answer was not accepted: ${error.detail}` })
+        return undefined
+      }
+    },
+  }
+}
+
+// No codec has this name.
+const noState = ':'
+
+function toolIn({ method, params }: RpcRequest): string | undefined {
+  const name = method === 'tools/call' ? params?.['name'] : undefined
+  return typeof name === 'string' ? name : undefined
+}
+
+// The session is bound to its principal, and a question to its call.
+function boundTo({ session, questionId }: StateBinding): JsonValue {
+  return [session.key, questionId]
+}
+
+function contentOf({ key, call }: OpenedState): JsonValue {
+  const { request, requestState = null, questions, stream, events, rounds, pages } = call
+  const { id, method, params = null } = request
+  const asked = [...questions].map(([name, kind]): JsonValue => [name, kind ?? null])
+  const accepted = pages.map(({ url, elicitationId, acceptedAt }): JsonValue => [url, elicitationId, acceptedAt])
+  return [formVersion, key, [id, method, params], requestState, asked, [stream, events, rounds], accepted]
+}
+
+// The content comes from `contentOf`, of this version of the package or another.
+function readContent(content: JsonValue): OpenedState | undefined {
+  if (!Array.isArray(content) || content[0] !== formVersion) return undefined
+  const [, key, sent, requestState, asked, place, accepted] = content as unknown as readonly [
+    number,
+    string,
+    readonly [string | number, string, JsonObject | null],
+    JsonValue,
+    readonly (readonly [string, InputRequest['method'] | null])[],
+    readonly [string, number, number],
+    readonly (readonly [string, string, number])[],
+  ]
+  const [id, method, params] = sent
+  const [stream, events, rounds] = place
+  const call: WaitingCall = {
+    request: { jsonrpc: '2.0', id, method, ...(isJsonObject(params) && { params }) },
+    requestState: requestState ?? undefined,
+    questions: new Map(asked.map(([name, kind]) => [name, kind ?? undefined])),
+    stream,
+    events,
+    rounds,
+    pages: accepted.map(([url, elicitationId, acceptedAt]) => ({ url, elicitationId, acceptedAt })),
+  }
+  return { key, call }
+}

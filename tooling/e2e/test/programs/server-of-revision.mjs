@@ -1,0 +1,17 @@
+// A server on the official SDK of the revision that its first argument names, which asks where that revision can.
+const [revision] = process.argv.slice(2)
+const sdk = `@modelcontextprotocol/sdk-${revision}`
+const { Server } = await import(`${sdk}/server/index.js`)
+const { StdioServerTransport } = await import(`${sdk}/server/stdio.js`)
+const { CallToolRequestSchema, ListToolsRequestSchema } = await import(`${sdk}/types.js`)
+
+const server = new Server({ name: 'old', version: '1.0.0' }, { capabilities: { tools: {} } })
+server.setRequestHandler(ListToolsRequestSchema, () => ({
+  tools: [{ name: 'ask', description: 'Asks', inputSchema: { type: 'object' } }],
+}))
+server.setRequestHandler(CallToolRequestSchema, async () => {
+  const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } }
+  const answer = await server.elicitInput?.({ message: 'Name?', requestedSchema })
+  return { content: [{ type: 'text', text: answer?.content?.name ?? 'nobody was asked' }] }
+})
+await server.connect(new StdioServerTransport())

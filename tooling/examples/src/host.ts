@@ -1,0 +1,82 @@
+import { type Client, createClient, type ElicitAnswer } from '@x/client'
+import { connectDualHttp, type DualConnection } from '@x/legacy/http-client'
+import { connectDualStdio } from '@x/legacy/stdio-client'
+import { type ElicitRequestFormParams, isJsonObject, type JsonObject } from '@x/schema'
+
+/** The terminal of a host: `readline/promises` has such a pair of functions. */
+export interface Terminal {
+  /** Resolves with the line that the user enters. */
+  question(text: string): Promise<string>
+  write(text: string): void
+}
+
+// #region connect
+type Era = 'probe' | 'modern' | 'legacy'
+
+/** Connects to an address, or to the process of a command, whichever revision the server speaks. */
+export function connectTo([target = '', ...args]: readonly string[], era: Era = 'probe'): DualConnection {
+  if (/^https?:/.test(target)) return connectDualHttp(target, { era })
+  return connectDualStdio({ command: target, args, era })
+}
+// #endregion
+
+// #region host
+/** Runs a host in a terminal: every line is the name of a tool and its arguments as JSON; an empty line ends it. */
+export async function runHost(connection: DualConnection, terminal: Terminal): Promise<void> {
+  const client = createClient(connection, {
+    name: 'terminal-host',
+    version: '1.0.0',
+    elicit: (form, { server = 'A server' }) => fillIn(form, server, terminal),
+    openUrl: async ({ message, url }) => {
+      const agreed = await terminal.question(`${message}\nOpen ${url}? (y/n) `)
+      return { action: agreed === 'y' ? 'accept' : 'decline' }
+    },
+  })
+  const tools = await client.listTools()
+  const { peer } = connection
+  const revision = peer?.era === 'legacy' ? peer.revision : '2026-07-28'
+  terminal.write(`The server speaks ${revision} and has ${tools.map(({ name }) => name).join(', ')}\n`)
+  for (;;) {
+    const line = await terminal.question('> ')
+    if (line === '') return
+    terminal.write(`${await callLine(client, line)}\n`)
+  }
+}
+
+async function callLine(client: Client, line: string): Promise<string> {
+  const [name = '', ...rest] = line.split(' ')
+  try {
+    const { content } = await client.callTool(name, argumentsIn(rest.join(' ')))
+    return content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n')
+  } catch (error) {
+    return `Failed: ${error instanceof Error ? error.message : String(error)}`
+  }
+}
+
+function argumentsIn(text: string): JsonObject {
+  const parsed: unknown = text === '' ? {} : JSON.parse(text)
+  if (isJsonObject(parsed)) return parsed
+  throw new TypeError('Arguments are a JSON object')
+}
+// #endregion
+
+// #region form
+/** Asks for the fields of a form one after the other; an empty answer leaves an optional field out, and else cancels. */
+async function fillIn(form: ElicitRequestFormParams, server: string, terminal: Terminal): Promise<ElicitAnswer> {
+  terminal.write(`${server} asks: ${form.message}\n`)
+  const { properties, required = [] } = form.requestedSchema
+  const content: Record<string, string | number | boolean> = {}
+  for (const [name, field] of Object.entries(properties)) {
+    const choices = 'enum' in field && Array.isArray(field.enum) ? ` (${field.enum.join(', ')})` : ''
+    const entered = await terminal.question(`${field.title ?? name}${choices}: `)
+    if (entered === '' && required.includes(name)) return { action: 'cancel' }
+    if (entered !== '') content[name] = valueOf(entered, field.type)
+  }
+  return { action: 'accept', content }
+}
+
+function valueOf(entered: string, type: string): string | number | boolean {
+  if (type === 'number' || type === 'integer') return Number(entered)
+  return type === 'boolean' ? entered === 'true' : entered
+}
+// #endregion
