@@ -17,10 +17,10 @@ export type { JsonArray, JsonObject, JsonValue } from './json.ts'
 export type { ClaimOptions, OpenClaims, OpenOptions, SealClaims, StateClock, StateCodec } from './state-codec.ts'
 export {
   isStateError,
-  type ReachedLimit,
   StateError,
   type StateErrorCode,
   type StateErrorOptions,
+  type StateQuota,
   type StateUsageCode,
   StateUsageError,
 } from './state-error.ts'

@@ -26,13 +26,13 @@ export type StateErrorCode =
   | 'missing'
   /** The store is full or cannot be reached. */
   | 'unavailable'
-  /** The owner has as much in the store as one owner may have; `limit` names the option. */
+  /** The owner has as much in the store as one owner may have; `quota` names the option. */
   | 'quota'
 
-/** A limit that was reached. */
-export interface ReachedLimit {
+/** The quota that an owner has reached. */
+export interface StateQuota {
   /** The option that sets it, such as `maxEntriesPerOwner`. */
-  readonly name: string
+  readonly limit: string
   readonly max: number
 }
 
@@ -40,7 +40,7 @@ export interface ReachedLimit {
 export interface StateErrorOptions {
   readonly cause?: unknown
   readonly retryAfterMs?: number | undefined
-  readonly limit?: ReachedLimit | undefined
+  readonly quota?: StateQuota | undefined
 }
 
 /**
@@ -55,15 +55,15 @@ export class StateError extends Error {
   readonly detail: string
   /** Time until another attempt makes sense, in milliseconds, where that is known: of a store or an owner's share that is full. */
   readonly retryAfterMs: number | undefined
-  /** The limit that an owner has reached, with the code `quota`. */
-  readonly limit: ReachedLimit | undefined
+  /** The quota that was reached, with the code `quota`. */
+  readonly quota: StateQuota | undefined
 
   constructor(code: StateErrorCode, detail: string, options: StateErrorOptions = {}) {
     super('Invalid or expired state', options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.detail = detail
     this.retryAfterMs = options.retryAfterMs
-    this.limit = options.limit
+    this.quota = options.quota
   }
 }
 

@@ -161,7 +161,7 @@ class Memory {
     const whose = owner === undefined ? 'The store in memory is full' : 'The store in memory has enough of one owner'
     const code = owner === undefined ? 'unavailable' : 'quota'
     const detail = `${whose} (${name}: it keeps ${held}, the most is ${max}): ${advice}`
-    return new StateError(code, detail, { retryAfterMs, limit: { name, max } })
+    return new StateError(code, detail, { retryAfterMs, quota: owner === undefined ? undefined : { limit: name, max } })
   }
 
   /** Returns when the first value of an owner expires. An owner who is refused again and again costs no search each time. */

@@ -18,5 +18,5 @@ export interface StateStore {
    * for all others. `add` rejects with a `StateError` `quota` when the owner has as much as one may have. Without this
    * operation owners share one store without limits of their own.
    */
-  ownedBy?(owner: string): StateStore
+  ownedBy?: ((owner: string) => StateStore) | undefined
 }

@@ -60,6 +60,12 @@ CREATE TABLE ${answer} (
   entry text NOT NULL,
   PRIMARY KEY (task_id, name)
 );`,
+  ({ schema, task }) => `
+ALTER TABLE ${task} ADD COLUMN caller text;
+UPDATE ${task} SET caller = owner;
+ALTER TABLE ${task} ALTER COLUMN caller SET NOT NULL;
+DROP INDEX "${schema}".task_open;
+CREATE INDEX task_open ON ${task} (caller) WHERE status IN ('working', 'input_required');`,
 ]
 
 /**
