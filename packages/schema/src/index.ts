@@ -22,6 +22,7 @@ export {
 export { type CallContext, type ContextKey, contextKey, emptyContext } from './composition/context.ts'
 export { type ClientTarget, type Connection, type ConnectionView, exchangeOf } from './composition/connection.ts'
 export type { AsyncResource } from './composition/disposable.ts'
+export { callerOf, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
 export { platformRuntime, type Runtime, runtimeOf } from './composition/runtime.ts'
 export {
   type CloseOptions,

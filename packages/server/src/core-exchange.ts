@@ -1,5 +1,6 @@
 import {
   type Call,
+  callerOf,
   cancelReason,
   errorCodes,
   errorResponse,
@@ -22,6 +23,7 @@ import {
 import { answerError } from './request/answer-error.ts'
 import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './catalog.ts'
+import { checkCaller, countDown, countUp } from './shedding/caller-limit.ts'
 import { findMethod, type ServedMethod } from './methods.ts'
 import { quote, type Scope, type Settings } from './request/scope.ts'
 
@@ -51,7 +53,7 @@ export function exchangeOver(state: ServerState): Exchange {
     if (method === undefined) return serveMethod(undefined, request, call)
     try {
       checkVersion(request)
-      const result = completeResult(await method(request, call), state.catalog)
+      const result = completeResult(await countedCall(method, { request, call }, state.settings), state.catalog)
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
       if (isCancelled(call)) throw cancelReason(call)
@@ -65,8 +67,10 @@ export function exchangeOver(state: ServerState): Exchange {
     try {
       const { handle } = requireServed(method, request.method, state)
       scope = openRequest(request, call, state)
+      // A task was counted when it was created.
+      if (scope.journal === undefined) checkCaller(state.settings.callers, scope.caller)
       const pending = handle(request.params, scope)
-      const result = isPromiseLike(pending) ? await pending : pending
+      const result = isPromiseLike(pending) ? await counted(pending, scope) : pending
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
       // An error that a handler throws because it was cancelled is not a failure, and no caller waits for an answer.
@@ -105,7 +109,31 @@ export function exchangeOver(state: ServerState): Exchange {
 /** Ends a request: nothing may be sent about it any more, and its listeners leave a signal that lives on. */
 function endRequest(scope: Scope): void {
   scope.open = false
+  if (scope.isCounted) countDown(scope.settings.callers.running, scope.caller)
   for (const follow of scope.followers ?? []) offAbort(scope.call.signal, follow)
+}
+
+/** Counts a call that takes time, until its request ends. */
+function counted<T>(pending: T, scope: Scope): T {
+  scope.isCounted = scope.journal === undefined
+  if (scope.isCounted) countUp(scope.settings.callers.running, scope.caller)
+  return pending
+}
+
+/** Runs a method of an extension, and counts it for its caller. */
+async function countedCall(
+  method: ExtensionMethod,
+  { request, call }: { readonly request: RpcRequest; readonly call: Call },
+  { callers }: Settings,
+): Promise<JsonObject> {
+  const caller = callerOf(call)
+  checkCaller(callers, caller)
+  countUp(callers.running, caller)
+  try {
+    return await method(request, call)
+  } finally {
+    countDown(callers.running, caller)
+  }
 }
 
 function openRequest(request: RpcRequest, call: Call, { catalog, settings }: ServerState): Scope {
@@ -115,12 +143,14 @@ function openRequest(request: RpcRequest, call: Call, { catalog, settings }: Ser
     method,
     params,
     call,
+    caller: callerOf(call),
     meta: checkVersion(request),
     catalog,
     settings,
     journal: call.context.get(journalKey),
     callId: undefined,
     open: true,
+    isCounted: false,
     followers: undefined,
   }
 }

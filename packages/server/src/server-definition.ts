@@ -60,6 +60,12 @@ export interface ServerDefinition<Extensions extends readonly ServerExtension[] 
    * A tool may have a bound of its own.
    */
   readonly maxArgumentElements?: number | undefined
+  /**
+   * Calls that one caller may have at once at this server, 1000 when absent; one more is rejected, over HTTP with 429. A
+   * caller is a principal, or the address of those without one (`clientAddress` of the transport). Calls that run as tasks and
+   * streams do not count: they have limits of their own.
+   */
+  readonly maxCallsPerCaller?: number | undefined
   /** Adds the server's name and version to results; true when absent (basic/index, `_meta`). */
   readonly serverInfo?: boolean | undefined
   /** Progress and log messages that one call may send in a second, 100 when absent; more are dropped. */

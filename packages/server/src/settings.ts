@@ -3,6 +3,7 @@ import type { StateCodec } from '@x/state-codec'
 import { DefinitionError } from './definition-error.ts'
 import { randomlyKeyed } from './random-key.ts'
 import { sayOnce } from './say-once.ts'
+import { createCallerLimit } from './shedding/caller-limit.ts'
 import { openLoadMonitor } from './shedding/open-load-monitor.ts'
 import { createSubscriptions } from './subscriptions/subscriptions.ts'
 import { type ErrorPlace, quote, report, type Settings } from './request/scope.ts'
@@ -20,6 +21,7 @@ export function compileServerSettings(definition: ServerDefinition): Settings {
     errorListener(definition.onWarning, '@x/server', ({ where }) => (where ? describePlace(undefined, where) : '')),
   )
   const sources = sourcesOf(definition)
+  const loadMonitor = openLoadMonitor(definition, { ...sources, warn })
   return {
     onError,
     describeError,
@@ -31,7 +33,8 @@ export function compileServerSettings(definition: ServerDefinition): Settings {
     strictReplay: definition.strictReplay ?? isUnderTest(),
     ...sources,
     idempotency: definition.idempotency,
-    loadMonitor: openLoadMonitor(definition, { ...sources, warn }),
+    loadMonitor,
+    callers: createCallerLimit(definition.maxCallsPerCaller, loadMonitor.rules.retryAfterMs),
     subscriptions: createSubscriptions(definition.subscriptions ?? {}, {
       onError: (error) => report(error, { method: 'subscriptions/listen' }, { onError }),
       wallClock: sources.wallClock,

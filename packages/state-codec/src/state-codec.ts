@@ -29,6 +29,11 @@ export interface OpenClaims {
   readonly audience?: string | undefined
   /** The context that the token belongs to (a principal, a method, its arguments): any JSON, compared by its digest. */
   readonly binding?: JsonValue | undefined
+  /**
+   * The party on whose behalf a codec with a store writes to it; its quota limits what it may keep there. It is not
+   * sealed, and another owner may open the token.
+   */
+  readonly owner?: string | undefined
 }
 
 /** The options for opening a token. */

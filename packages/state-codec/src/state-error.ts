@@ -26,6 +26,22 @@ export type StateErrorCode =
   | 'missing'
   /** The store is full or cannot be reached. */
   | 'unavailable'
+  /** The owner has as much in the store as one owner may have; `quota` names the option. */
+  | 'quota'
+
+/** The quota that an owner has reached. */
+export interface StateQuota {
+  /** The option that sets it, such as `maxEntriesPerOwner`. */
+  readonly limit: string
+  readonly max: number
+}
+
+/** The parts of a {@link StateError} beside its code and detail. */
+export interface StateErrorOptions {
+  readonly cause?: unknown
+  readonly retryAfterMs?: number | undefined
+  readonly quota?: StateQuota | undefined
+}
 
 /**
  * A token was rejected.
@@ -37,18 +53,17 @@ export class StateError extends Error {
   readonly code: StateErrorCode
   /** A description of the failure without the token, the value or a key. */
   readonly detail: string
-  /** Time until another attempt makes sense, in milliseconds, where that is known: of a store that is full. */
+  /** Time until another attempt makes sense, in milliseconds, where that is known: of a store or an owner's share that is full. */
   readonly retryAfterMs: number | undefined
+  /** The quota that was reached, with the code `quota`. */
+  readonly quota: StateQuota | undefined
 
-  constructor(
-    code: StateErrorCode,
-    detail: string,
-    options: { readonly cause?: unknown; readonly retryAfterMs?: number | undefined } = {},
-  ) {
+  constructor(code: StateErrorCode, detail: string, options: StateErrorOptions = {}) {
     super('Invalid or expired state', options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.detail = detail
     this.retryAfterMs = options.retryAfterMs
+    this.quota = options.quota
   }
 }
 

@@ -145,6 +145,71 @@ describe('the memory store', () => {
     await small.delete('a')
     expect(await small.add('b', '1', minute)).toBe(true)
   })
+
+  test('an owner who has as much as one may have is refused, and no other', async () => {
+    let now = 0
+    const shared = memoryStore({ maxEntries: 40, clock: { now: () => now } })
+    const [ada, bob] = [shared.ownedBy?.('ada'), shared.ownedBy?.('bob')]
+    for (const key of ['a', 'b', 'c', 'd']) await ada?.add(key, '1', 50)
+    const refused = {
+      code: 'quota',
+      detail:
+        'The store in memory has enough of one owner (maxEntriesPerOwner: it keeps 4 values, the most is 4): try again in 50 ms',
+      quota: { limit: 'maxEntriesPerOwner', max: 4 },
+      retryAfterMs: 50,
+    }
+    await expect(ada?.add('e', '1', 50)).rejects.toMatchObject(refused)
+    expect(await bob?.add('e', '1', 50)).toBe(true)
+    expect(await shared.add('f', '1', 50)).toBe(true)
+    now = 20
+    await expect(ada?.add('g', '1', 50)).rejects.toMatchObject({ retryAfterMs: 30 })
+    now = 50
+    expect(await ada?.add('g', '1', 50)).toBe(true)
+  })
+
+  test('what is deleted or let expire leaves its owner, whoever does it', async () => {
+    let now = 0
+    const shared = memoryStore({ maxEntriesPerOwner: 2, clock: { now: () => now } })
+    const ada = shared.ownedBy?.('ada')
+    await ada?.add('a', '1', minute)
+    await ada?.add('b', '1', minute)
+    await shared.delete('a')
+    await shared.delete('a')
+    expect(await ada?.add('c', '1', minute)).toBe(true)
+    await expect(ada?.add('d', '1', minute)).rejects.toMatchObject({ code: 'quota', retryAfterMs: minute })
+    await shared.expire?.('b', 10)
+    await expect(ada?.add('d', '1', minute)).rejects.toMatchObject({ retryAfterMs: 10 })
+    now = 10
+    expect(await ada?.add('d', '1', minute)).toBe(true)
+  })
+
+  test('the characters of one owner have a limit as well', async () => {
+    const shared = memoryStore({ maxCharacters: 100 })
+    const ada = shared.ownedBy?.('ada')
+    await ada?.add('a', '12345678', minute)
+    await expect(ada?.add('b', '1', minute)).rejects.toMatchObject({
+      quota: { limit: 'maxCharactersPerOwner', max: 10 },
+      retryAfterMs: expect.any(Number),
+    })
+    await expect(ada?.add('c', '1'.repeat(10), minute)).rejects.toMatchObject({ retryAfterMs: undefined })
+    expect(await shared.ownedBy?.('bob').add('b', '12345678', minute)).toBe(true)
+  })
+
+  test('suspended states and single uses of one owner leave room for those of others', async () => {
+    const keys = [randomKey()]
+    for (const codecOf of [
+      (store: StateStore) => stored({ store }),
+      (store: StateStore) => singleUse(sealed({ keys }), store),
+    ]) {
+      const codec = codecOf(memoryStore({ maxEntries: 20 }))
+      const round = async (owner: string) =>
+        codec.open(await codec.seal('x', { purpose: 'test', owner }), { purpose: 'test', owner })
+      await round('ada')
+      await round('ada')
+      await expect(round('ada')).rejects.toMatchObject({ code: 'quota' })
+      expect(await round('bob')).toBe('x')
+    }
+  })
 })
 
 describeNeeding('redis', 'the store in Redis', (program) => {

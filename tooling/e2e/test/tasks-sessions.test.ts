@@ -116,10 +116,10 @@ overEveryTransport('a task that begins in a session', (serve) => {
     await expect(session.callTool('late')).rejects.toMatchObject({ rpc: { message } })
   })
 
-  test('fails when its tool is there within sessions alone', async () => {
+  test('is rejected when its tool is there within sessions alone', async () => {
     await using shop = await openShop(serve)
     const session = await shop.begin()
-    const message = 'has known the tool "hidden": it was taken away, or hidden from its caller'
+    const message = 'The tool "hidden" cannot run as a task'
     await expect(session.callTool('hidden')).rejects.toMatchObject({
       rpc: { message: expect.stringContaining(message) },
     })

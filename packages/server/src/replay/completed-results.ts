@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
+import type { StateStore } from '@x/state-codec'
 import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import { report, type Scope } from '../request/scope.ts'
@@ -48,8 +49,13 @@ async function answerFrom(options: IdempotencyOptions, keyed: KeyedRun, scope: S
   if (result['resultType'] !== undefined && result['resultType'] !== 'complete') return result
   const text = JSON.stringify(result)
   if (text.length > maxCharacters) return result
-  const isFirst = await unlessFailing(() => store.add(keyed.key, text, ttlMs), scope, keyed)
+  const isFirst = await unlessFailing(() => ownStore(store, scope).add(keyed.key, text, ttlMs), scope, keyed)
   return isFirst === false ? ((await read()) ?? result) : result
+}
+
+/** No caller's results take the place of another's. */
+function ownStore(store: StateStore, { caller }: Scope): StateStore {
+  return store.ownedBy?.(caller) ?? store
 }
 
 async function unlessFailing<T>(

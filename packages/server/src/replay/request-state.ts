@@ -8,6 +8,7 @@ import {
   type JournalStore,
   methodRow,
   principalIdentity,
+  quotaError,
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
 import { report, type Scope } from '../request/scope.ts'
@@ -33,11 +34,10 @@ export async function openState(token: string, scope: Scope, name: string): Prom
   const tell = (error: unknown): void => report(error, { method: scope.method, name }, scope.settings)
   let value: JsonValue
   try {
-    value = await state.open(token, { purpose, binding: stateBinding(scope) })
+    value = await state.open(token, { purpose, binding: stateBinding(scope), owner: scope.caller })
   } catch (error) {
     tell(error)
-    // A store that cannot be reached says nothing of the state: the client may try again.
-    throw isStateError(error) && error.code === 'unavailable' ? sealFailure() : invalidState()
+    throw openingError(error)
   }
   const journal = readJournal(value)
   if (journal === undefined) {
@@ -113,11 +113,28 @@ export async function sealState(journal: Journal, scope: Scope, name: string): P
   const { state } = scope.settings
   if (state === undefined) throw new HandlerError('state', withoutState)
   try {
-    return await state.seal(writeJournal(journal), { purpose, binding: stateBinding(scope), since: journal.began })
+    return await state.seal(writeJournal(journal), {
+      purpose,
+      binding: stateBinding(scope),
+      owner: scope.caller,
+      since: journal.began,
+    })
   } catch (error) {
     report(error, { method: scope.method, name }, scope.settings)
-    throw isStateError(error) && error.code === 'too_old' ? invalidState() : sealFailure()
+    throw isStateError(error) && error.code === 'too_old' ? invalidState() : (reachedQuota(error) ?? sealFailure())
   }
+}
+
+/** A store that cannot be reached, or has enough of this caller, says nothing of the state: the client may try again. */
+function openingError(error: unknown): McpError {
+  const isUnknown = isStateError(error) && error.code === 'unavailable'
+  return reachedQuota(error) ?? (isUnknown ? sealFailure() : invalidState())
+}
+
+/** Returns the error of a caller who has as much in the store as one may have. */
+function reachedQuota(error: unknown): McpError | undefined {
+  if (!isStateError(error) || error.quota === undefined) return undefined
+  return quotaError({ ...error.quota, retryAfterMs: error.retryAfterMs })
 }
 
 function sealFailure(): McpError {

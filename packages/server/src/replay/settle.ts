@@ -2,7 +2,7 @@ import type { JsonObject } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import type { Context } from '../request/context.ts'
 import { openContext } from '../request/open-context.ts'
-import { enterCall, leaveCall } from '../shedding/load-monitor.ts'
+import { beginCall, endCall } from '../shedding/admit-call.ts'
 import { handOverToTask } from './become-task.ts'
 import type { TaskChoice } from './task-choice.ts'
 import { type InputRequired, isInputRequired } from './input-required.ts'
@@ -52,9 +52,8 @@ export function settle<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): A
 }
 
 function countOut(run: Run): void {
-  const { loadMonitor } = run.scope.settings
-  leaveCall(loadMonitor)
-  if (run.shed !== undefined) loadMonitor.leaving--
+  endCall(run.scope)
+  if (run.shed !== undefined) run.scope.settings.loadMonitor.leaving--
 }
 
 function settleAsked<T>(run: Run, outcome: Outcome<T>): Awaitable<JsonObject> {
@@ -83,6 +82,6 @@ async function settleShed<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>)
   if (result !== undefined) return result
   // A call that cannot be handed off is finished here: it must not fail because the server wanted to move it.
   const stay = beginRun(scope, name, { journal, responses, before: run, stays: true })
-  enterCall(scope.settings.loadMonitor)
+  beginCall(scope)
   return settle(stay, await attempt(handler, stay), handler)
 }

@@ -4,15 +4,12 @@ import { openContext } from '../request/open-context.ts'
 import type { Scope } from '../request/scope.ts'
 import type { InputRequired } from './input-required.ts'
 import { beginRun, type RunStart } from './run.ts'
-import { enterCall } from '../shedding/load-monitor.ts'
 import { attempt, type Handler, settle } from './settle.ts'
 import { runStrictly } from './strict-replay.ts'
 
-/** Runs a handler for the first time. One that asks nothing is called, and that is all. */
+/** Runs a handler for the first time, once its call was counted. One that asks nothing is called, and that is all. */
 export function startRun<T>(handler: Handler<T>, scope: Scope, start?: RunStart): Awaitable<JsonObject> {
-  const { loadMonitor, strictReplay } = scope.settings
-  enterCall(loadMonitor)
-  if (strictReplay) return runStrictly(start ?? {}, handler, scope)
+  if (scope.settings.strictReplay) return runStrictly(start ?? {}, handler, scope)
   const run = beginRun(scope, handler.name, start)
   let returned: Awaitable<T | InputRequired>
   try {
@@ -27,11 +24,9 @@ export function startRun<T>(handler: Handler<T>, scope: Scope, start?: RunStart)
   )
 }
 
-/** Runs a handler again from the top, with what is known so far. */
+/** Runs a handler again from the top, with what is known so far, once its call was counted. */
 export async function runFrom<T>(start: RunStart, handler: Handler<T>, scope: Scope): Promise<JsonObject> {
-  const { loadMonitor, strictReplay } = scope.settings
-  enterCall(loadMonitor)
-  if (strictReplay) return runStrictly(start, handler, scope)
+  if (scope.settings.strictReplay) return runStrictly(start, handler, scope)
   const run = beginRun(scope, handler.name, start)
   return settle(run, await attempt(handler, run), handler)
 }

@@ -14,6 +14,7 @@ import {
 import type { StateCodec } from '@x/state-codec'
 import type { Catalog } from '../catalog.ts'
 import type { ServerWarning } from '../server-warning.ts'
+import type { CallerLimit } from '../shedding/caller-limit.ts'
 import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
 import type { LoadMonitor } from '../shedding/load-monitor.ts'
 import type { Subscriptions } from '../subscriptions/subscriptions.ts'
@@ -40,6 +41,8 @@ export interface Settings {
   readonly randomUuid: () => string
   readonly runtime: Runtime
   readonly subscriptions: Subscriptions
+  /** The calls that each caller has at once. */
+  readonly callers: CallerLimit
   /** The load of the server. */
   readonly loadMonitor: LoadMonitor
   /** The store of completed results, for calls that are sent again. */
@@ -59,6 +62,8 @@ export interface Scope {
   readonly method: string
   readonly params: JsonObject
   readonly call: Call
+  /** The key by which quotas count the caller. */
+  readonly caller: string
   readonly meta: RequestMetaObject
   /** The definitions that the request began with; an update in between does not reach it. */
   readonly catalog: Catalog
@@ -69,6 +74,8 @@ export interface Scope {
   callId: string | undefined
   /** False once the request has been answered: nothing may be sent about it then. */
   open: boolean
+  /** True while the request counts among the calls of its caller. */
+  isCounted: boolean
   /** Listeners that this request added to the caller's signal, which may live on; removed at its end. */
   followers: (() => void)[] | undefined
 }

@@ -9,6 +9,10 @@ export interface LoadMonitor {
   readonly source: LoadSource
   /** Handlers that run. */
   running: number
+  /** Those of them whose calls came back with a state. */
+  returning: number
+  /** The same by the key of the caller; callers without one are absent. */
+  readonly returningOf: Map<string, number>
   /** Those of them that are being handed off. */
   leaving: number
   /** Runs that wait for the next tick. */
@@ -74,6 +78,8 @@ export function createLoadMonitor(rules: SheddingRules, source: LoadSource): Loa
     rules,
     source,
     running: 0,
+    returning: 0,
+    returningOf: new Map(),
     leaving: 0,
     waiting: 0,
     drains: 0,
@@ -95,7 +101,7 @@ export function createLoadMonitor(rules: SheddingRules, source: LoadSource): Loa
   }
 }
 
-/** Notes that a handler begins. It is all that a call pays which records nothing. */
+/** Notes that a handler begins. */
 export function enterCall(monitor: LoadMonitor): void {
   monitor.running++
   if (!monitor.ticking) beginTicks(monitor)

@@ -1,5 +1,5 @@
 import type { Undrain } from '@x/schema'
-import { isBeyond } from './admit-call.ts'
+import { isAtHardLimit } from './admit-call.ts'
 import { type LoadMonitor, loadOf, sampleLoad } from './load-monitor.ts'
 import type { ServerLoad } from './shedding-options.ts'
 
@@ -23,7 +23,7 @@ export function serverLoad(monitor: LoadMonitor): ServerLoad {
   const { sheds, refused, resumed } = monitor
   const draining = monitor.draining > 0
   return {
-    ready: !draining && !isBeyond(monitor, 1) && !isUnreadyForLong(monitor),
+    ready: !draining && !isAtHardLimit(monitor) && !isUnreadyForLong(monitor),
     draining,
     ...loadOf(monitor),
     counters: { sheds: { ...sheds }, refused, resumed },

@@ -268,8 +268,8 @@ describe('options that make no sense', () => {
 describe('the hard limit', () => {
   const overloadedError = {
     code: errorCodes.internal,
-    message: 'The server is overloaded and has not begun this call: try again in 250 ms',
-    data: { reason: 'overloaded', retryAfterMs: 250 },
+    message: 'The server is at its hard limit (running is 1) and has not begun this call: try again in 250 ms',
+    data: { reason: 'overloaded', limit: 'hardLimit.running', max: 1, retryAfterMs: 250 },
   }
 
   test.each(kinds)(

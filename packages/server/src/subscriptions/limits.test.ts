@@ -10,8 +10,8 @@ const tools = { toolsListChanged: true }
 const note = resourceTemplate('note://{id}', { name: 'note', read: () => '' })
 const serve = (subscriptions: SubscriptionOptions) =>
   createServer({ ...about, tools: [], resourceTemplates: [note], subscriptions })
-const refused = (server: ReturnType<typeof serve>, principal?: Principal) =>
-  errorOf(server, 'subscriptions/listen', { notifications: tools }, { principal })
+const refused = (server: ReturnType<typeof serve>, principal?: Principal, clientAddress?: string) =>
+  errorOf(server, 'subscriptions/listen', { notifications: tools }, { principal, clientAddress })
 
 describe('how many streams may be open', () => {
   test('is limited for the server, and one that ends makes room', async () => {
@@ -20,7 +20,8 @@ describe('how many streams may be open', () => {
     const [first] = [await listening(server, tools), await listening(server, tools)]
     expect(await refused(server)).toMatchObject({
       code: errorCodes.internal,
-      message: expect.stringContaining('try again later'),
+      message: 'The subscriptions of this server have reached maxStreams, which is 2: try again in 1000 ms',
+      data: { reason: 'overloaded', limit: 'maxStreams', max: 2, retryAfterMs: 1000 },
     })
     first.abort()
     await first.response
@@ -29,7 +30,7 @@ describe('how many streams may be open', () => {
   })
 
   test('is limited for each principal, and nobody takes the place of another', async () => {
-    const server = serve({ maxStreamsPerPrincipal: 2 })
+    const server = serve({ maxStreamsPerCaller: 2 })
     const ada: Principal = { issuer: 'https://a.example', subject: 'ada', client: 'host' }
     const opened = [
       await listening(server, tools, { principal: ada }),
@@ -37,7 +38,9 @@ describe('how many streams may be open', () => {
     ]
     expect(await refused(server, { ...ada, scopes: ['more'] })).toMatchObject({
       code: errorCodes.internal,
-      message: expect.stringContaining('You have 2 subscriptions open'),
+      message:
+        'You have reached maxStreamsPerCaller, which is 2 for each caller: end a subscription, or try again in 1000 ms',
+      data: { reason: 'quota', limit: 'maxStreamsPerCaller', max: 2, retryAfterMs: 1000 },
     })
     const others: Principal[] = [
       { ...ada, issuer: 'https://b.example' },
@@ -53,16 +56,33 @@ describe('how many streams may be open', () => {
     expect(await refused(server, ada)).toMatchObject({ code: errorCodes.internal })
   })
 
-  test('is not limited for each of those whom nobody authenticated', async () => {
-    const server = serve({ maxStreamsPerPrincipal: 1 })
-    await Promise.all([1, 2, 3].map(() => listening(server, tools)))
+  test('is limited for each address of those whom nobody authenticated', async () => {
+    const server = serve({ maxStreamsPerCaller: 1 })
+    const first = await listening(server, tools, { clientAddress: '2001:db8:0:1::1' })
+    // Another address of the same customer.
+    expect(await refused(server, undefined, '2001:db8:0:1::2')).toMatchObject({ data: { reason: 'quota' } })
+    await listening(server, tools, { clientAddress: '2001:db8:0:2::1' })
+    await listening(server, tools, { clientAddress: '192.0.2.1', principal: { subject: 'ada' } })
+    await listening(server, tools, { clientAddress: '192.0.2.1' })
+    await listening(server, tools)
+    expect(await refused(server)).toMatchObject({ data: { reason: 'quota' } })
+    first.abort()
+    await first.response
+    await listening(server, tools, { clientAddress: '2001:db8:0:1::2' })
+  })
+
+  test('leaves 9,900 of 10,000 streams to others by default', async () => {
+    const server = serve({})
+    for (let stream = 0; stream < 100; stream++) await listening(server, tools)
+    expect(await refused(server)).toMatchObject({ data: { limit: 'maxStreamsPerCaller', max: 100 } })
+    await listening(server, tools, { clientAddress: '192.0.2.1' })
   })
 
   test('counts those that wait for the bus, and not those that it failed', async () => {
     const bus = handBus()
     const server = serve({ bus, maxStreams: 1 })
     const waiting = errorOf(server, 'subscriptions/listen', { notifications: tools })
-    expect(await refused(server)).toMatchObject({ message: expect.stringContaining('as many subscriptions') })
+    expect(await refused(server)).toMatchObject({ message: expect.stringContaining('reached maxStreams') })
     bus.attempts[0]?.fail(new Error('away'))
     expect(await waiting).toMatchObject({ message: expect.stringContaining('cannot hear of changes') })
     const next = listening(server, tools)
@@ -98,7 +118,7 @@ describe('how many lists and URIs all streams may have together', () => {
     const [first, second] = [await listening(server, three), await listening(server, three)]
     expect(await refused(server)).toMatchObject({
       code: errorCodes.internal,
-      message: expect.stringContaining('have 6 lists and URIs, the most is 6: ask for fewer, or try again later'),
+      message: 'The subscriptions of this server have reached maxTopics, which is 6: try again in 1000 ms',
     })
     bus.change('resource:note://a')
     expect([first.changes(), second.changes()]).toEqual([['note://a'], ['note://a']])
@@ -117,10 +137,23 @@ describe('how many lists and URIs all streams may have together', () => {
   })
 
   test('is 100,000 by default', { timeout: 60_000 }, async () => {
-    const server = serve({ maxUris: 50_000 })
+    const server = serve({ maxUris: 50_000, maxTopicsPerCaller: 100_000 })
     const full = { resourceSubscriptions: Array.from({ length: 50_000 }, (_, index) => `note://${index}`) }
     for (let stream = 0; stream < 2; stream++) await listening(server, full)
-    expect(await refused(server)).toMatchObject({ message: expect.stringContaining('the most is 100000') })
+    expect(await refused(server)).toMatchObject({ message: expect.stringContaining('which is 100000') })
+  })
+
+  test('is limited for each caller, to a tenth by default', async () => {
+    const server = serve({ maxUris: 10_000 })
+    const full = { resourceSubscriptions: Array.from({ length: 10_000 }, (_, index) => `note://${index}`) }
+    const stream = await listening(server, full)
+    expect(await refused(server)).toMatchObject({
+      data: { reason: 'quota', limit: 'maxTopicsPerCaller', max: 10_000, retryAfterMs: 1000 },
+    })
+    await listening(server, full, { clientAddress: '192.0.2.1' })
+    stream.abort()
+    await stream.response
+    await listening(server, tools)
   })
 })
 
@@ -199,9 +232,10 @@ describe('a principal whose proof ends', () => {
 
 test.each<SubscriptionOptions>([
   { maxStreams: 0 },
-  { maxStreamsPerPrincipal: -1 },
+  { maxStreamsPerCaller: -1 },
   { maxUris: 1.5 },
   { maxTopics: 0 },
+  { maxTopicsPerCaller: 0 },
   { slowReaderMs: Number.POSITIVE_INFINITY },
   { slowReaderMs: 2_147_483_648 },
 ])('%j makes no server', (options) => {

@@ -7,9 +7,9 @@ import { honouredFilter } from './honoured-filter.ts'
  * ends it; then says that it ended in good order (basic/patterns/subscriptions, graceful closure).
  */
 export function listen({ notifications }: SubscriptionsListenRequestParams, scope: Scope): Promise<JsonObject> {
-  const { id, call, catalog, settings } = scope
+  const { id, call, caller, catalog, settings } = scope
   const { subscriptions } = settings
   const { maxUris } = subscriptions
   const filter = honouredFilter(notifications, { catalog, caller: call, maxUris })
-  return subscriptions.follow({ id, call, filter, resultMeta: catalog.resultMeta })
+  return subscriptions.follow({ id, call, caller, filter, resultMeta: catalog.resultMeta })
 }

@@ -33,7 +33,7 @@ interface Shape {
 async function heapOf(uriCount: number, { number, length, behind = false }: Shape): Promise<number> {
   const bus = handBus({ atOnce: true })
   const maxTopics = streams * urisPerStream
-  const subscriptions = { bus, maxUris: urisPerStream, maxTopics }
+  const subscriptions = { bus, maxUris: urisPerStream, maxTopics, maxTopicsPerCaller: maxTopics }
   const server = createServer({ name: 'demo', version: '1.0.0', tools: [], resourceTemplates: [note], subscriptions })
   const controllers: AbortController[] = []
   const responses: Promise<unknown>[] = []

@@ -9,8 +9,11 @@ export interface SubscriptionOptions {
   readonly bus?: ChangeBus | undefined
   /** Streams that may be open at this server at once; 10,000 when absent. */
   readonly maxStreams?: number | undefined
-  /** Streams of one authenticated principal (issuer, subject and client together); 100 when absent. */
-  readonly maxStreamsPerPrincipal?: number | undefined
+  /**
+   * Streams of one caller at this server; 100 when absent. Callers without a principal who share an address share them
+   * (`clientAddress` of the transport).
+   */
+  readonly maxStreamsPerCaller?: number | undefined
   /** Resource URIs in one filter; 100 when absent. */
   readonly maxUris?: number | undefined
   /**
@@ -19,6 +22,8 @@ export interface SubscriptionOptions {
    * its length.
    */
   readonly maxTopics?: number | undefined
+  /** Lists and resource URIs that all streams of one caller together may ask for; 10,000 when absent. */
+  readonly maxTopicsPerCaller?: number | undefined
   /** Milliseconds that a reader may leave what it was sent before its stream is broken off; 60,000 when absent. */
   readonly slowReaderMs?: number | undefined
   /** The platform's when absent. */
@@ -33,15 +38,26 @@ export type SubscriptionSettings = {
 /** Timers of the platform fire at once when they are set for longer. */
 export const longestTimer = 2_147_483_647
 
+const defaults = {
+  maxStreams: 10_000,
+  maxStreamsPerCaller: 100,
+  maxUris: 100,
+  maxTopics: 100_000,
+  maxTopicsPerCaller: 10_000,
+  slowReaderMs: 60_000,
+}
+
 /** Fills in what is absent. Throws {@link DefinitionError} for a number that makes no sense. */
 export function subscriptionSettings(options: SubscriptionOptions): SubscriptionSettings {
+  const number = (name: keyof typeof defaults): number => checkedTimer(name, options[name] ?? defaults[name])
   return {
     bus: options.bus ?? memoryBus(),
-    maxStreams: checkedTimer('maxStreams', options.maxStreams ?? 10_000),
-    maxStreamsPerPrincipal: checkedTimer('maxStreamsPerPrincipal', options.maxStreamsPerPrincipal ?? 100),
-    maxUris: checkedTimer('maxUris', options.maxUris ?? 100),
-    maxTopics: checkedTimer('maxTopics', options.maxTopics ?? 100_000),
-    slowReaderMs: checkedTimer('slowReaderMs', options.slowReaderMs ?? 60_000),
+    maxStreams: number('maxStreams'),
+    maxStreamsPerCaller: number('maxStreamsPerCaller'),
+    maxUris: number('maxUris'),
+    maxTopics: number('maxTopics'),
+    maxTopicsPerCaller: number('maxTopicsPerCaller'),
+    slowReaderMs: number('slowReaderMs'),
     clock: options.clock ?? platformClock,
   }
 }

@@ -1,66 +1,73 @@
-import { errorCodes, McpError, type Principal, principalIdentity } from '@x/schema'
+import { errorCodes, McpError, quotaError } from '@x/schema'
 import type { SubscriptionSettings } from './options.ts'
 
-/**
- * The places of a server for streams and what they listen to, all of them and those of each authenticated principal.
- */
+type Limits = Pick<SubscriptionSettings, 'maxStreams' | 'maxStreamsPerCaller' | 'maxTopics' | 'maxTopicsPerCaller'>
+
+/** The places of a server for streams and their topics, all of them and those of each caller. */
 export interface Slots {
-  readonly maxStreams: number
-  readonly maxStreamsPerPrincipal: number
-  readonly maxTopics: number
-  readonly byPrincipal: Map<string, number>
+  readonly limits: Limits
+  readonly byCaller: Map<string, Slot>
   open: number
   /** The topics of all streams that are open. */
   topics: number
 }
 
-/** A place that was taken: the key of the principal who has it, undefined for nobody in particular. */
-export type Slot = string | undefined
+/** The places that a caller has taken; its streams share the record. */
+export interface Slot {
+  readonly caller: string
+  open: number
+  topics: number
+}
 
 /** The user of a slot. */
 export interface SlotRequest {
-  readonly principal: Principal | undefined
+  /** The key of the caller. */
+  readonly caller: string
   /** Topics of the stream. */
   readonly topics: number
 }
 
 /** Makes the places of a server. */
-export function createSlots(
-  limits: Pick<SubscriptionSettings, 'maxStreams' | 'maxStreamsPerPrincipal' | 'maxTopics'>,
-): Slots {
-  const { maxStreams, maxStreamsPerPrincipal, maxTopics } = limits
-  return { maxStreams, maxStreamsPerPrincipal, maxTopics, byPrincipal: new Map(), open: 0, topics: 0 }
+export function createSlots(limits: Limits): Slots {
+  return { limits, byCaller: new Map(), open: 0, topics: 0 }
 }
 
 /** Takes a place for a stream, which {@link giveBackSlot} gives back. Throws McpError when there is none. */
-export function takeSlot(slots: Slots, { principal, topics }: SlotRequest): Slot {
-  const { maxStreams, maxStreamsPerPrincipal, maxTopics, byPrincipal } = slots
-  if (slots.open >= maxStreams) throw slotError('This server has as many subscriptions open as it may: try again later')
-  const key = principal && JSON.stringify(principalIdentity(principal))
-  const own = key === undefined ? 0 : (byPrincipal.get(key) ?? 0)
-  if (own >= maxStreamsPerPrincipal) {
-    throw slotError(`You have ${own} subscriptions open, which is as many as you may: end one of them first`)
-  }
-  if (slots.topics + topics > maxTopics) {
-    const message = `The subscriptions of this server have ${slots.topics} lists and URIs, the most is ${maxTopics}`
-    throw slotError(`${message}: ask for fewer, or try again later`)
-  }
-  slots.open += 1
-  slots.topics += topics
-  if (key !== undefined) byPrincipal.set(key, own + 1)
-  return key
+export function takeSlot(slots: Slots, { caller, topics }: SlotRequest): Slot {
+  const { limits, byCaller } = slots
+  const own = byCaller.get(caller) ?? { caller, open: 0, topics: 0 }
+  // The caller's own limits first: it can do something about them.
+  if (own.open >= limits.maxStreamsPerCaller) throw quotaReached(limits, 'maxStreamsPerCaller')
+  if (own.topics + topics > limits.maxTopicsPerCaller) throw quotaReached(limits, 'maxTopicsPerCaller')
+  if (slots.open >= limits.maxStreams) throw serverIsFull(limits, 'maxStreams')
+  if (slots.topics + topics > limits.maxTopics) throw serverIsFull(limits, 'maxTopics')
+  if (own.open === 0) byCaller.set(caller, own)
+  count(slots, own, { streams: 1, topics })
+  return own
 }
 
 /** Releases a slot and its topics, once. */
 export function giveBackSlot(slots: Slots, slot: Slot, topics: number): void {
-  slots.open -= 1
-  slots.topics -= topics
-  if (slot === undefined) return
-  const left = (slots.byPrincipal.get(slot) ?? 0) - 1
-  if (left > 0) slots.byPrincipal.set(slot, left)
-  else slots.byPrincipal.delete(slot)
+  count(slots, slot, { streams: -1, topics: -topics })
+  if (slot.open === 0) slots.byCaller.delete(slot.caller)
 }
 
-function slotError(message: string): McpError {
-  return new McpError(errorCodes.internal, message)
+function count(slots: Slots, own: Slot, { streams, topics }: { streams: number; topics: number }): void {
+  slots.open += streams
+  slots.topics += topics
+  own.open += streams
+  own.topics += topics
+}
+
+/** Nobody knows when a stream ends; a client that asks again so soon costs little. */
+const retryAfterMs = 1000
+
+function quotaReached(limits: Limits, limit: 'maxStreamsPerCaller' | 'maxTopicsPerCaller'): McpError {
+  return quotaError({ limit, max: limits[limit], retryAfterMs, advice: 'end a subscription' })
+}
+
+function serverIsFull(limits: Limits, limit: 'maxStreams' | 'maxTopics'): McpError {
+  const message = `The subscriptions of this server have reached ${limit}, which is ${limits[limit]}`
+  const data = { reason: 'overloaded', limit, max: limits[limit], retryAfterMs }
+  return new McpError(errorCodes.internal, `${message}: try again in ${retryAfterMs} ms`, { data })
 }

@@ -58,6 +58,8 @@ export interface Stream {
 export interface Subscription {
   readonly id: RequestId
   readonly call: Call
+  /** The key of the caller, for its quota. */
+  readonly caller: string
   /** The accepted filter, which is acknowledged. */
   readonly filter: SubscriptionFilter
   /** The `_meta` that the server's results have. */
@@ -66,13 +68,13 @@ export interface Subscription {
 
 /** Takes a place for a stream that tells nothing yet. Throws McpError when there is none. */
 export function createStream(hub: Hub, subscription: Subscription, settle: Stream['settle']): Stream {
-  const { id, call, resultMeta } = subscription
+  const { id, call, caller, resultMeta } = subscription
   const topics = keysOf(subscription.filter)
   const stream: Stream = {
     id,
     call,
     resultMeta,
-    slot: takeSlot(hub.slots, { principal: call.principal, topics: topics.length }),
+    slot: takeSlot(hub.slots, { caller, topics: topics.length }),
     topics,
     isAcknowledged: false,
     missed: undefined,

@@ -6,6 +6,7 @@ import {
   type CallContext,
   type CallInit,
   canHandOffKey,
+  clientAddressKey,
   createCall,
   errorCodes,
   type HeaderParams,
@@ -33,6 +34,7 @@ export interface AskOptions extends CallInit {
   readonly id?: string | number
   readonly headerParams?: HeaderParams | undefined
   readonly canHandOff?: boolean | undefined
+  readonly clientAddress?: string | undefined
   readonly journal?: JournalStore | undefined
   readonly background?: Background | undefined
   readonly backPressure?: (() => Promise<void> | undefined) | undefined
@@ -57,8 +59,10 @@ export function callOf(options: AskOptions = {}): Call & { readonly messages: Rp
   return { ...createCall({ ...options, notify, context: contextOf(options) }), messages }
 }
 
-function contextOf({ headerParams, canHandOff, journal, background, backPressure, context }: AskOptions): CallContext {
+function contextOf({ headerParams, canHandOff, journal, background, ...options }: AskOptions): CallContext {
+  const { backPressure, clientAddress, context } = options
   let call = createCall({ context })
+  if (clientAddress !== undefined) call = withContext(call, clientAddressKey, clientAddress)
   if (headerParams !== undefined) call = withContext(call, headerParamsKey, headerParams)
   if (canHandOff !== undefined) call = withContext(call, canHandOffKey, canHandOff)
   if (journal !== undefined) call = withContext(call, journalKey, journal)

@@ -17,13 +17,13 @@ export interface Listening {
 export function startListening(server: Server, filter: JsonObject, options: AskOptions = {}): Listening {
   const messages: RpcNotification[] = []
   const controller = new AbortController()
-  const { signal = controller.signal, principal, backPressure } = options
+  const { signal = controller.signal, principal, backPressure, clientAddress } = options
   const notify = (message: RpcNotification): void => {
     serverNotification.parse(message)
     messages.push(message)
     options.notify?.(message)
   }
-  const call = callOf({ signal, principal, notify, backPressure })
+  const call = callOf({ signal, principal, notify, backPressure, clientAddress })
   const response = server.exchange(requestOf('subscriptions/listen', { notifications: filter }, options), call)
   const changes = (): readonly string[] => messages.slice(1).map(nameOf)
   return { messages, changes, response, abort: (reason) => controller.abort(reason) }

@@ -10,7 +10,7 @@ export async function createSealedSession(request: SessionRequest, signal: Abort
   const { ledger, begin, ttlMs } = request.rules
   const session = await sealId(request)
   const { id, expiresAt, principal } = session
-  await ledger.add(id, ttlMs)
+  await ledger.add(id, ttlMs, request.caller)
   let state: JsonValue | undefined
   let isBegun = false
   try {
@@ -34,9 +34,9 @@ async function undoCreation(
   session: OpenedSession,
   begun: { readonly state: JsonValue | undefined } | undefined,
 ): Promise<void> {
-  const { id, principal, rules, report } = session
+  const { id, principal, caller, rules, report } = session
   try {
-    await rules.ledger.end(id, rules.ttlMs)
+    await rules.ledger.end(id, rules.ttlMs, caller)
     if (begun !== undefined) await rules.end({ id, principal, state: begun.state }, report)
   } catch (error) {
     report(error)

@@ -6,11 +6,11 @@ import { openSession, type SessionRequest } from './opened-session.ts'
  * reported and not answered: for the client the session is gone.
  */
 export async function deleteSession(metadata: SessionMetadata, request: SessionRequest): Promise<void> {
-  const { id, principal, expiresAt, value, rules, report } = await openSession(metadata, {
+  const { id, principal, caller, expiresAt, value, rules, report } = await openSession(metadata, {
     ...request,
     needsState: false,
   })
-  await rules.ledger.end(id, Math.max(1, expiresAt - rules.now()))
+  await rules.ledger.end(id, Math.max(1, expiresAt - rules.now()), caller)
   try {
     await rules.end({ id, principal, state: value }, report)
   } catch (error) {

@@ -17,6 +17,8 @@ export interface SessionRequest {
   /** Reports an error that the client does not see. */
   readonly report: (error: unknown) => void
   readonly principal: Principal | undefined
+  /** The key by which quotas count the caller. */
+  readonly caller: string
   readonly rules: SessionRules
 }
 
@@ -87,13 +89,14 @@ export function draftOf({ runs }: OpenedSession): SessionRun['draft'] {
 
 /** Makes an id. Its times are sealed in it, and it is bound to the principal. */
 export async function sealId(request: SessionRequest): Promise<OpenedSession> {
-  const { rules, principal } = request
+  const { rules, principal, caller } = request
   const createdAt = rules.now()
   const expiresAt = createdAt + rules.ttlMs
   const id = await rules.codec.seal([createdAt, expiresAt, rules.randomUuid()], {
     purpose: rules.purposes.id,
     // A session belongs to one principal; without authentication, to anybody who has the id.
     binding: principalIdentity(principal),
+    owner: caller,
     ttlMs: rules.ttlMs,
   })
   return { ...request, id, createdAt, expiresAt, ...beginning, runs: new Map(), open: true, claim: undefined }
@@ -109,10 +112,10 @@ export async function openSession(
   request: SessionRequest & { readonly needsState: boolean },
 ): Promise<OpenedSession> {
   const { needsState, ...asked } = request
-  const { rules, principal } = asked
+  const { rules, principal, caller } = asked
   try {
     const [createdAt, expiresAt] = timesIn(
-      await rules.codec.open(id, { purpose: rules.purposes.id, binding: principalIdentity(principal) }),
+      await rules.codec.open(id, { purpose: rules.purposes.id, binding: principalIdentity(principal), owner: caller }),
     )
     if (!(rules.now() < expiresAt)) throw new Error('The session has expired')
     if (!(await rules.ledger.isLive(id))) throw new Error('The session was deleted or revoked')
@@ -121,17 +124,22 @@ export async function openSession(
     if (state === undefined && rules.hasState && needsState) throw new Error('The request has no state of its session')
     return { ...asked, id, createdAt, expiresAt, ...content, runs: new Map(), open: true, claim: undefined }
   } catch (cause) {
-    // A store that is unavailable does not end a session: the client may retry.
-    if (isStateError(cause) && cause.code === 'unavailable') throw cause
+    if (isRetryable(cause)) throw cause
     throw new SessionNotFound(id, { cause })
   }
 }
 
+/** Tells of a store that is unavailable, or has enough of this caller: that does not end a session. */
+function isRetryable(cause: unknown): boolean {
+  return isStateError(cause) && (cause.code === 'unavailable' || cause.code === 'quota')
+}
+
 /** Seals a state for the way through the client, for as long as its session lives. */
 export function sealSessionState(session: OpenedSession, value: JsonValue, revision: number): Promise<string> {
-  const { id, principal, createdAt, expiresAt, rules } = session
+  const { id, principal, caller, createdAt, expiresAt, rules } = session
   return rules.stateCodec.seal([revision, value], {
     purpose: rules.purposes.state,
+    owner: caller,
     binding: [id, principalIdentity(principal)],
     since: createdAt,
     replaces: session.token,
@@ -144,10 +152,10 @@ const beginning = { value: undefined, token: undefined, revision: 0 }
 async function openSessionState(
   id: string,
   token: string,
-  { principal, rules }: SessionRequest,
+  { principal, caller, rules }: SessionRequest,
 ): Promise<Pick<OpenedSession, 'value' | 'token' | 'revision'>> {
   const binding = [id, principalIdentity(principal)]
-  const content = await rules.stateCodec.open(token, { purpose: rules.purposes.state, binding })
+  const content = await rules.stateCodec.open(token, { purpose: rules.purposes.state, binding, owner: caller })
   const [revision, value] = Array.isArray(content) ? content : []
   if (typeof revision !== 'number' || value === undefined)
     throw new Error('The state has a form that is not known here')

@@ -1,5 +1,6 @@
 import {
   type Call,
+  callerOf,
   callHeadersKey,
   cancelReason,
   type ContextKey,
@@ -121,7 +122,13 @@ function requestInSession(
   { rules, report }: Serving,
 ): SessionRequest {
   const { method } = request
-  return { method, principal: call.principal, rules, report: (error) => report(error, { method }) }
+  return {
+    method,
+    principal: call.principal,
+    caller: callerOf(call),
+    rules,
+    report: (error) => report(error, { method }),
+  }
 }
 
 /** Returns the session that is named, once it is well-formed and equal to the header, where there is one. */

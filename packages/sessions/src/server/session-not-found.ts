@@ -1,4 +1,5 @@
-import { errorCodes, isMcpError, McpError } from '@x/schema'
+import { errorCodes, isMcpError, McpError, quotaError } from '@x/schema'
+import { isStateError } from '@x/state-codec'
 import { sessionNotFound } from '../session-metadata.ts'
 
 /** The error of a session that is unknown, expired, deleted, revoked, altered or somebody else's. */
@@ -20,7 +21,13 @@ export function toPeerError(error: unknown, { report }: { readonly report: (erro
     return new McpError(sessionNotFound, error.message, { data: { sessionId: error.sessionId } })
   }
   report(error)
-  return new McpError(errorCodes.internal, 'Internal error')
+  return quotaOf(error) ?? new McpError(errorCodes.internal, 'Internal error')
+}
+
+/** Returns the error of a caller who has as much in the store as one may have; undefined for every other failure. */
+export function quotaOf(error: unknown): McpError | undefined {
+  if (!isStateError(error) || error.quota === undefined) return undefined
+  return quotaError({ ...error.quota, retryAfterMs: error.retryAfterMs })
 }
 
 /** Returns the error for a request whose session is missing, malformed or out of place. */

@@ -1,6 +1,7 @@
 import type { JsonValue } from '@x/schema'
 import { storeKey } from './ledger.ts'
 import type { OpenedSession, SessionRun } from './opened-session.ts'
+import { quotaOf } from './session-not-found.ts'
 import { SessionUsageError } from './session-usage-error.ts'
 import type { StateParser } from './state-parser.ts'
 
@@ -70,9 +71,17 @@ async function claimRevision(session: OpenedSession, ttlMs: number): Promise<boo
   rejectEndedCall(session, 'claim')
   if (session.claim !== undefined) return true
   const key = await storeKey('session-claim', `${session.revision} ${session.id}`)
-  if (!(await store.add(key, '1', ttlMs))) return false
+  if (!(await addClaim(key, ttlMs, session))) return false
   session.claim = key
   return true
+}
+
+async function addClaim(key: string, ttlMs: number, { rules: { store }, caller }: OpenedSession): Promise<boolean> {
+  try {
+    return (await (store?.ownedBy?.(caller) ?? store)?.add(key, '1', ttlMs)) === true
+  } catch (error) {
+    throw quotaOf(error) ?? error
+  }
 }
 
 function rejectEndedCall({ open }: OpenedSession, called: string): void {

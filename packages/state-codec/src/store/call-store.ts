@@ -38,9 +38,11 @@ export async function callStore<T>(
 }
 
 /** A store with every operation. */
-export interface GuardedStore extends Required<StateStore> {
+export interface GuardedStore extends Required<Omit<StateStore, 'ownedBy'>> {
   /** True when `expire` does something. */
   readonly canExpire: boolean
+  /** Returns the store for one owner, or the whole of it where there is no owner or the store knows none. */
+  ownedBy(owner: string | undefined): GuardedStore
 }
 
 /** Wraps a store so that every error is a {@link StateError}. */
@@ -52,13 +54,16 @@ export function withStateErrors(store: StateStore): GuardedStore {
       throw toStateError('the store', error)
     }
   }
-  return {
+  const guarded: GuardedStore = {
     add: (key, value, ttlMs) => guard(() => store.add(key, value, ttlMs)),
     get: (key) => guard(() => store.get(key)),
     delete: (key) => guard(() => store.delete(key)),
     canExpire: store.expire !== undefined,
     expire: (key, ttlMs) => guard(async () => store.expire?.(key, ttlMs)),
+    ownedBy: (owner) =>
+      owner === undefined || store.ownedBy === undefined ? guarded : withStateErrors(store.ownedBy(owner)),
   }
+  return guarded
 }
 
 function toStateError(name: string, cause: unknown): unknown {

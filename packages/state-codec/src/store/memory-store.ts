@@ -8,78 +8,192 @@ export interface MemoryStoreOptions {
   readonly maxEntries?: number | undefined
   /** The total number of characters, keys included. Default: 64 Mi. */
   readonly maxCharacters?: number | undefined
+  /** The number of values that one owner may hold at once. Default: a tenth of `maxEntries`. */
+  readonly maxEntriesPerOwner?: number | undefined
+  /** The number of characters that one owner may hold, keys included. Default: a tenth of `maxCharacters`. */
+  readonly maxCharactersPerOwner?: number | undefined
   readonly clock?: StateClock | undefined
 }
 
 interface Entry {
   readonly value: string
   readonly until: number
+  readonly owner: string | undefined
 }
+
+/** The amount that somebody holds. */
+interface Amount {
+  readonly entries: number
+  readonly characters: number
+}
+
+/** The amount that an owner holds. */
+interface Share {
+  entries: number
+  characters: number
+  /** No value of the owner expires before this time. */
+  soonest: number
+}
+
+/** The share of the store that one owner may hold when no option says otherwise. */
+const ownerShare = 1 / 10
+
+const defaults = { maxEntries: 10_000, maxCharacters: 64 * 1024 * 1024 }
 
 /**
  * Creates a store in this process, for one instance and for tests. A full store throws `unavailable` and evicts
- * nothing: an evicted single use could be used again. The error's `detail` names the limit, and its `retryAfterMs` is the
- * time until the next value expires.
+ * nothing: an evicted single use could be used again. An owner who has as much as one may have gets `quota`. The error's
+ * `detail` names the limit, and its `retryAfterMs` is the time until a value expires.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): StateStore {
-  const { maxEntries = 10_000, maxCharacters = 64 * 1024 * 1024, clock = { now: () => Date.now() } } = options
-  const entries = new Map<string, Entry>()
-  let characters = 0
-  let soonest = Infinity
+  const memory = new Memory(options)
+  return { ...operationsOf(memory, undefined), ownedBy: (owner) => operationsOf(memory, owner) }
+}
 
-  const remove = (key: string): void => {
-    const entry = entries.get(key)
-    if (entry !== undefined) characters -= key.length + entry.value.length
-    entries.delete(key)
+function operationsOf(memory: Memory, owner: string | undefined): Required<Omit<StateStore, 'ownedBy'>> {
+  return {
+    add: async (key, value, ttlMs) => memory.add(key, { value, ttlMs, owner }),
+    get: async (key) => memory.live(key)?.value,
+    delete: async (key) => memory.remove(key),
+    expire: async (key, ttlMs) => memory.expire(key, ttlMs),
   }
-  const removeExpired = (now: number): void => {
-    // Before the first expiry there is nothing to remove: a full store must not be scanned at every call.
-    if (now < soonest) return
-    soonest = Infinity
-    for (const [key, { until }] of entries) {
-      if (until <= now) remove(key)
-      else soonest = Math.min(soonest, until)
-    }
+}
+
+interface Addition {
+  readonly value: string
+  readonly ttlMs: number
+  readonly owner: string | undefined
+}
+
+class Memory {
+  readonly #entries = new Map<string, Entry>()
+  readonly #byOwner = new Map<string, Share>()
+  readonly #most: Amount
+  readonly #mostPerOwner: Amount
+  readonly #clock: StateClock
+  #characters = 0
+  #soonest = Infinity
+
+  constructor(options: MemoryStoreOptions) {
+    const { maxEntries = defaults.maxEntries, maxCharacters = defaults.maxCharacters } = options
+    const { maxEntriesPerOwner = Math.ceil(maxEntries * ownerShare) } = options
+    const { maxCharactersPerOwner = Math.ceil(maxCharacters * ownerShare) } = options
+    this.#most = { entries: maxEntries, characters: maxCharacters }
+    this.#mostPerOwner = { entries: maxEntriesPerOwner, characters: maxCharactersPerOwner }
+    this.#clock = options.clock ?? { now: () => Date.now() }
   }
-  const live = (key: string): Entry | undefined => {
-    const entry = entries.get(key)
-    if (entry === undefined || clock.now() < entry.until) return entry
-    remove(key)
+
+  add(key: string, { value, ttlMs, owner }: Addition): boolean {
+    if (this.live(key) !== undefined) return false
+    const now = this.#clock.now()
+    const size = key.length + value.length
+    if (this.#refusal(size, owner) !== undefined) this.#removeExpired(now)
+    const reason = this.#refusal(size, owner)
+    if (reason !== undefined) throw this.#full(reason, now)
+    this.#entries.set(key, { value, until: now + ttlMs, owner })
+    this.#count(owner, 1, size)
+    this.#noteExpiry(owner, now + ttlMs)
+    return true
+  }
+
+  live(key: string): Entry | undefined {
+    const entry = this.#entries.get(key)
+    if (entry === undefined || this.#clock.now() < entry.until) return entry
+    this.remove(key)
     return undefined
   }
 
-  const full = (size: number, now: number): StateError => {
-    const quota =
-      entries.size >= maxEntries
-        ? `maxEntries: it keeps ${entries.size} values, the most is ${maxEntries}`
-        : `maxCharacters: it keeps ${characters} characters, ${size} more were to be added, the most is ${maxCharacters}`
-    // A value that is larger than the whole store never fits.
-    const retryAfterMs = size <= maxCharacters && Number.isFinite(soonest) ? Math.max(1, soonest - now) : undefined
-    const advice = retryAfterMs === undefined ? 'raise the limit' : `try again in ${retryAfterMs} ms`
-    return new StateError('unavailable', `The store in memory is full (${quota}): ${advice}`, { retryAfterMs })
+  remove(key: string): void {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return
+    this.#entries.delete(key)
+    this.#count(entry.owner, -1, -(key.length + entry.value.length))
   }
 
-  return {
-    async add(key, value, ttlMs) {
-      if (live(key) !== undefined) return false
-      const now = clock.now()
-      const size = key.length + value.length
-      const fits = (): boolean => entries.size < maxEntries && characters + size <= maxCharacters
-      if (!fits()) removeExpired(now)
-      if (!fits()) throw full(size, now)
-      entries.set(key, { value, until: now + ttlMs })
-      characters += size
-      soonest = Math.min(soonest, now + ttlMs)
-      return true
-    },
-    get: async (key) => live(key)?.value,
-    delete: async (key) => remove(key),
-    async expire(key, ttlMs) {
-      const entry = live(key)
-      if (entry === undefined) return
-      const until = Math.min(entry.until, clock.now() + ttlMs)
-      entries.set(key, { value: entry.value, until })
-      soonest = Math.min(soonest, until)
-    },
+  expire(key: string, ttlMs: number): void {
+    const entry = this.live(key)
+    if (entry === undefined) return
+    const until = Math.min(entry.until, this.#clock.now() + ttlMs)
+    this.#entries.set(key, { ...entry, until })
+    this.#noteExpiry(entry.owner, until)
   }
+
+  #noteExpiry(owner: string | undefined, until: number): void {
+    this.#soonest = Math.min(this.#soonest, until)
+    const share = owner === undefined ? undefined : this.#byOwner.get(owner)
+    if (share !== undefined) share.soonest = Math.min(share.soonest, until)
+  }
+
+  #count(owner: string | undefined, entries: number, characters: number): void {
+    this.#characters += characters
+    if (owner === undefined) return
+    const share = this.#byOwner.get(owner) ?? { entries: 0, characters: 0, soonest: Infinity }
+    share.entries += entries
+    share.characters += characters
+    if (share.entries > 0) this.#byOwner.set(owner, share)
+    else this.#byOwner.delete(owner)
+  }
+
+  #removeExpired(now: number): void {
+    // Before the first expiry there is nothing to remove: a full store must not be scanned at every call.
+    if (now < this.#soonest) return
+    this.#soonest = Infinity
+    for (const [key, { until }] of this.#entries) {
+      if (until <= now) this.remove(key)
+      else this.#soonest = Math.min(this.#soonest, until)
+    }
+  }
+
+  /** Returns the limit that a value of some size does not fit into. */
+  #refusal(size: number, owner: string | undefined): Refusal | undefined {
+    const share = owner === undefined ? undefined : (this.#byOwner.get(owner) ?? nothing)
+    const ofOwner = share && limitReached(share, this.#mostPerOwner, size)
+    if (ofOwner !== undefined) return { ...ofOwner, name: `${ofOwner.name}PerOwner`, owner }
+    const all = { entries: this.#entries.size, characters: this.#characters }
+    const ofAll = limitReached(all, this.#most, size)
+    return ofAll && { ...ofAll, owner: undefined }
+  }
+
+  #full({ name, max, held, isTooLarge, owner }: Refusal, now: number): StateError {
+    const soonest = owner === undefined ? this.#soonest : this.#soonestOf(owner, now)
+    const retryAfterMs = !isTooLarge && Number.isFinite(soonest) ? Math.max(1, soonest - now) : undefined
+    const advice = retryAfterMs === undefined ? 'raise the limit' : `try again in ${retryAfterMs} ms`
+    const whose = owner === undefined ? 'The store in memory is full' : 'The store in memory has enough of one owner'
+    const code = owner === undefined ? 'unavailable' : 'quota'
+    const detail = `${whose} (${name}: it keeps ${held}, the most is ${max}): ${advice}`
+    return new StateError(code, detail, { retryAfterMs, quota: owner === undefined ? undefined : { limit: name, max } })
+  }
+
+  /** Returns when the first value of an owner expires. An owner who is refused again and again costs no search each time. */
+  #soonestOf(owner: string, now: number): number {
+    const share = this.#byOwner.get(owner)
+    if (share === undefined) return Infinity
+    if (share.soonest > now) return share.soonest
+    share.soonest = Infinity
+    for (const entry of this.#entries.values()) {
+      if (entry.owner === owner) share.soonest = Math.min(share.soonest, entry.until)
+    }
+    return share.soonest
+  }
+}
+
+const nothing: Amount = { entries: 0, characters: 0 }
+
+interface Refusal {
+  /** The option that was reached. */
+  readonly name: string
+  readonly max: number
+  readonly held: string
+  /** True of a value that is larger than the whole limit, and never fits. */
+  readonly isTooLarge: boolean
+  readonly owner: string | undefined
+}
+
+function limitReached(held: Amount, most: Amount, size: number): Omit<Refusal, 'owner'> | undefined {
+  if (held.entries >= most.entries) {
+    return { name: 'maxEntries', max: most.entries, held: `${held.entries} values`, isTooLarge: size > most.characters }
+  }
+  if (held.characters + size <= most.characters) return undefined
+  const characters = `${held.characters} characters, ${size} more were to be added`
+  return { name: 'maxCharacters', max: most.characters, held: characters, isTooLarge: size > most.characters }
 }

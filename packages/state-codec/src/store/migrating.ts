@@ -114,7 +114,8 @@ async function sealPair(value: JsonValue, claims: SealClaims, migration: Migrati
   try {
     await records.write(handle, value, { ...claims, binding: pairedWith(state, claims) })
   } catch (error) {
-    if (phase !== 'state-first' || !isStateError(error) || error.code !== 'unavailable') throw error
+    const isUnwritten = isStateError(error) && (error.code === 'unavailable' || error.code === 'quota')
+    if (phase !== 'state-first' || !isUnwritten) throw error
     counted.record({ type: 'store_failed', purpose: claims.purpose, cause: error })
     return codec.seal(value, claims)
   }

@@ -45,10 +45,10 @@ export function createRecords(store: StateStore, options: ClaimOptions, provider
   const replacedBy = async ({ replaces }: SealClaims): Promise<ReplacedValue | undefined> =>
     replaces === undefined || !isHandle(replaces) ? undefined : { key: await keyOf(replaces), at: rules.clock.now() }
   const deleted = new Set<string>()
-  const deleteReplaced = async ({ key, at }: ReplacedValue): Promise<void> => {
+  const deleteReplaced = async ({ key, at }: ReplacedValue, owner: string | undefined): Promise<void> => {
     // One deletion is enough; after this time the value has expired by itself.
     if (deleted.has(key) || (reached.canExpire && rules.clock.now() - at > replacedTtlMs + clockSkewMs)) return
-    await reached.delete(key)
+    await reached.ownedBy(owner).delete(key)
     if (deleted.size >= maxDeleted) deleted.clear()
     deleted.add(key)
   }
@@ -61,13 +61,14 @@ export function createRecords(store: StateStore, options: ClaimOptions, provider
       const { text, ttlMs } = writeEnvelope(value, claims, { rules, bind, replaces })
       if (text.length > rules.maxBytes) throw recordTooLargeError(text.length, value, rules.maxBytes)
       // The envelope's own expiry decides; the store may keep the value a little longer.
-      const added = await reached.add(
+      const owned = reached.ownedBy(claims.owner)
+      const added = await owned.add(
         await keyOf(handle),
         `${JSON.stringify(claims.purpose)}\n${text}`,
         ttlMs + clockSkewMs,
       )
       if (!added) throw new StateUsageError('configuration', 'random() returned the same handle twice: use the default')
-      if (replaces !== undefined) await reached.expire(replaces.key, replacedTtlMs)
+      if (replaces !== undefined) await owned.expire(replaces.key, replacedTtlMs)
     },
     async read(handle, claims) {
       checkPurpose(claims.purpose)
@@ -81,7 +82,7 @@ export function createRecords(store: StateStore, options: ClaimOptions, provider
       if (record.slice(0, end) !== JSON.stringify(claims.purpose)) {
         throw new StateError('purpose', `It was not made for "${claims.purpose}"`)
       }
-      if (replaces !== undefined) await deleteReplaced(replaces)
+      if (replaces !== undefined) await deleteReplaced(replaces, claims.owner)
       return value
     },
   }

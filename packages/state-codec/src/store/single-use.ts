@@ -32,7 +32,7 @@ export function createSingleUse(codec: StateCodec, store: StateStore, provider: 
       const key = `used:${await provider.digest(token)}`
       // An instance whose clock is behind opens the token a little longer.
       const rememberedMs = leftMs === undefined ? lifetimeMs : Math.min(leftMs + clockSkewMs, lifetimeMs)
-      if (await reached.add(key, '1', rememberedMs)) return value
+      if (await reached.ownedBy(claims.owner).add(key, '1', rememberedMs)) return value
       throw new StateError('used', 'It was opened before; a token opens once')
     },
   }

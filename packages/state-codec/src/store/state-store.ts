@@ -13,4 +13,10 @@ export interface StateStore {
    * that was replaced stays until its successor is read, or until it expires.
    */
   expire?(key: string, ttlMs: number): Promise<void>
+  /**
+   * Returns the same store for one owner: what it adds counts against the owner's quota, so that no owner fills the store
+   * for all others. `add` rejects with a `StateError` `quota` when the owner has as much as one may have. Without this
+   * operation owners share one store without limits of their own.
+   */
+  ownedBy?: ((owner: string) => StateStore) | undefined
 }

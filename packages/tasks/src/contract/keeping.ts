@@ -95,25 +95,26 @@ export const keeping: readonly (readonly [string, (bench: Bench) => Promise<void
     },
   ],
   [
-    'an owner has as many tasks that have not ended as the limit allows, whatever others have',
+    'a caller has as many tasks that have not ended as the limit allows, whatever others have, of the same owner as well',
     async ({ here, there }) => {
       const first = await claimedTask(here, 'a')
-      await here.create(newTask('b', { owner: someoneElse, ownerLimit: 1 }))
-      equal(await there.create(newTask('c', { ownerLimit: 1 })), 'full')
+      await here.create(newTask('b', { owner: someoneElse, callerLimit: 1 }))
+      equal(await there.create(newTask('c', { callerLimit: 1 })), 'full')
       equal(await there.get('c', owner), undefined)
+      ok((await there.create(newTask('d', { caller: 'elsewhere', callerLimit: 1 }))) !== 'full')
       await here.finish(first, { outcome: { status: 'completed', result }, lifeMs: life })
-      ok((await there.create(newTask('c', { ownerLimit: 1 }))) !== 'full')
+      ok((await there.create(newTask('c', { callerLimit: 1 }))) !== 'full')
     },
   ],
   [
     'of many tasks that an owner has made at the same time, as many are as the limit allows',
     async ({ here, there }) => {
-      const ownerLimit = 240
-      const making = Array.from({ length: ownerLimit + 20 }, (_, at) =>
-        (at % 2 === 0 ? here : there).create(newTask(`t${at}`, { ownerLimit })),
+      const callerLimit = 240
+      const making = Array.from({ length: callerLimit + 20 }, (_, at) =>
+        (at % 2 === 0 ? here : there).create(newTask(`t${at}`, { callerLimit })),
       )
       const made = (await Promise.all(making)).filter((task) => task !== 'full')
-      equal(made.length, ownerLimit)
+      equal(made.length, callerLimit)
     },
   ],
   [

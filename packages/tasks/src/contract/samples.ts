@@ -23,7 +23,15 @@ export function accepted(value: string): JsonObject {
 
 /** A task to be made. */
 export function newTask(id: string, more: Partial<NewTask> = {}): NewTask {
-  return { id, owner, payload: { method: 'tools/call' }, lifeMs: life, ownerLimit: 100, ...more }
+  return {
+    id,
+    owner,
+    caller: more.owner ?? owner,
+    payload: { method: 'tools/call' },
+    lifeMs: life,
+    callerLimit: 100,
+    ...more,
+  }
 }
 
 /** A row without its age, which is another at each look. */

@@ -23,7 +23,7 @@ export interface TaskEngine {
   readonly news?: ChangeBus | undefined
   /**
    * Makes a task, with status `working`, ready to be claimed, and wakes whoever listens for work. Gives `full` instead when the
-   * owner has `ownerLimit` tasks that have not ended. Rejects when there is a task of this id.
+   * caller has `callerLimit` tasks that have not ended. Rejects when there is a task of this id.
    */
   create(task: NewTask): Promise<TaskRow | 'full'>
   /** A task of this owner: one row, nothing is written. Undefined when there is none, or it is another's. */
@@ -81,12 +81,17 @@ export interface NewTask {
   readonly id: string
   /** The owner, as the same text for the same principal. */
   readonly owner: string
+  /**
+   * The key of the caller who makes it, by which `callerLimit` counts. Tasks of callers without a principal have one owner, and a caller for each
+   * address.
+   */
+  readonly caller: string
   /** The data that a worker needs to run the task; the engine only stores it. */
   readonly payload: JsonObject
   readonly statusMessage?: string | undefined
   /** For how many milliseconds from now the task is kept at least; null without end. */
   readonly lifeMs: number | null
-  readonly ownerLimit: number
+  readonly callerLimit: number
 }
 
 /** The public state of a task. */

@@ -31,6 +31,7 @@ export interface MemoryEngineOptions {
 interface Kept {
   readonly id: string
   readonly owner: string
+  readonly caller: string
   readonly payload: string
   readonly createdAt: number
   status: TaskRow['status']
@@ -108,11 +109,12 @@ function createInMemory(store: Store, task: NewTask): TaskRow | 'full' {
       `The memory engine keeps ${maxTasks} tasks already: raise maxTasks, or use an engine with a database`,
     )
   }
-  if (openTasks(store, task.owner) >= task.ownerLimit) return 'full'
+  if (openTasks(store, task.caller) >= task.callerLimit) return 'full'
   const time = now()
   const kept: Kept = {
     id: task.id,
     owner: task.owner,
+    caller: task.caller,
     payload: JSON.stringify(task.payload),
     createdAt: time,
     status: 'working',
@@ -135,11 +137,11 @@ function createInMemory(store: Store, task: NewTask): TaskRow | 'full' {
   return rowOf(kept, time)
 }
 
-function openTasks({ tasks, now }: Store, owner: string): number {
+function openTasks({ tasks, now }: Store, caller: string): number {
   const time = now()
   let count = 0
   for (const kept of tasks.values()) {
-    if (kept.owner === owner && !isFinished(kept) && !isExpired(kept, time)) count++
+    if (kept.caller === caller && !isFinished(kept) && !isExpired(kept, time)) count++
   }
   return count
 }

@@ -30,8 +30,11 @@ export interface TaskOptions {
    * from 50 ms on.
    */
   readonly pollIntervalMs?: number | undefined
-  /** Tasks that have not ended which one principal may have, and all callers without one together; 1000 when absent. */
-  readonly maxTasksPerPrincipal?: number | undefined
+  /**
+   * Tasks that have not ended which one caller may have; 1000 when absent. A caller is a principal, or the address of those
+   * without one (`clientAddress` of the transport).
+   */
+  readonly maxTasksPerCaller?: number | undefined
   /** Times that a task begins again after its process died or stood still, without a step done in between; 5 when absent. */
   readonly maxFailures?: number | undefined
   /**
@@ -126,7 +129,7 @@ const defaultBytes = 4_000_000
 const defaults = {
   concurrency: 16,
   pollIntervalMs: 1000,
-  maxTasksPerPrincipal: 1000,
+  maxTasksPerCaller: 1000,
   maxFailures: 5,
   maxUnsupportedMs: 300_000,
   maxJournalBytes: defaultBytes,
@@ -141,7 +144,7 @@ function numbersOf(options: TaskOptions) {
     ttlMs: options.ttlMs === null ? null : positiveInteger('ttlMs', options.ttlMs ?? 86_400_000),
     concurrency: number('concurrency'),
     pollIntervalMs: number('pollIntervalMs'),
-    maxTasksPerPrincipal: number('maxTasksPerPrincipal'),
+    maxTasksPerCaller: number('maxTasksPerCaller'),
     maxFailures: number('maxFailures'),
     maxUnsupportedMs: number('maxUnsupportedMs'),
     maxJournalBytes: number('maxJournalBytes'),

@@ -53,6 +53,20 @@ export async function readPayload(task: ClaimedTask, codec: StateCodec | undefin
   return { method, params, principal: storedPrincipal(principal, claims), journal: withEntries(journal, task.entries) }
 }
 
+/** Tells whether a worker knows less of the caller than the call does. */
+export function losesPart({ request, principal }: TakenCall, codec: StateCodec | undefined): boolean {
+  const { _meta } = request.params ?? {}
+  const hasSession = isJsonObject(_meta) && _meta[sessionKey] !== undefined
+  return hasSession || (codec === undefined && principal?.claims !== undefined)
+}
+
+/** Returns a call as a worker will find it: without its session, and without its claims unless they are stored. */
+export function continuedWork({ request, principal, journal }: TakenCall, codec: StateCodec | undefined): TaskWork {
+  const claims = codec && principal?.claims
+  const { method, params = {} } = request
+  return { method, params: lasting(params), principal: storedPrincipal(namedPrincipal(principal), claims), journal }
+}
+
 async function openCredentials(token: string, id: string, codec: StateCodec | undefined): Promise<JsonObject> {
   if (codec === undefined) throw new Error(`Task ${id} was made with credentials, which takes the same codec to open`)
   const claims = await codec.open(token, { purpose, binding: id })

@@ -1,5 +1,5 @@
-import { createCall, errorCodes, McpError, metaNames } from '@x/schema'
-import { createServer, type TaskChoice, tool } from '@x/server'
+import { clientAddressKey, createCall, errorCodes, McpError, metaNames, withContext } from '@x/schema'
+import { createServer, sealedState, type TaskChoice, tool } from '@x/server'
 import { createTaskResult } from '@x/tasks/zod'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -194,24 +194,59 @@ test('an instance that takes no tasks on says so, and answers what need not be o
 test('one principal has as many open tasks as it may, and others are none the worse', async () => {
   const { error, start, server } = createFleet().add([greeting('allowed')], {
     runWorker: false,
-    maxTasksPerPrincipal: 2,
+    maxTasksPerCaller: 2,
   })
   const principal = { subject: 'ada', issuer: 'https://a.example' }
   await start('greet', { name: 'Ada' }, { principal })
   await start('greet', { name: 'Ada' }, { principal })
   expect(await error('tools/call', ada, { principal })).toMatchObject({
-    message: 'You have 2 tasks that have not ended, which is as many as you may: cancel one, or wait',
+    message:
+      'You have reached maxTasksPerCaller, which is 2 for each caller: cancel a task, or wait for one to end, or try again in 1000 ms',
+    data: { reason: 'quota', limit: 'maxTasksPerCaller', max: 2, retryAfterMs: 1000 },
   })
   await start('greet', { name: 'Ada' }, { principal: { ...principal, issuer: 'https://b.example' } })
   await start('greet', { name: 'Ada' })
   expect(server.tasks.running).toBe(0)
 })
 
+test('callers without a principal have as many open tasks for each address', async () => {
+  const { error, start } = createFleet().add([greeting('allowed')], { runWorker: false, maxTasksPerCaller: 1 })
+  const at = (address: string) => withContext(createCall(), clientAddressKey, address)
+  const taskId = await start('greet', { name: 'Eve' }, at('192.0.2.66'))
+  expect(await error('tools/call', ada, at('192.0.2.66'))).toMatchObject({ data: { limit: 'maxTasksPerCaller' } })
+  const other = await start('greet', { name: 'Ada' }, at('192.0.2.1'))
+  expect(other).not.toBe(taskId)
+})
+
+describe('a tool that is hidden from the caller whom a worker knows', () => {
+  const principal = { subject: 'ada', claims: { plan: 'full' } }
+  const paid = tool('paid', {
+    description: 'x',
+    task: 'required',
+    visibleTo: (caller) => caller?.claims?.['plan'] === 'full',
+    run: () => 'ran',
+  })
+  const called = { name: 'paid', arguments: {} }
+
+  test('becomes no task, which could never run', async () => {
+    const { error, errors } = createFleet().add([paid], { runWorker: false })
+    const message = expect.stringContaining('The tool "paid" cannot run as a task: a task keeps neither the session')
+    expect(await error('tools/call', called, { principal })).toMatchObject({ code: errorCodes.internal, message })
+    expect(errors).toMatchObject([{ message }])
+  })
+
+  test('becomes one where the claims are stored with it', async () => {
+    const credentials = sealedState({ keys: ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'] })
+    const { start } = createFleet().add([paid], { runWorker: false, credentials })
+    expect(await start('paid', {}, { principal })).toEqual(expect.any(String))
+  })
+})
+
 test.each([
   ['ttlMs', 0],
   ['concurrency', 1.5],
   ['pollIntervalMs', Number.NaN],
-  ['maxTasksPerPrincipal', -1],
+  ['maxTasksPerCaller', -1],
 ])('a setting that makes no sense is refused: %s of %s', (name, value) => {
   const engine = createFleet().engine
   expect(() => createFleet().add([greeting()], { engine, [name]: value })).toThrow(

@@ -1,28 +1,32 @@
 import {
   type Background,
   type Call,
+  callerOf,
   errorCodes,
   type JsonObject,
   McpError,
+  quotaError,
   requestMeta,
   type RpcRequest,
 } from '@x/schema'
 import type { TaskEngine, TaskRow } from '../engines/engine.ts'
 import { taskOwner } from './owner.ts'
-import { writePayload } from './payload.ts'
+import { continuedWork, losesPart, type TakenCall, writePayload } from './payload.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'
 import { plainTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
+import { hasTool } from './worker/missing-capability.ts'
 import { refuseJournal } from './worker/size-limits.ts'
 
 /** Returns the background of one request: it makes the task, if the handler wants one. */
-export function backgroundOf(request: RpcRequest, call: Call, { settings }: TaskContext): Background {
+export function backgroundOf(request: RpcRequest, call: Call, context: TaskContext): Background {
+  const { settings } = context
   // The server checks the params before it reads `accepted`.
   return {
     get accepted() {
       return settings.acceptTasks && declaresTasks(requestMeta(request.params))
     },
-    begin: (journal, callId) => takeOn({ request, call, journal, callId }, settings),
+    begin: (journal, callId) => takeOn({ request, call, journal, callId }, context),
   }
 }
 
@@ -35,10 +39,8 @@ interface Taken {
 }
 
 /** Makes the task, and answers with it once every instance can read it (seps/2663-tasks-extension, task creation). */
-async function takeOn(
-  { request, call, journal, callId }: Taken,
-  settings: TaskContext['settings'],
-): Promise<JsonObject> {
+async function takeOn({ request, call, journal, callId }: Taken, context: TaskContext): Promise<JsonObject> {
+  const { settings } = context
   requireTasks(requestMeta(request.params))
   if (!settings.acceptTasks) throw new McpError(errorCodes.internal, 'This instance takes no tasks on: ask another one')
   const tooLarge = refuseJournal(journal, settings)
@@ -48,18 +50,29 @@ async function takeOn(
   }
   const id = callId === undefined ? randomTaskId() : await idOf(callId)
   const { principal } = call
+  await checkVisible({ id, request, principal, journal }, call.signal, context)
   const owner = taskOwner(principal)
-  const { ttlMs: lifeMs, maxTasksPerPrincipal: ownerLimit, engine } = settings
+  const { ttlMs: lifeMs, maxTasksPerCaller: callerLimit, pollIntervalMs, engine } = settings
   const create = async (): Promise<TaskRow | 'full'> => {
     const payload = await writePayload({ id, request, principal, journal }, settings.credentials)
-    return engine.create({ id, owner, payload, lifeMs, ownerLimit })
+    return engine.create({ id, owner, caller: callerOf(call), payload, lifeMs, callerLimit })
   }
   const row = callId === undefined ? await create() : await createOnce({ id, owner, create }, engine)
   if (row === 'full') {
-    const message = `You have ${ownerLimit} tasks that have not ended, which is as many as you may: cancel one, or wait`
-    throw new McpError(errorCodes.internal, message)
+    const advice = 'cancel a task, or wait for one to end'
+    throw quotaError({ limit: 'maxTasksPerCaller', max: callerLimit, retryAfterMs: pollIntervalMs, advice })
   }
   return { resultType: 'task', ...plainTask(row, settings) }
+}
+
+/** Rejects a task that could never run, because its tool would be hidden from the caller that a worker knows. */
+async function checkVisible(taken: TakenCall, signal: AbortSignal, { inner, settings }: TaskContext): Promise<void> {
+  if (!losesPart(taken, settings.credentials)) return
+  if (await hasTool({ work: continuedWork(taken, settings.credentials), signal }, { inner })) return
+  const name = JSON.stringify(taken.request.params?.['name'])
+  const message = `The tool ${name} cannot run as a task: a task keeps neither the session of its caller nor, without \`credentials\`, its claims, and the tool is hidden from callers without them`
+  settings.onError(new Error(message))
+  throw new McpError(errorCodes.internal, message)
 }
 
 interface Creation {

@@ -28,6 +28,19 @@ describe.each(shells)('%s', (name, serve) => {
   })
 
   test.each([
+    [{ retryAfterMs: 1500 }, '2'],
+    [{}, null],
+  ])(
+    'a call beyond a quota of its caller, with %j, is told so with 429 and to come again after %s s',
+    async (more, seconds) => {
+      await using handler = await serve(refusing({ reason: 'quota', limit: 'maxCallsPerCaller', max: 1, ...more }))
+      const { status, headers, body } = await handler.send(callTool)
+      expect([status, headers.get('retry-after')]).toEqual([429, seconds])
+      expect(JSON.parse(body).error).toMatchObject({ data: { reason: 'quota', limit: 'maxCallsPerCaller' } })
+    },
+  )
+
+  test.each([
     ['no data', undefined, errorCodes.internal, 200],
     ['another reason', { reason: 'other', retryAfterMs: 1 }, errorCodes.internal, 200],
     ['a time that is none', { reason: 'overloaded', retryAfterMs: -1 }, errorCodes.internal, 200],

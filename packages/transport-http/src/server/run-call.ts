@@ -147,11 +147,12 @@ function createHttpCall<Source, Target>(
   { principal, view }: CallParts<Source, Target>,
   { platform, settings }: HandlerContext<Source, Target>,
 ): Call {
+  // A stream that lasts has no arguments that a header could repeat, and nothing of its request is kept.
+  const kept = call.streams ? undefined : view
   const context = callContext(call, {
-    // A stream that lasts has no arguments that a header could repeat, and nothing of its request is kept.
-    view: call.streams ? undefined : view,
+    view: kept,
     viewOf: () => platform.viewOf(call.target),
-    clientAddress: () => settings.clientAddress?.(platform.viewOf(call.target)),
+    clientAddress: () => settings.clientAddress?.(kept ?? platform.viewOf(call.target)),
   })
   return cancelledBy({ principal, context, notify: (message: RpcNotification) => notify(call, message) }, call)
 }

@@ -62,8 +62,8 @@ export interface HandlerOptions<Source> {
    */
   readonly authenticate?: ((request: RequestView<Source>) => Identity | Promise<Identity>) | undefined
   /**
-   * Returns the address of the client, by which callers without a principal share quotas. Default: the socket's on Node, none elsewhere. Behind a
-   * proxy, return the address that the proxy vouches for.
+   * Returns the address of the client, by which callers without a principal share quotas. Default: the socket's on Node, none elsewhere,
+   * and then all of them share one. Behind a proxy, return the address that the proxy vouches for: the proxy's own would be that of everybody.
    */
   readonly clientAddress?: ((request: RequestView<Source>) => string | undefined) | undefined
   /**

@@ -14,6 +14,7 @@ import {
   type Exchange,
   McpError,
   methodRow,
+  quotaError,
   type RequestId,
   type RpcNotification,
   type RpcRequest,
@@ -112,9 +113,11 @@ function checkNewCall({ byId, working, settings }: Connection, id: RequestId): M
     return new McpError(errorCodes.invalidRequest, message)
   }
   if (working.size < settings.maxCalls) return undefined
-  const message = `More than ${settings.maxCalls} calls are running: wait for one of them to end`
-  return new McpError(errorCodes.internal, message)
+  return quotaError({ limit: 'maxCalls', max: settings.maxCalls, retryAfterMs, advice: 'wait for one of them to end' })
 }
+
+/** Nobody knows when a call ends; a client that asks again so soon costs little. */
+const retryAfterMs = 1000
 
 /** Creates the context of a connection's calls. Its one peer has one address, whatever name it gives itself. */
 function createContext(writer: MessageWriter): CallContext {

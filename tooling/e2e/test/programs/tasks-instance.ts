@@ -63,7 +63,7 @@ const server = createServer({
       workPollMs: 250,
       maxFailures: 1000,
       // One principal alone makes them all.
-      maxTasksPerPrincipal: 10_000,
+      maxTasksPerCaller: 10_000,
     }),
   ],
 })

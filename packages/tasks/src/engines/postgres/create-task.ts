@@ -12,7 +12,7 @@ export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRo
   return taskRow(made)
 }
 
-/** The SQL that serializes concurrent creations for one owner. */
+/** The SQL that serializes concurrent creations for one caller. */
 interface Turn {
   readonly lock: string
   /** Number of further tasks for which there must be room, as SQL. */
@@ -29,21 +29,29 @@ const alongside: Turn = { lock: 'pg_advisory_xact_lock_shared', spare: `current_
 const leastShared = 200
 
 async function makeAlongside(store: SqlStore, task: NewTask): Promise<SqlRow | undefined> {
-  return task.ownerLimit < leastShared ? undefined : make(store, task, alongside)
+  return task.callerLimit < leastShared ? undefined : make(store, task, alongside)
 }
 
 function make({ database, queue, tables }: SqlStore, task: NewTask, turn: Turn): Promise<SqlRow | undefined> {
   const id = storedText(task.id)
-  const owner = storedText(task.owner)
+  const caller = storedText(task.caller)
   return database.transaction(async (query) => {
-    await query(`SELECT ${turn.lock}(hashtextextended($1, 1))`, [`${tables.schema} ${owner}`])
+    await query(`SELECT ${turn.lock}(hashtextextended($1, 1))`, [`${tables.schema} ${caller}`])
     const [row] = await query(
-      `INSERT INTO ${tables.task} (id, owner, payload, status_message, expires_at)
-      SELECT $1::text, $2::text, $3::text, $4::text, ${fromNow('$5')}
-      WHERE (SELECT count(*) FROM (SELECT FROM ${tables.task} WHERE owner = $2 AND ${isOpen} AND ${isAlive} LIMIT $6::bigint) AS open)
+      `INSERT INTO ${tables.task} (id, caller, owner, payload, status_message, expires_at)
+      SELECT $1::text, $2::text, $7::text, $3::text, $4::text, ${fromNow('$5')}
+      WHERE (SELECT count(*) FROM (SELECT FROM ${tables.task} WHERE caller = $2 AND ${isOpen} AND ${isAlive} LIMIT $6::bigint) AS open)
         < $6::bigint - ${turn.spare}
       RETURNING ${rowColumns}`,
-      [id, owner, JSON.stringify(task.payload), storedStatusMessage(task), task.lifeMs, task.ownerLimit],
+      [
+        id,
+        caller,
+        JSON.stringify(task.payload),
+        storedStatusMessage(task),
+        task.lifeMs,
+        task.callerLimit,
+        storedText(task.owner),
+      ],
     )
     if (row !== undefined) await queue.send(query, id)
     return row

@@ -103,7 +103,7 @@ describe('a task and its job', () => {
     await engine.create(newTask('a'))
     expect(await count('mcp_tasks_jobs.job')).toBe(1)
     await expect(engine.create(newTask('a'))).rejects.toThrow('duplicate key')
-    expect(await engine.create(newTask('b', { ownerLimit: 1 }))).toBe('full')
+    expect(await engine.create(newTask('b', { callerLimit: 1 }))).toBe('full')
     expect([await count('mcp_tasks.task'), await count('mcp_tasks_jobs.job')]).toEqual([1, 1])
     await pool.query('ALTER TABLE mcp_tasks_jobs.job_common RENAME TO elsewhere')
     await expect(engine.create(newTask('c'))).rejects.toThrow('job_common')
@@ -140,7 +140,7 @@ describe('a task and its job', () => {
     const [here, there] = [open(), open()]
     await here.get('a', owner)
     const making = Array.from({ length: 30 }, (_, index) =>
-      (index % 2 ? here : there).create(newTask(`task-${index}`, { ownerLimit: 7 })),
+      (index % 2 ? here : there).create(newTask(`task-${index}`, { callerLimit: 7 })),
     )
     const made = (await Promise.all(making)).filter((row) => row !== 'full')
     expect([made.length, await count('mcp_tasks.task'), await count('mcp_tasks_jobs.job')]).toEqual([7, 7, 7])

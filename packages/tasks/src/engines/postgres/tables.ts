@@ -61,6 +61,12 @@ CREATE TABLE ${answer} (
   PRIMARY KEY (task_id, name)
 );`,
   ({ task }) => `ALTER TABLE ${task} ADD COLUMN progress text;`,
+  ({ schema, task }) => `
+ALTER TABLE ${task} ADD COLUMN caller text;
+UPDATE ${task} SET caller = owner;
+ALTER TABLE ${task} ALTER COLUMN caller SET NOT NULL;
+DROP INDEX "${schema}".task_open;
+CREATE INDEX task_open ON ${task} (caller) WHERE status IN ('working', 'input_required');`,
 ]
 
 /**

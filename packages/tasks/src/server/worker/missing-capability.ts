@@ -28,7 +28,7 @@ export async function missingCapabilityOf(
 const maxPages = 1000
 
 /** Tells whether the server lists the tool for the caller of a task. */
-async function hasTool({ work, signal }: MadeCall, { inner }: TaskContext): Promise<boolean> {
+export async function hasTool({ work, signal }: MadeCall, { inner }: Pick<TaskContext, 'inner'>): Promise<boolean> {
   const { name, _meta = {} } = work.params
   const call = createCall({ signal, principal: work.principal })
   let cursor: JsonObject = {}

@@ -1,0 +1,82 @@
+import { errorCodes } from '../basic/error-codes.ts'
+import type { Call, Principal } from '../basic/exchange.ts'
+import type { JsonObject } from '../basic/json.ts'
+import { McpError } from '../basic/mcp-error.ts'
+import { principalIdentity } from '../basic/principal-identity.ts'
+import { clientAddressKey } from './call-context.ts'
+
+/** The key of callers without a principal and without an address, as in memory. */
+const sameProcess = 'local'
+
+/** Transports that verify a token once give the same principal to many calls. */
+const keys = new WeakMap<Principal, string>()
+
+/**
+ * Returns the key by which quotas count a caller: its principal (issuer, subject and client), else the address under
+ * `clientAddressKey`. Callers without a principal who share an address share a key, and so do all addresses of one IPv6
+ * network of 64 bits, which one customer of a provider has whole (RFC 6177).
+ */
+export function callerOf({ principal, context }: Pick<Call, 'principal' | 'context'>): string {
+  if (principal !== undefined) return keys.get(principal) ?? keyOf(principal)
+  const address = context.get(clientAddressKey)
+  return address === undefined ? sameProcess : networkOf(address)
+}
+
+// A key begins with a bracket, and that of an address never does: nobody takes the quota of a principal.
+function keyOf(principal: Principal): string {
+  const key = JSON.stringify(principalIdentity(principal))
+  keys.set(principal, key)
+  return key
+}
+
+const mappedPrefix = /^::ffff:(?=\d+\.)/i
+const longestAddress = 100
+
+/** Returns an IPv4 address or a name as it is, and the network of an IPv6 address. */
+function networkOf(address: string): string {
+  if (!address.includes(':') && !address.startsWith('[')) return address.slice(0, longestAddress)
+  // An address may come from a header, with brackets, a port or a zone (RFC 7239, section 6; RFC 4007, section 11).
+  const bare = address
+    .slice(0, longestAddress)
+    .replace(/^\[/, '')
+    .replace(/[\]%].*$/s, '')
+  const isMapped = mappedPrefix.test(bare)
+  if (isMapped) return bare.replace(mappedPrefix, '')
+  // The port of an IPv4 address.
+  if (bare.includes('.')) return bare.replace(/:\d*$/, '')
+  return `${firstGroups(bare.toLowerCase()).join(':')}::/64`
+}
+
+function firstGroups(address: string): readonly string[] {
+  const [head = '', tail] = address.split('::', 2)
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
+  return [...before, ...zeros, ...after].slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''))
+}
+
+/** A quota of a caller that was reached. */
+export interface ReachedQuota {
+  /** The option that sets the limit, such as `maxStreamsPerCaller`. */
+  readonly limit: string
+  readonly max: number
+  /** Time until another attempt makes sense, in milliseconds; undefined when nothing changes by waiting. */
+  readonly retryAfterMs: number | undefined
+  /** Another remedy than to wait, such as `end a subscription`. */
+  readonly advice?: string | undefined
+}
+
+/** The `data.reason` of an error about a quota of the caller. HTTP answers it with 429 (RFC 6585, section 4). */
+export const quotaReason = 'quota'
+
+/**
+ * Makes the error of a caller who has as much as one caller may have. Its message and its `data` name the limit and the
+ * time after which the caller may try again.
+ */
+export function quotaError({ limit, max, retryAfterMs, advice }: ReachedQuota): McpError {
+  const wait = retryAfterMs === undefined ? undefined : `try again in ${retryAfterMs} ms`
+  const remedies = [advice, wait].filter((remedy) => remedy !== undefined).join(', or ')
+  const message = `You have reached ${limit}, which is ${max} for each caller${remedies === '' ? '' : `: ${remedies}`}`
+  const data: JsonObject = { reason: quotaReason, limit, max, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+  return new McpError(errorCodes.internal, message, { data })
+}
