@@ -14,6 +14,7 @@ import type { CallOptions, ReadOptions } from './call-options.ts'
 import type { ExtensionRequest } from './request/request.ts'
 import type { AskingCalls } from './rounds/asking-calls.ts'
 import type { SubscriptionCalls } from './subscriptions/subscriptions.ts'
+import type { TypedCalls } from './typed-calls.ts'
 
 /** Options of a completion. */
 export interface CompletionOptions extends CallOptions {
@@ -23,9 +24,10 @@ export interface CompletionOptions extends CallOptions {
 
 /**
  * Typed calls to one server. Every method rejects with `ClientError`, or with `signal.reason` when it was cancelled.
- * Lists come item by item (`eachTool`) or whole (`listTools`).
+ * Lists come item by item (`eachTool`) or whole (`listTools`). `Types` are those of the server's tools and prompts, where
+ * they are known.
  */
-export interface Client extends AskingCalls, SubscriptionCalls, AsyncResource {
+export interface Client<Types = unknown> extends TypedCalls<Types>, AskingCalls, SubscriptionCalls, AsyncResource {
   /** The revisions, capabilities and instructions of the server (server/discover). No other call needs it. */
   discover(options?: ReadOptions): Promise<DiscoverResult>
   /** Values for an argument that a user is typing (server/utilities/completion). */

@@ -27,7 +27,7 @@ export interface CoreParts {
 
 /** A client without its extensions, and the steps that extensions use of it. */
 export interface CoreClient {
-  readonly client: Omit<Client, 'close' | typeof Symbol.asyncDispose>
+  readonly client: Omit<Client, 'tools' | 'prompts' | 'close' | typeof Symbol.asyncDispose>
   readonly parts: ClientParts
   readonly callTool: ReturnType<typeof outcomesOf>
 }

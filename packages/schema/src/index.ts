@@ -33,6 +33,7 @@ export {
   type ServerParts,
   type Undrain,
 } from './composition/server.ts'
+export type { ServerTypes, ToolTypes, Typed, TypesOf } from './composition/server-types.ts'
 export type {
   ExtensionHost,
   ExtensionInstance,

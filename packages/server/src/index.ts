@@ -41,7 +41,7 @@ export type {
   ResourceTemplateDefinition,
 } from './resources/resource.ts'
 export type { Checked, Rejected } from './json-schema/issues.ts'
-export type { AcceptedBy, AnySchema, ParsedBy } from './json-schema/schemas.ts'
+export type { AcceptedBy, AnySchema, ParsedBy, ReadFrom, WrittenFor } from './json-schema/schemas.ts'
 export type { ErrorPlace } from './request/scope.ts'
 export type { Change, ChangeBus, ChangeListener } from './subscriptions/change-bus.ts'
 export type { SubscriptionOptions } from './subscriptions/options.ts'
@@ -57,6 +57,7 @@ export type {
   SheddingOptions,
   ShedReason,
 } from './shedding/shedding-options.ts'
-export type { McpServer, ServerDefinition, ServerOffers } from './server-definition.ts'
+export type { TypesOf } from '@x/schema'
+export type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './server-definition.ts'
 export type { AnyToolDefinition, FullToolResult, Tool, ToolContent, ToolDefinition, ToolReturn } from './tools/tool.ts'
 export type { UriVariables, VariableNames } from './resources/uri-template.ts'
