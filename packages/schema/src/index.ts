@@ -55,7 +55,7 @@ export type {
   Principal,
 } from './basic/exchange.ts'
 export { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './basic/json.ts'
-export type { JsonLeaf, MustBeJson, NotJson, NotJsonObject } from './basic/must-be-json.ts'
+export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './basic/must-be-json.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { metaKeys } from './basic/meta-keys.ts'
 export { metaNames } from './basic/meta-names.ts'

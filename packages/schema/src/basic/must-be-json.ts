@@ -51,14 +51,19 @@ export type NotJsonObject<T extends object, Path extends string, Depth extends r
               ? NotJsonItem<Item, Path, Depth>
               : { [K in keyof T]-?: NotJson<T[K], MemberPath<Path, K>, [...Depth, 0]> }[keyof T]
 
-type NotJsonItem<Item, Path extends string, Depth extends readonly 0[]> =
-  | (0 extends 1 & Item ? never : unknown extends Item ? never : NoUndefined<Item, Path>)
+/** {@link NotJson} for the items of a list. JSON leaves an undefined member out, but has no undefined item. */
+export type NotJsonItem<Item, Path extends string, Depth extends readonly 0[]> =
+  | (0 extends 1 & Item
+      ? never
+      : unknown extends Item
+        ? never
+        : Item extends undefined
+          ? `${Path}[]: undefined (write null)`
+          : never)
   | NotJson<Item, `${Path}[]`, [...Depth, 0]>
 
-/** JSON leaves an undefined member out, but has no undefined item. */
-type NoUndefined<Item, Path extends string> = Item extends undefined ? `${Path}[]: undefined (write null)` : never
-
-type MemberPath<Path extends string, Key> = string extends Key
+/** The path of an object's member. */
+export type MemberPath<Path extends string, Key> = string extends Key
   ? `${Path}[key]`
   : Key extends string | number
     ? `${Path}.${Key}`
