@@ -12,6 +12,6 @@ const server = createServer({ name: 'demo', version: '1.0.0', tools: [greet] })
 // In place of a server in this process: connectHttp('https://example.com/mcp') of @x/transport-http/client.
 const client = createClient(server, { name: 'host', version: '1.0.0' })
 
-for await (const { name, description } of client.tools()) console.log(`${name}: ${description}`)
+for await (const { name, description } of client.eachTool()) console.log(`${name}: ${description}`)
 const { content } = await client.callTool('greet', { name: 'Ada' })
 console.log(content)

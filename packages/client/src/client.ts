@@ -14,6 +14,7 @@ import type { CallOptions, ReadOptions } from './call-options.ts'
 import type { ExtensionRequest } from './request/request.ts'
 import type { AskingCalls } from './rounds/asking-calls.ts'
 import type { SubscriptionCalls } from './subscriptions/subscriptions.ts'
+import type { TypedCalls } from './typed-calls.ts'
 
 /** Options of a completion. */
 export interface CompletionOptions extends CallOptions {
@@ -23,9 +24,10 @@ export interface CompletionOptions extends CallOptions {
 
 /**
  * Typed calls to one server. Every method rejects with `ClientError`, or with `signal.reason` when it was cancelled.
- * Lists come item by item (`tools`) or whole (`listTools`).
+ * Lists come item by item (`eachTool`) or whole (`listTools`). `Types` are those of the server's tools and prompts, where
+ * they are known.
  */
-export interface Client extends AskingCalls, SubscriptionCalls, AsyncResource {
+export interface Client<Types = unknown> extends TypedCalls<Types>, AskingCalls, SubscriptionCalls, AsyncResource {
   /** The revisions, capabilities and instructions of the server (server/discover). No other call needs it. */
   discover(options?: ReadOptions): Promise<DiscoverResult>
   /** Values for an argument that a user is typing (server/utilities/completion). */
@@ -34,13 +36,13 @@ export interface Client extends AskingCalls, SubscriptionCalls, AsyncResource {
     argument: CompleteRequestParams['argument'],
     options?: CompletionOptions,
   ): Promise<CompleteResult>
-  tools(options?: ReadOptions): AsyncIterable<Tool>
+  eachTool(options?: ReadOptions): AsyncIterable<Tool>
   listTools(options?: ReadOptions): Promise<Tool[]>
-  prompts(options?: ReadOptions): AsyncIterable<Prompt>
+  eachPrompt(options?: ReadOptions): AsyncIterable<Prompt>
   listPrompts(options?: ReadOptions): Promise<Prompt[]>
-  resources(options?: ReadOptions): AsyncIterable<Resource>
+  eachResource(options?: ReadOptions): AsyncIterable<Resource>
   listResources(options?: ReadOptions): Promise<Resource[]>
-  resourceTemplates(options?: ReadOptions): AsyncIterable<ResourceTemplate>
+  eachResourceTemplate(options?: ReadOptions): AsyncIterable<ResourceTemplate>
   listResourceTemplates(options?: ReadOptions): Promise<ResourceTemplate[]>
   /**
    * Calls a method that has no function here, such as one of an extension, as all others are called. The result is

@@ -27,7 +27,7 @@ export interface CoreParts {
 
 /** A client without its extensions, and the steps that extensions use of it. */
 export interface CoreClient {
-  readonly client: Omit<Client, 'close' | typeof Symbol.asyncDispose>
+  readonly client: Omit<Client, 'tools' | 'prompts' | 'close' | typeof Symbol.asyncDispose>
   readonly parts: ClientParts
   readonly callTool: ReturnType<typeof outcomesOf>
 }
@@ -65,13 +65,13 @@ export function createCore({ exchange, connection, options }: CoreParts): CoreCl
       const params = others === undefined ? { ref, argument } : { ref, argument, context: { arguments: others } }
       return send({ method: 'completion/complete', params }, how)
     },
-    tools: tools.each,
+    eachTool: tools.each,
     listTools: tools.whole,
-    prompts: prompts.each,
+    eachPrompt: prompts.each,
     listPrompts: prompts.whole,
-    resources: resources.each,
+    eachResource: resources.each,
     listResources: resources.whole,
-    resourceTemplates: templates.each,
+    eachResourceTemplate: templates.each,
     listResourceTemplates: templates.whole,
     ...createSubscriptionCalls({
       once,

@@ -1,4 +1,4 @@
-import type { ClientTarget, ConnectionView, Exchange } from '@x/schema'
+import type { ClientTarget, ConnectionView, Exchange, Typed, TypesOf } from '@x/schema'
 import type { Client } from './client.ts'
 import {
   checkClientExtensions,
@@ -11,10 +11,13 @@ import {
 import { createCore } from './core-client.ts'
 import type { CoreClientOptions } from './options.ts'
 import { completeCalls } from './tools/call-tool.ts'
+import { createNamedCalls } from './typed-calls.ts'
 
 /**
  * Makes a client of a connection, a server in this process, or any exchange. Nothing is sent until a call is made, and no call needs
- * another one first. Subscriptions are not opened again over a connection that was closed here.
+ * another one first. A server in this process gives the client the types of its tools and prompts; for another one write
+ * `createClient<typeof server>(…)`, with an `import type`. With that type argument the members of extensions have no types, because
+ * TypeScript infers all type arguments or none. Subscriptions are not opened again over a connection that was closed here.
  *
  * @example
  * await using client = createClient(connectHttp(url), { name: 'host', version: '1.0.0', extensions: [tasks()] })
@@ -22,10 +25,13 @@ import { completeCalls } from './tools/call-tool.ts'
  *
  * @throws TypeError for extensions that cannot be composed.
  */
-export function createClient<const Extensions extends readonly ClientExtension[] = readonly []>(
-  target: ClientTarget,
+export function createClient<
+  Served = unknown,
+  const Extensions extends readonly ClientExtension[] = readonly ClientExtension[],
+>(
+  target: ClientTarget | (ClientTarget & Typed<Served>),
   options: ClientOptions<Extensions>,
-): Client & ClientApis<Extensions> {
+): Client<TypesOf<Served>> & ClientApis<Extensions> {
   const { extensions = [], use = [] } = options
   const connection = connectionOf(target)
   const capabilities = withExtensionCapabilities(options.capabilities, extensions)
@@ -34,7 +40,12 @@ export function createClient<const Extensions extends readonly ClientExtension[]
   let exchange: Exchange = connection.exchange
   const outermost: Exchange = (request, call) => exchange(request, call)
   const { client, parts, callTool } = createCore({ exchange: outermost, connection, options: given })
-  checkClientExtensions(extensions, Object.keys(client))
+  // Extensions may replace `callTool`, so it is looked up with each call.
+  const named = {
+    tools: createNamedCalls((...call: Parameters<Client['callTool']>) => client.callTool(...call)),
+    prompts: createNamedCalls((...call: Parameters<Client['getPrompt']>) => client.getPrompt(...call)),
+  }
+  checkClientExtensions(extensions, Object.keys({ ...client, ...named }))
   const started = extensions.map((extension) => {
     const others = extensions.filter((other) => other !== extension)
     const fork: ClientExtensionHost['fork'] = (middleware, changes = {}) => {
@@ -62,13 +73,14 @@ export function createClient<const Extensions extends readonly ClientExtension[]
     await connection.close?.()
   }
   const own = {
+    ...named,
     ...(wrapped !== callTool && { callTool: completeCalls(wrapped) }),
     ...Object.fromEntries(started.flatMap(({ name, api }) => (api === undefined ? [] : [[name, api]]))),
     close,
     [Symbol.asyncDispose]: close,
   }
   // The members are those of the extensions in the list, as their types say; `server` stays a getter.
-  return Object.assign(client, own) as Client & ClientApis<Extensions>
+  return Object.assign(client, own) as Client<TypesOf<Served>> & ClientApis<Extensions>
 }
 
 /** A connection is closed with its client; a server in this process has an end of its own. */

@@ -31,6 +31,16 @@ export type { ExternalInputRequests, ClientParts } from './client-parts.ts'
 export type { Clock } from '@x/schema'
 export type { Client, CompletionOptions } from './client.ts'
 export { createClient } from './create-client.ts'
+export type { TypesOf } from '@x/schema'
+export type {
+  CallParameters,
+  NoCallName,
+  PromptFunctions,
+  ToolFunctions,
+  TypedCalls,
+  TypedToolResult,
+  UnknownServer,
+} from './typed-calls.ts'
 export type { ExtensionCallOptions, ExtensionRequest } from './request/request.ts'
 export type { CallOptions, LogMessage, Progress, ReadOptions } from './call-options.ts'
 export type { ClientWarning, CoreClientOptions } from './options.ts'

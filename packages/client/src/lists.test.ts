@@ -29,7 +29,7 @@ describe('A list', () => {
     const client = createClient(exchange, host)
     expect(names(await client.listTools())).toEqual(['a', 'b'])
     expect(exchange.received.map(({ params }) => params)).toEqual([{}, { cursor: '' }, { cursor: 'two' }])
-    expect(names(await taken(client.tools()))).toEqual(['a', 'b'])
+    expect(names(await taken(client.eachTool()))).toEqual(['a', 'b'])
   })
 
   test('asks for no page before it is wanted', async () => {
@@ -37,7 +37,7 @@ describe('A list', () => {
       first: toolsPage([bareTool('a')], { nextCursor: 'two' }),
       two: toolsPage([bareTool('b')]),
     })
-    expect(names(await taken(createClient(exchange, host).tools(), 1))).toEqual(['a'])
+    expect(names(await taken(createClient(exchange, host).eachTool(), 1))).toEqual(['a'])
     expect(exchange.received).toHaveLength(1)
   })
 
@@ -69,7 +69,7 @@ describe('A list', () => {
     const cursors = exchange.received.map(({ params }) => params.cursor)
     expect(cursors).toEqual([undefined, 'g1', 'g1', undefined, 'g2'])
     generation = 3
-    expect(names(await taken(client.tools()))).toEqual(['a', 'a2', 'a3', 'b3'])
+    expect(names(await taken(client.eachTool()))).toEqual(['a', 'a2', 'a3', 'b3'])
   })
 
   test('is given up when the new cursor is not valid either', async () => {
@@ -95,9 +95,9 @@ describe('A list', () => {
       [{ name: 'r', uri: 'a:r' }],
       [{ name: 't', uriTemplate: 'a:{t}' }],
     ])
-    expect(await taken(client.prompts())).toHaveLength(1)
-    expect(await taken(client.resources())).toHaveLength(1)
-    expect(await taken(client.resourceTemplates())).toHaveLength(1)
+    expect(await taken(client.eachPrompt())).toHaveLength(1)
+    expect(await taken(client.eachResource())).toHaveLength(1)
+    expect(await taken(client.eachResourceTemplate())).toHaveLength(1)
   })
 })
 

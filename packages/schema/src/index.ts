@@ -34,6 +34,7 @@ export {
   type ServerParts,
   type Undrain,
 } from './composition/server.ts'
+export type { ServerTypes, ToolTypes, Typed, TypesOf } from './composition/server-types.ts'
 export type {
   ExtensionHost,
   ExtensionInstance,
@@ -55,6 +56,7 @@ export type {
   Principal,
 } from './basic/exchange.ts'
 export { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from './basic/json.ts'
+export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './basic/must-be-json.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { metaKeys } from './basic/meta-keys.ts'
 export { metaNames } from './basic/meta-names.ts'

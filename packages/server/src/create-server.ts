@@ -4,12 +4,13 @@ import { compileDefinition, infoOf } from './compile.ts'
 import { exchangeOver, type ServerState } from './core-exchange.ts'
 import { localOnly as withoutKeys } from './random-key.ts'
 import { report, type Settings } from './request/scope.ts'
-import type { McpServer, ServerDefinition, ServerOffers } from './server-definition.ts'
+import type { Prompt } from './prompts/prompt.ts'
+import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './server-definition.ts'
 import { compileServerSettings } from './settings.ts'
-import type { LoadMonitor } from './shedding/load-monitor.ts'
 import { beginDrain, serverLoad } from './shedding/server-load.ts'
 import { announce } from './subscriptions/announce.ts'
 import { lists, resourceTopic } from './subscriptions/topics.ts'
+import type { Tool } from './tools/tool.ts'
 
 /**
  * Makes a server of its definitions and extensions. Everything about them is checked and compiled here, once; a request allocates
@@ -18,9 +19,13 @@ import { lists, resourceTopic } from './subscriptions/topics.ts'
  * @example
  * const server = createServer({ name: 'demo', version: '1.0.0', tools: [greet], extensions: [tasks({ store })] })
  */
-export function createServer<const Extensions extends readonly ServerExtension[] = readonly []>(
-  definition: ServerDefinition<Extensions>,
-): McpServer & ServerApis<Extensions> {
+export function createServer<
+  const Extensions extends readonly ServerExtension[] = readonly [],
+  const Tools extends Tool = never,
+  const Prompts extends Prompt = never,
+>(
+  definition: ServerDefinition<Extensions, Tools, Prompts>,
+): McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions> {
   const settings = compileServerSettings(definition)
   const info = Object.freeze(infoOf(definition))
   const state: ServerState = { catalog: compileDefinition(definition, settings.warn), settings, methods: new Map() }
@@ -33,7 +38,7 @@ export function createServer<const Extensions extends readonly ServerExtension[]
   state.methods = composition.methods
   const server = withMembers(memberOf(definition, state, composition), info, settings.loadMonitor)
   // The members are those of the extensions in the list, as their types say.
-  return Object.assign(server, composition.apis) as McpServer & ServerApis<Extensions>
+  return Object.assign(server, composition.apis) as McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions>
 }
 
 type ServerMembers = Omit<McpServer, 'load' | 'info' | 'attachHost' | typeof Symbol.asyncDispose>
@@ -90,7 +95,7 @@ function memberOf(definition: ServerDefinition, state: ServerState, composition:
   }
 }
 
-function withMembers(members: ServerMembers, info: Implementation, loadMonitor: LoadMonitor): McpServer {
+function withMembers(members: ServerMembers, info: Implementation, loadMonitor: Settings['loadMonitor']): McpServer {
   return {
     ...members,
     info,

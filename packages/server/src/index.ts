@@ -23,7 +23,7 @@ export type { AnsweredBy, Form } from './elicitation/form.ts'
 export type { TaskChoice } from './replay/task-choice.ts'
 export type { InputRequired } from './replay/input-required.ts'
 export type { FormAnswer, FormQuestion, UrlQuestion } from './replay/question.ts'
-export type { Checkpoint, StepContext, StepResult, Widened } from './replay/recorded.ts'
+export type { Checkpoint, StepContext, StepResult, Widened, WithListsFilled } from './replay/recorded.ts'
 export type { ServerWarning, WarningCode } from './server-warning.ts'
 export type { ClientFeature, ClientView, Context, RequestContext } from './request/context.ts'
 export type { CacheHints, Completer, Completion, Described, KnownArguments } from './described.ts'
@@ -43,7 +43,7 @@ export type {
   ResourceTemplateDefinition,
 } from './resources/resource.ts'
 export type { Checked, Rejected } from './json-schema/issues.ts'
-export type { AcceptedBy, AnySchema, ParsedBy } from './json-schema/schemas.ts'
+export type { AcceptedBy, AnySchema, ParsedBy, ReadFrom, WrittenFor } from './json-schema/schemas.ts'
 export type { ErrorPlace } from './request/scope.ts'
 export type { Change, ChangeBus, ChangeListener } from './subscriptions/change-bus.ts'
 export type { SubscriptionOptions } from './subscriptions/options.ts'
@@ -59,6 +59,7 @@ export type {
   SheddingOptions,
   ShedReason,
 } from './shedding/shedding-options.ts'
-export type { McpServer, ServerDefinition, ServerOffers } from './server-definition.ts'
+export type { TypesOf } from '@x/schema'
+export type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './server-definition.ts'
 export type { AnyToolDefinition, FullToolResult, Tool, ToolContent, ToolDefinition, ToolReturn } from './tools/tool.ts'
 export type { UriVariables, VariableNames } from './resources/uri-template.ts'

@@ -1,4 +1,15 @@
-import type { ErrorListener, Icon, JsonSchemaCompiler, Middleware, Runtime, Server, ServerExtension } from '@x/schema'
+import type {
+  ErrorListener,
+  Icon,
+  JsonSchemaCompiler,
+  KnownName,
+  Middleware,
+  Runtime,
+  Server,
+  ServerExtension,
+  ToolTypes,
+  Typed,
+} from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import type { CacheHints } from './described.ts'
 import type { Prompt } from './prompts/prompt.ts'
@@ -10,16 +21,19 @@ import type { SubscriptionOptions } from './subscriptions/options.ts'
 import type { Tool } from './tools/tool.ts'
 
 /** The offers of a server. A kind that is absent is not declared, and its methods are not found; an empty one is. */
-export interface ServerOffers {
-  readonly tools?: readonly Tool[] | undefined
-  readonly prompts?: readonly Prompt[] | undefined
+export interface ServerOffers<Tools extends Tool = Tool, Prompts extends Prompt = Prompt> {
+  readonly tools?: readonly Tools[] | undefined
+  readonly prompts?: readonly Prompts[] | undefined
   readonly resources?: readonly Resource[] | undefined
   readonly resourceTemplates?: readonly ResourceTemplate[] | undefined
 }
 
 /** Everything that makes a server. */
-export interface ServerDefinition<Extensions extends readonly ServerExtension[] = readonly ServerExtension[]>
-  extends ServerOffers {
+export interface ServerDefinition<
+  Extensions extends readonly ServerExtension[] = readonly ServerExtension[],
+  Tools extends Tool = Tool,
+  Prompts extends Prompt = Prompt,
+> extends ServerOffers<Tools, Prompts> {
   /** The software's name, for programs. */
   readonly name: string
   /** The software's version. */
@@ -124,11 +138,23 @@ export interface ServerDefinition<Extensions extends readonly ServerExtension[] 
   readonly runtime?: Partial<Runtime> | undefined
 }
 
+/** The types of tools and prompts by name, for callers; see `TypesOf` of `@x/schema`. A name that no type shows is left out. */
+export interface TypesByName<Tools extends Tool, Prompts extends Prompt> {
+  readonly tools: {
+    readonly [T in Tools as KnownName<T['name']>]: T extends Tool<string, infer Input, infer Output>
+      ? ToolTypes<Input, Output>
+      : never
+  }
+  readonly prompts: {
+    readonly [P in Prompts as KnownName<P['name']>]: P extends Prompt<string, infer Input> ? Input : never
+  }
+}
+
 /**
  * A server made of definitions. Any number of connections and callers may share its exchange, because it keeps nothing
- * of a request.
+ * of a request. Its type carries those of its tools and prompts, as `createServer` found them, to clients.
  */
-export interface McpServer extends Server {
+export interface McpServer<Types = unknown> extends Server, Typed<Types> {
   readonly load: ServerLoad
   /**
    * Replaces the kinds that are given, and notifies subscribers of the lists. All of it is compiled before any of it is

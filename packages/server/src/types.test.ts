@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { resourceTemplate, tool, toolResult } from './index.ts'
+import { type Context, resourceTemplate, tool, toolResult } from './index.ts'
 
 describe('types are found from schemas and templates', () => {
   const description = 't'
@@ -38,6 +38,77 @@ describe('types are found from schemas and templates', () => {
       complete: { a: () => [], c: () => [] },
       read: (variables) => (expectTypeOf(variables).toEqualTypeOf<{ readonly a: string; readonly b: string }>(), ''),
     })
+  })
+})
+
+interface Issue {
+  readonly id: number
+  readonly assignee?: string | undefined
+  readonly labels: readonly string[]
+  readonly parent?: Issue
+}
+declare const issue: Issue
+
+// The functions are compiled, and not called.
+describe('steps and checkpoints take JSON by its structure', () => {
+  type Id = string & { readonly brand: unique symbol }
+  class Fields {
+    readonly count = 1
+  }
+
+  test('interfaces, optional and nested members, and everything else that JSON can write', () => {
+    expectTypeOf((ctx: Context) => ctx.step('k', async () => issue)).returns.resolves.toEqualTypeOf<Issue>()
+    expectTypeOf((ctx: Context) => ctx.step('k', () => [issue])).returns.resolves.toEqualTypeOf<Issue[]>()
+    expectTypeOf((ctx: Context) => ctx.step('k', (): Issue | null => null)).returns.resolves.toBeNullable()
+    expectTypeOf((ctx: Context) => ctx.step('k', () => 'open')).returns.resolves.toEqualTypeOf<'open'>()
+    expectTypeOf((ctx: Context) => ctx.step('k', () => {})).returns.resolves.toEqualTypeOf<void>()
+    void ((ctx: Context) => [
+      ctx.step('k', ({ idempotencyKey }) => ({ idempotencyKey })),
+      ctx.step('k', (): [number, Id] => [1, 'a' as Id]),
+      ctx.step('k', (): Record<string, Issue> => ({})),
+      ctx.step('k', () => new Fields()),
+      ctx.step('k', () => JSON.parse('1')),
+      ctx.step<Issue>('k', () => issue),
+      ctx.checkpoint<Issue | null>('k', null).save(issue),
+    ])
+  })
+
+  test('an empty list at the beginning of a checkpoint, which is filled later', () => {
+    void (async (ctx: Context) => {
+      const untyped = ctx.checkpoint('k', { next: 0, ids: [] })
+      await untyped.save({ next: untyped.value.next + 1, ids: [...untyped.value.ids, 'a'] })
+      const typed = ctx.checkpoint<{ next: number; ids: string[] }>('k', { next: 0, ids: [] })
+      expectTypeOf(typed.value.ids).toEqualTypeOf<string[]>()
+    })
+  })
+
+  test('and nothing that JSON cannot write', () => {
+    void ((ctx: Context) => [
+      // @ts-expect-error: a Date
+      ctx.step('k', () => ({ at: new Date() })),
+      // @ts-expect-error: a Map, three levels down
+      ctx.step('k', async (): Promise<{ list: { byId: Map<string, Issue> }[] }> => ({ list: [] })),
+      // @ts-expect-error: a Set
+      ctx.step('k', () => new Set(['a'])),
+      // @ts-expect-error: bytes
+      ctx.step('k', () => ({ bytes: new Uint8Array(1) })),
+      // @ts-expect-error: a bigint
+      ctx.step('k', () => ({ count: 1n })),
+      // @ts-expect-error: a function that may be absent
+      ctx.step('k', (): { then?: () => void } => ({})),
+      // @ts-expect-error: a promise that nobody awaited
+      ctx.step('k', () => ({ later: Promise.resolve(1) })),
+      // @ts-expect-error: an undefined item
+      ctx.step('k', () => [1, undefined]),
+      // @ts-expect-error: a symbol
+      ctx.step('k', () => ({ kind: Symbol('k') })),
+      // @ts-expect-error: unknown
+      ctx.step('k', (): { body: unknown } => ({ body: 1 })),
+      // @ts-expect-error: a Date
+      ctx.checkpoint('k', { at: new Date() }),
+      // @ts-expect-error: nothing
+      ctx.checkpoint('k', undefined),
+    ])
   })
 })
 

@@ -5,5 +5,4 @@
  */
 
 export { tasks, type TasksApi } from './server/tasks.ts'
-export type { TaskStore } from './engines/store-engine.ts'
 export type { TaskOptions } from './server/options.ts'

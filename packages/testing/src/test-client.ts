@@ -15,6 +15,7 @@ import {
   type RpcResponse,
   type Runtime,
   type Server,
+  type TypesOf,
 } from '@x/schema'
 import type { ServerDefinition } from '@x/server'
 import { allCapabilities, answerBook, type Answers, handlersFor } from './answers.ts'
@@ -61,10 +62,11 @@ export interface TestClientMembers<S extends Server = Server> {
 }
 
 /** A client of a server in this process, and what a test wants to know of both. */
-export type TestClient<
-  S extends Server = Server,
-  Extensions extends readonly ClientExtension[] = readonly [],
-> = Client & ClientApis<Extensions> & TestClientMembers<S>
+export type TestClient<S extends Server = Server, Extensions extends readonly ClientExtension[] = readonly []> = Client<
+  TypesOf<S>
+> &
+  ClientApis<Extensions> &
+  TestClientMembers<S>
 
 /**
  * Makes a client of a server in memory, without a port. Messages are copied as JSON on their way, as over a transport.
@@ -100,7 +102,7 @@ export function openTestClient<S extends Server, const Extensions extends readon
   const fleet = createFleet(target, kitUse)
   if (options.restartBetweenRounds === true) fleet.requireFactory('restartBetweenRounds')
   const book = answerBook(answers)
-  const client = createClient<Extensions>(
+  const client = createClient<S, Extensions>(
     { exchange: observedExchange({ fleet, observer, kitUse, options }) },
     {
       name: 'test-client',

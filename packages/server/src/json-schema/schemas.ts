@@ -1,5 +1,5 @@
 import type { StandardSchemaV1, StandardTypedV1 } from '@standard-schema/spec'
-import { admitSchema, type JsonObject, type JsonSchemaCompiler, type SchemaIssue } from '@x/schema'
+import { admitSchema, type JsonObject, type JsonSchemaCompiler, type JsonValue, type SchemaIssue } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import { DefinitionError } from '../definition-error.ts'
@@ -23,6 +23,20 @@ export type ParsedBy<S> = S extends StandardTypedV1
 
 /** The type of the values that a schema accepts. */
 export type AcceptedBy<S> = S extends StandardTypedV1 ? StandardTypedV1.InferInput<S> : unknown
+
+/** The type of the values that a caller writes: the input side of the schema, `undefined` without one. */
+export type WrittenFor<S> = S extends StandardTypedV1
+  ? StandardTypedV1.InferInput<S>
+  : S extends undefined
+    ? undefined
+    : JsonObject
+
+/** The type of the values that a caller reads: the output side of the schema, `undefined` without one. */
+export type ReadFrom<S> = S extends StandardTypedV1
+  ? StandardTypedV1.InferOutput<S>
+  : S extends undefined
+    ? undefined
+    : JsonValue
 
 /** A schema that is ready to be used, and to be shown to clients. */
 export interface CompiledSchema {

@@ -1,13 +1,13 @@
-import type { ContentBlock, JsonObject, PromptMessage } from '@x/schema'
+import type { ContentBlock, JsonObject, PromptMessage, Typed } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context } from '../request/context.ts'
 import type { Completer, Described } from '../described.ts'
 import type { InputRequired } from '../replay/input-required.ts'
-import type { AnySchema, ParsedBy } from '../json-schema/schemas.ts'
+import type { AnySchema, ParsedBy, WrittenFor } from '../json-schema/schemas.ts'
 
-/** A prompt, as {@link prompt} makes it. */
-export interface Prompt {
-  readonly name: string
+/** A prompt, as {@link prompt} makes it, with the type of the arguments that its callers write. */
+export interface Prompt<Name extends string = string, Input = unknown> extends Typed<Input> {
+  readonly name: Name
   readonly definition: AnyPromptDefinition
 }
 
@@ -16,6 +16,8 @@ export interface PromptDefinition<Input extends AnySchema | undefined> extends D
   readonly description?: string | undefined
   /** The arguments: an object of strings, which the schema may turn into something else. */
   readonly input?: Input
+  /** @deprecated The arguments' schema is called `input` here. */
+  readonly argsSchema?: 'it is called input'
   /** Suggests values, by argument. */
   readonly complete?: { readonly [argument: string]: Completer } | undefined
   /** Writes the messages; a string is one message of the user. */
@@ -49,9 +51,9 @@ export interface PromptContent {
  *   run: ({ code }) => `Please review this code:\n${code}`,
  * })
  */
-export function prompt<Input extends AnySchema | undefined = undefined>(
-  name: string,
+export function prompt<const Name extends string, Input extends AnySchema | undefined = undefined>(
+  name: Name,
   definition: PromptDefinition<Input>,
-): Prompt {
+): Prompt<Name, WrittenFor<Input>> {
   return { name, definition }
 }

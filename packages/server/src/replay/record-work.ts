@@ -1,4 +1,4 @@
-import type { JsonValue } from '@x/schema'
+import type { JsonLeaf, JsonValue } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { quote } from '../request/scope.ts'
 import type { Checkpoint, StepContext, StepResult, Widened } from './recorded.ts'
@@ -46,7 +46,7 @@ export async function step<T extends StepResult>(
 }
 
 /** Opens a checkpoint: its value is what an earlier run saved, or else where to begin. */
-export function checkpoint<T extends JsonValue>(run: Run, key: string, initial: T): Checkpoint<Widened<T>> {
+export function checkpoint<T extends JsonLeaf | object>(run: Run, key: string, initial: T): Checkpoint<Widened<T>> {
   enterUse(run, { kind: 'checkpoint', called: 'ctx.checkpoint', key })
   beginWork(run)
   const { checkpoints } = journalOf(run)

@@ -1,4 +1,4 @@
-import type { JsonValue } from '@x/schema'
+import type { JsonLeaf, JsonValue } from '@x/schema'
 
 /** The argument of a step's function. */
 export interface StepContext {
@@ -12,11 +12,11 @@ export interface StepContext {
   readonly signal: AbortSignal
 }
 
-/** The result type of a step: JSON, or nothing. */
-export type StepResult = JsonValue | void
+/** The result type of a step: JSON, or nothing. `MustBeJson` looks into its objects. */
+export type StepResult = JsonLeaf | undefined | void | object
 
 /** The recorded progress of a loop. */
-export interface Checkpoint<T extends JsonValue> {
+export interface Checkpoint<T> {
   /** The value last saved, in this run or an earlier one; at first, the initial value. */
   readonly value: T
   /**
@@ -26,11 +26,21 @@ export interface Checkpoint<T extends JsonValue> {
   save(value: T): Promise<void>
 }
 
-/** The type that a checkpoint goes on with: one that begins with 0 may save any number. */
-export type Widened<T extends JsonValue> = T extends number
+/**
+ * The type that a checkpoint goes on with: one that begins with 0 may save any number, and one that begins with an empty
+ * list may save a list of anything. `ctx.checkpoint<{ ids: string[] }>('k', { ids: [] })` says of what.
+ */
+export type Widened<T> = T extends number
   ? number
   : T extends string
     ? string
     : T extends boolean
       ? boolean
-      : T
+      : WithListsFilled<T>
+
+/** Replaces the type of an empty list, which can hold nothing. */
+export type WithListsFilled<T> = T extends readonly never[]
+  ? JsonValue[]
+  : T extends JsonLeaf | readonly unknown[]
+    ? T
+    : { [K in keyof T]: WithListsFilled<T[K]> }

@@ -5,9 +5,11 @@ import type {
   CreateMessageResult,
   Implementation,
   InputResponse,
+  JsonLeaf,
   JsonValue,
   ListKind,
   LoggingLevel,
+  MustBeJson,
   Principal,
   RequestMetaObject,
   Root,
@@ -81,13 +83,14 @@ export interface Context extends RequestContext {
   /** The places in the user's files that the server may work on (client/roots). */
   roots(key: string): Promise<readonly Root[]>
   /**
-   * Runs work and records its result: later runs of this call have it without the work. The result is JSON, or nothing.
+   * Runs work and records its result: later runs of this call have it without the work. The result is JSON, or nothing;
+   * the type of one that is not makes an error that names the member (`Date`, `Map`, a function).
    * A step that throws is not recorded, and one that has just run may run again if its recording is lost: it runs at
    * least once.
    */
-  step<T extends StepResult>(key: string, work: (context: StepContext) => Awaitable<T>): Promise<T>
-  /** Opens a record of how far a loop has come: a later run begins from its value. */
-  checkpoint<T extends JsonValue>(key: string, initial: T): Checkpoint<Widened<T>>
+  step<T extends StepResult>(key: string, work: ((context: StepContext) => Awaitable<T>) & MustBeJson<T>): Promise<T>
+  /** Opens a record of how far a loop has come, as JSON: a later run begins from its value. */
+  checkpoint<T extends JsonLeaf | object>(key: string, initial: T & MustBeJson<T>): Checkpoint<Widened<T>>
   /**
    * Makes the call a task from here on, if its client takes tasks: the handler ends, and runs again from the top in the
    * background, with everything that was answered and recorded. Resolves with whether the call is a task. Without tasks

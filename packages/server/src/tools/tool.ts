@@ -1,14 +1,15 @@
-import type { ContentBlock, JsonObject, JsonValue, ToolAnnotations } from '@x/schema'
+import type { ContentBlock, JsonObject, JsonValue, ToolAnnotations, ToolTypes, Typed } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { Context, RequestContext } from '../request/context.ts'
 import type { TaskChoice } from '../replay/task-choice.ts'
 import type { Described } from '../described.ts'
 import type { InputRequired } from '../replay/input-required.ts'
-import type { AcceptedBy, AnySchema, ParsedBy } from '../json-schema/schemas.ts'
+import type { AcceptedBy, AnySchema, ParsedBy, ReadFrom, WrittenFor } from '../json-schema/schemas.ts'
 
-/** A tool, as {@link tool} makes it. */
-export interface Tool {
-  readonly name: string
+/** A tool, as {@link tool} makes it, with the types that its callers write and read. */
+export interface Tool<Name extends string = string, Input = unknown, Output = unknown>
+  extends Typed<ToolTypes<Input, Output>> {
+  readonly name: Name
   readonly definition: AnyToolDefinition
 }
 
@@ -19,6 +20,8 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
   readonly description: string
   /** The arguments, an object. Without it the tool takes none. */
   readonly input?: Input
+  /** @deprecated The arguments' schema is called `input` here. */
+  readonly inputSchema?: 'it is called input'
   /**
    * The values in arrays and members of objects that the arguments of a call may have; the server's bound when absent.
    * Calls with more are rejected before the schema sees them. A schema that is not zod's, or that transforms or runs
@@ -28,6 +31,8 @@ export interface ToolDefinition<Input extends AnySchema | undefined, Output exte
   readonly maxArgumentElements?: number | undefined
   /** The structured result. With it, `run` returns what the schema accepts. */
   readonly output?: Output
+  /** @deprecated The result's schema is called `output` here. */
+  readonly outputSchema?: 'it is called output'
   /** Hints about the tool's behaviour. */
   readonly annotations?: ToolAnnotations | undefined
   /**
@@ -96,10 +101,11 @@ export interface FullToolResult extends Partial<ToolContent> {
  *   run: ({ name }) => `Hello, ${name}!`,
  * })
  */
-export function tool<Input extends AnySchema | undefined = undefined, Output extends AnySchema | undefined = undefined>(
-  name: string,
-  definition: ToolDefinition<Input, Output>,
-): Tool {
+export function tool<
+  const Name extends string,
+  Input extends AnySchema | undefined = undefined,
+  Output extends AnySchema | undefined = undefined,
+>(name: Name, definition: ToolDefinition<Input, Output>): Tool<Name, WrittenFor<Input>, ReadFrom<Output>> {
   return { name, definition }
 }
 

@@ -1,15 +1,15 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { ErrorListener, JsonValue, Principal, Runtime } from '@x/schema'
+import type { ErrorListener, Principal, Runtime } from '@x/schema'
 import type { StateCodec, StateStore } from '@x/state-codec'
 
 /** A value, now or later. */
 export type Awaitable<T> = T | PromiseLike<T>
 
 /** The state that handlers keep in a session. */
-export interface SessionState<State extends JsonValue> {
+export interface SessionState<State> {
   /**
-   * The schema of a state, of any library that implements Standard Schema; synchronous, and one that accepts its own output. A state of
-   * an earlier version of the program that it rejects is replaced by the initial one.
+   * The schema of a state, of any library that implements Standard Schema; synchronous, and one that accepts its own output. The state
+   * is JSON: the type of one that is not makes an error that names the member (`Date`, `Map`, a function). A state of an earlier version of the program that it rejects is replaced by the initial one.
    */
   readonly schema: StandardSchemaV1<unknown, State>
   /** The first state of a session, where `onCreate` returns none. */

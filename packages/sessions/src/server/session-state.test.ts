@@ -1,7 +1,7 @@
 import { platformRuntime } from '@x/schema'
 import { type Context, tool } from '@x/server'
 import { memoryStore, stored } from '@x/state-codec'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import {
   callIn,
@@ -92,6 +92,26 @@ test('a session whose handlers keep nothing has no state, and needs none', async
   const session = await createdSession(server)
   expect(session.state).toBeUndefined()
   await resultOf(server, 'tools/list', {}, { session })
+})
+
+test('a state has the type of an interface, and a type that JSON cannot write is refused', () => {
+  interface Cart {
+    readonly items: readonly { readonly id: string; readonly count?: number | undefined }[]
+    readonly note?: string | undefined
+  }
+  const item = z.object({ id: z.string(), count: z.number().optional() })
+  const schema: z.ZodType<Cart> = z.object({ items: z.array(item) })
+  const codec = codecAt(platformRuntime)
+  const carts = createSessions({
+    codec,
+    state: { schema, initial: { items: [] } },
+    onCreate: ({ id }) => ({ items: [{ id }] }),
+    onDelete: ({ state }) => void expectTypeOf(state).toEqualTypeOf<Cart | undefined>(),
+  })
+  expectTypeOf(carts.of).returns.toHaveProperty('state').toEqualTypeOf<Cart>()
+  const dated = { schema: z.object({ at: z.date() }), initial: { at: new Date(0) } }
+  // @ts-expect-error: a Date
+  expect(createSessions({ codec, state: dated })).toBeDefined()
 })
 
 describe('An initial state', () => {

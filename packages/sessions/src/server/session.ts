@@ -1,4 +1,3 @@
-import type { JsonValue } from '@x/schema'
 import { storeKey } from './ledger.ts'
 import type { OpenedSession, SessionRun } from './opened-session.ts'
 import { quotaOf } from './session-not-found.ts'
@@ -6,7 +5,7 @@ import { SessionUsageError } from './session-usage-error.ts'
 import type { StateParser } from './state-parser.ts'
 
 /** A session as a call brought it. */
-export interface SessionView<State extends JsonValue> {
+export interface SessionView<State> {
   readonly id: string
   /** The end of the session, in milliseconds since 1970. */
   readonly expiresAt: number
@@ -20,7 +19,7 @@ export interface SessionView<State extends JsonValue> {
  * A session within a handler. Its new state is kept when the call ends with a complete result, and then the state that the last run has
  * set counts. A call that fails or asks for input leaves the session unchanged.
  */
-export interface Session<State extends JsonValue> extends SessionView<State> {
+export interface Session<State> extends SessionView<State> {
   /** Replaces the state. Of overlapping calls, the last answer that reaches the client wins. Throws for a state that the schema rejects. */
   setState(next: State): void
   /**
@@ -34,16 +33,13 @@ export interface Session<State extends JsonValue> extends SessionView<State> {
 const tenMinutes = 600_000
 
 /** Makes a view of a session that was opened. */
-export function sessionView<State extends JsonValue>(
-  session: OpenedSession,
-  parser: StateParser<State>,
-): SessionView<State> {
+export function sessionView<State>(session: OpenedSession, parser: StateParser<State>): SessionView<State> {
   const { id, expiresAt, revision } = session
   return { id, expiresAt, revision, state: parser.parse(session.value, session.report) }
 }
 
 /** Makes the session of one run. */
-export function sessionOf<State extends JsonValue>(run: SessionRun, parser: StateParser<State>): Session<State> {
+export function sessionOf<State>(run: SessionRun, parser: StateParser<State>): Session<State> {
   const { session } = run
   const { id, expiresAt, revision } = session
   let state = parser.parse(session.value, session.report)
@@ -57,7 +53,7 @@ export function sessionOf<State extends JsonValue>(run: SessionRun, parser: Stat
     setState(next) {
       rejectEndedCall(session, 'setState')
       state = parser.check(next)
-      run.draft = { value: state }
+      run.draft = { value: parser.write(state) }
     },
     claim: async ({ ttlMs = tenMinutes } = {}) => claimRevision(session, ttlMs),
   }

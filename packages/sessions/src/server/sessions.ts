@@ -1,4 +1,4 @@
-import { errorCodes, type JsonValue, McpError, type Principal, type ServerExtension } from '@x/schema'
+import { errorCodes, McpError, type MustBeJson, type Principal, type ServerExtension } from '@x/schema'
 import { type SessionNames, sessionNames } from '../session-metadata.ts'
 import {
   type CallView,
@@ -22,7 +22,7 @@ export interface SessionsApi {
 }
 
 /** Sessions of one kind: an extension for `createServer`, and the accessors for its handlers. */
-export interface Sessions<State extends JsonValue, Name extends string = 'sessions'>
+export interface Sessions<State, Name extends string = 'sessions'>
   extends ServerExtension<Name, SessionsApi>,
     SessionsApi {
   /** Returns the session of a handler's call. Throws an `McpError` that says how to create one when the call has none. */
@@ -40,8 +40,8 @@ export type StatelessSessionsOptions<Name extends string = 'sessions'> = Session
   SessionEvents<null> & { readonly state?: undefined }
 
 /** The options of sessions whose handlers keep a state. */
-export type SessionsOptions<State extends JsonValue, Name extends string = 'sessions'> = SessionOptions<Name> &
-  SessionEvents<State> & { readonly state: SessionState<State> }
+export type SessionsOptions<State, Name extends string = 'sessions'> = SessionOptions<Name> &
+  SessionEvents<State> & { readonly state: SessionState<State> & MustBeJson<State> }
 
 /**
  * Makes the sessions extension of a server (seed data-layer-sessions). Nothing is stored: id and state are sealed, bound to the
@@ -57,18 +57,22 @@ export type SessionsOptions<State extends JsonValue, Name extends string = 'sess
 export function sessions<const Name extends string = 'sessions'>(
   options: StatelessSessionsOptions<Name>,
 ): Sessions<null, NoInfer<Name>>
-export function sessions<State extends JsonValue, const Name extends string = 'sessions'>(
+export function sessions<State, const Name extends string = 'sessions'>(
   options: SessionsOptions<State, Name>,
 ): Sessions<State, NoInfer<Name>>
-export function sessions<State extends JsonValue, Name extends string>(
+export function sessions<State, Name extends string>(
   options: StatelessSessionsOptions<Name> | SessionsOptions<State, Name>,
 ): Sessions<State, Name> | Sessions<null, Name> {
-  return options.state === undefined
-    ? defineSessions(options, noState)
-    : defineSessions(options, parserOf(options.state))
+  return hasState(options) ? defineSessions(options, parserOf(options.state)) : defineSessions(options, noState)
 }
 
-function defineSessions<State extends JsonValue, Name extends string>(
+function hasState<State, Name extends string>(
+  options: StatelessSessionsOptions<Name> | SessionsOptions<State, Name>,
+): options is SessionsOptions<State, Name> {
+  return options.state !== undefined
+}
+
+function defineSessions<State, Name extends string>(
   options: SessionOptions<Name> & SessionEvents<State>,
   parser: StateParser<State>,
 ): Sessions<State, Name> {
@@ -98,7 +102,7 @@ function extensionOf<Name extends string>(
   }
 }
 
-function accessorsOf<State extends JsonValue>(
+function accessorsOf<State>(
   { name, methods }: SessionNames,
   rules: SessionRules,
   parser: StateParser<State>,
@@ -142,15 +146,13 @@ async function revokeIn({ store, ledger, ttlMs }: SessionRules, id: string): Pro
   await ledger.end(id, ttlMs)
 }
 
-function hooksOf<State extends JsonValue>(
-  { onCreate, onDelete }: SessionEvents<State>,
-  parser: StateParser<State>,
-): SessionHooks {
+function hooksOf<State>({ onCreate, onDelete }: SessionEvents<State>, parser: StateParser<State>): SessionHooks {
   return {
     hasState: parser.initial !== undefined,
     begin: async (session) => {
       const state = (await onCreate?.(session)) ?? undefined
-      return state === undefined ? parser.initial : parser.check(state)
+      const first = state === undefined ? parser.initial : parser.check(state)
+      return first === undefined ? undefined : parser.write(first)
     },
     end: async ({ state, ...session }, report) =>
       onDelete?.({ ...session, state: state === undefined ? undefined : parser.parse(state, report) }),

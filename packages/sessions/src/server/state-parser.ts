@@ -3,24 +3,31 @@ import type { SessionState } from './session-options.ts'
 import { SessionUsageError } from './session-usage-error.ts'
 
 /** Parses and checks the states of sessions. */
-export interface StateParser<State extends JsonValue> {
+export interface StateParser<State> {
   /** The first state of a session; undefined where its handlers keep none. */
   readonly initial: State | undefined
   /** Parses the state that a request brought. One that the schema no longer accepts is reported and replaced by the initial one. */
   parse(value: JsonValue | undefined, report: (error: unknown) => void): State
   /** Returns a state that the schema accepts; throws for others. */
   check(next: State): State
+  /** Returns a state as JSON. */
+  write(state: State): JsonValue
 }
 
 /** The parser of sessions without state. */
-export const noState: StateParser<null> = { initial: undefined, parse: () => null, check: () => null }
+export const noState: StateParser<null> = {
+  initial: undefined,
+  parse: () => null,
+  check: () => null,
+  write: () => null,
+}
 
 /**
  * Makes the parser of a schema.
  *
  * @throws SessionUsageError for an initial state that the schema rejects, and for an asynchronous schema.
  */
-export function parserOf<State extends JsonValue>({ schema, initial }: SessionState<State>): StateParser<State> {
+export function parserOf<State>({ schema, initial }: SessionState<State>): StateParser<State> {
   const validate = (value: unknown): State => {
     const result = schema['~standard'].validate(value)
     if (result instanceof Promise) {
@@ -43,6 +50,8 @@ export function parserOf<State extends JsonValue>({ schema, initial }: SessionSt
       }
     },
     check: validate,
+    // The options take types of JSON alone (MustBeJson); interfaces are among them, which the compiler does not see as JsonValue.
+    write: (state) => state as JsonValue,
   }
 }
 

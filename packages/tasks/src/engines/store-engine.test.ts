@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { newTask, owner } from '../contract/samples.ts'
-import { storeEngine, type TaskStore } from './store-engine.ts'
+import { storeEngine } from './store-engine.ts'
 
 test('"memory:" keeps tasks in this process', async () => {
   const engine = storeEngine('memory:')(() => {})
@@ -28,13 +28,12 @@ test('an engine that was closed before its first use is not opened by a later on
   await expect(engine.ping()).rejects.toThrow('The engine was closed before its first use')
 })
 
-test.each<[unknown, string]>([
+test.each([
   ['mysql://root:topsecret@db', 'store has the scheme mysql:; write "memory:", "pglite:" and a folder, or a URL'],
   ['pglite:', 'store has the scheme pglite:; write'],
   ['', 'store has the scheme none; write'],
 ])('%s is no store, and what stands in it is not shown', (store, message) => {
-  // What a program written in JavaScript may give.
-  const open = () => storeEngine(store as TaskStore)
+  const open = () => storeEngine(store)
   expect(open).toThrow(message)
   expect(open).not.toThrow('topsecret')
 })

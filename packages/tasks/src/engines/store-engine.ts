@@ -2,14 +2,11 @@ import { type ChangeBus, memoryBus } from '@x/server'
 import type { EngineListener, TaskEngine } from './engine.ts'
 import { memoryEngine } from './memory-engine.ts'
 
-/** The storage of tasks: within this process, in a folder of PGlite, or in PostgreSQL. */
-export type TaskStore = 'memory:' | `pglite:${string}` | `postgres://${string}` | `postgresql://${string}`
-
 /**
  * Returns a function that makes an engine of a store, with the defaults of its options. The code of an engine is loaded with its first
  * use. Throws `RangeError` for a store without an engine; it shows nothing of the text but its scheme, because URLs have passwords.
  */
-export function storeEngine(store: TaskStore): (onError: (error: unknown) => void) => TaskEngine {
+export function storeEngine(store: string): (onError: (error: unknown) => void) => TaskEngine {
   if (store === 'memory:') return () => memoryEngine()
   if (/^postgres(?:ql)?:\/\//.test(store)) {
     return (onError) =>

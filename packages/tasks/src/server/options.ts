@@ -1,7 +1,7 @@
 import { type Clock, type ErrorListener, errorListener, type ExtensionHost, type Runtime } from '@x/schema'
 import { type ChangeBus, memoryBus, type StateCodec } from '@x/server'
 import type { TaskEngine } from '../engines/engine.ts'
-import { storeEngine, type TaskStore } from '../engines/store-engine.ts'
+import { storeEngine } from '../engines/store-engine.ts'
 
 /** The options of the server extension `tasks`. */
 export interface TaskOptions {
@@ -11,9 +11,9 @@ export interface TaskOptions {
   readonly engine?: TaskEngine | undefined
   /**
    * The storage of the tasks, when no engine is given: `memory:` when absent, which loses them with the process; `pglite:./.mcp-tasks`
-   * for one process that finds them again; `postgres://…` for a fleet.
+   * for one process that finds them again; `postgres://…` for a fleet. Another scheme is a `RangeError`.
    */
-  readonly store?: TaskStore | undefined
+  readonly store?: string | undefined
   /** Lets this instance make tasks of calls; true when absent. One that does not answers requests about tasks nonetheless. */
   readonly acceptTasks?: boolean | undefined
   /** True when this instance works on tasks, its own and others'; true when absent. */

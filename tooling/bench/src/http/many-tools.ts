@@ -1,10 +1,10 @@
-import { tool } from '@x/server'
+import { type Tool, tool } from '@x/server'
 import { z } from 'zod'
 import { echoTool } from './echo-tool.ts'
 
 /** So many tools, each with a schema of its own; the echo tool is in the middle. */
-export function manyTools(count: number): ReturnType<typeof tool>[] {
-  const others = Array.from({ length: count - 1 }, (_, index) =>
+export function manyTools(count: number): Tool[] {
+  const others: Tool[] = Array.from({ length: count - 1 }, (_, index) =>
     tool(`tool-${index}`, {
       description: `Does what tool ${index} does, and says how long it took`,
       input: z.object({

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { createServer, tool } from '@x/server'
-import { type TaskStore, tasks } from '@x/tasks/server'
+import { tasks } from '@x/tasks/server'
 import { serveHttp } from '@x/transport-http/node'
 
 const { STORE = 'memory:', EFFECTS = '' } = process.env
@@ -24,8 +24,7 @@ const server = createServer({
   name: 'stopping',
   version: '1.0.0',
   tools: [count],
-  // The environment is this test's own.
-  extensions: [tasks({ store: STORE as TaskStore })],
+  extensions: [tasks({ store: STORE })],
 })
 
 // Nothing else ends the process.

@@ -1,0 +1,72 @@
+import type { CallToolResult, GetPromptResult, JsonObject } from '@x/schema'
+import type { CallOptions } from './call-options.ts'
+
+/** The result of a tool whose types are known. The content is what the server declares; `validateOutput` checks it. */
+export interface TypedToolResult<Output> extends Omit<CallToolResult, 'structuredContent'> {
+  /** Absent when the tool failed (`isError`). */
+  readonly structuredContent?: Output
+}
+
+/** The parameters of a typed call: arguments that may be empty may be left out. */
+export type CallParameters<Input> = Input extends undefined
+  ? [args?: Readonly<Record<string, never>>, options?: CallOptions]
+  : object extends Input
+    ? [args?: Input, options?: CallOptions]
+    : JsonObject extends Input
+      ? [args?: Input, options?: CallOptions]
+      : [args: Input, options?: CallOptions]
+
+/** Names that are no calls: promises and JSON look them up, and every object has the others. Use `callTool` for them. */
+export type NoCallName = 'then' | 'toJSON' | keyof typeof Object.prototype
+
+/** A function per tool. Only the types of tools that are used cost the compiler time. */
+export type ToolFunctions<Tools> = {
+  readonly [Name in Exclude<keyof Tools, NoCallName>]: Tools[Name] extends {
+    readonly input: infer Input
+    readonly output: infer Output
+  }
+    ? (...parameters: CallParameters<Input>) => Promise<TypedToolResult<Output>>
+    : never
+}
+
+/** A function per prompt. */
+export type PromptFunctions<Prompts> = {
+  readonly [Name in Exclude<keyof Prompts, NoCallName>]: (
+    ...parameters: CallParameters<Prompts[Name]>
+  ) => Promise<GetPromptResult>
+}
+
+/** The functions of a server whose types the client was not given: write `createClient<typeof server>(…)`. */
+export interface UnknownServer extends Readonly<Record<never, never>> {}
+
+/** The tools and prompts of a server as functions. */
+export interface TypedCalls<Types> {
+  /**
+   * A function per tool, with its types: `client.tools.greet({ name: 'Ada' })`, `client.tools['get-issue']({ id: 1 })`. It
+   * calls `callTool`, which does not check names and arguments at compile time.
+   */
+  readonly tools: Types extends { readonly tools: infer Tools } ? ToolFunctions<Tools> : UnknownServer
+  /** A function per prompt, with the types of its arguments. It calls `getPrompt`. */
+  readonly prompts: Types extends { readonly prompts: infer Prompts } ? PromptFunctions<Prompts> : UnknownServer
+}
+
+type NamedCall<Args, Result> = (name: string, args?: Args, options?: CallOptions) => Promise<Result>
+
+/** Makes an object with a function for every name, which is made with its first use. */
+export function createNamedCalls<Args, Result>(call: NamedCall<Args, Result>): UnknownServer {
+  const made = new Map<string, (args?: Args, options?: CallOptions) => Promise<Result>>()
+  return new Proxy(
+    {},
+    {
+      get(target, name) {
+        // An object with `then` would be called when it is awaited, and one with `toJSON` when it is serialized.
+        if (typeof name === 'symbol' || name === 'then' || name === 'toJSON' || name in target) {
+          return Reflect.get(target, name)
+        }
+        const known = made.get(name) ?? ((args, options) => call(name, args, options))
+        made.set(name, known)
+        return known
+      },
+    },
+  )
+}
