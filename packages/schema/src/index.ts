@@ -237,7 +237,7 @@ export { checkInputRequest, checkInputRequests } from './methods/check-input-req
 export type { ParamsCheck } from './methods/check-params.ts'
 export { checkResult } from './methods/check-results.ts'
 export type { Check, Failure } from './methods/checks.ts'
-export { type Clock, platformClock, quieten } from './basic/clock.ts'
+export { type Clock, isWorkerd, platformClock, quieten } from './basic/clock.ts'
 export {
   cancel,
   cancelledBy,
