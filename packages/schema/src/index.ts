@@ -57,6 +57,7 @@ export { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '.
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { metaKeys } from './basic/meta-keys.ts'
 export { metaNames } from './basic/meta-names.ts'
+export { olderClientError } from './basic/older-client.ts'
 export { protocolVersion, protocolVersions } from './basic/revision.ts'
 export type {
   RequestId,

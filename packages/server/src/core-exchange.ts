@@ -13,6 +13,7 @@ import {
   McpError,
   metaKeys,
   offAbort,
+  olderClientError,
   protocolVersion,
   type RequestMetaObject,
   type RpcRequest,
@@ -63,6 +64,8 @@ export function exchangeOver(state: ServerState): Exchange {
   async function serveMethod(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
     let scope: Scope | undefined
     try {
+      const older = method === undefined ? olderClientError(request) : undefined
+      if (older !== undefined) throw older
       const { handle } = requireServed(method, request.method, state)
       scope = openRequest(request, call, state)
       const pending = handle(request.params, scope)
