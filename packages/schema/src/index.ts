@@ -60,6 +60,7 @@ export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObj
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { metaKeys } from './basic/meta-keys.ts'
 export { metaNames } from './basic/meta-names.ts'
+export { olderClientError } from './basic/older-client.ts'
 export { protocolVersion, protocolVersions } from './basic/revision.ts'
 export type {
   RequestId,
@@ -243,7 +244,7 @@ export { checkInputRequest, checkInputRequests } from './methods/check-input-req
 export type { ParamsCheck } from './methods/check-params.ts'
 export { checkResult } from './methods/check-results.ts'
 export type { Check, Failure } from './methods/checks.ts'
-export { type Clock, platformClock, quieten } from './basic/clock.ts'
+export { type Clock, isWorkerd, platformClock, quieten } from './basic/clock.ts'
 export {
   cancel,
   cancelledBy,

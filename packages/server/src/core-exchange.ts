@@ -14,6 +14,7 @@ import {
   McpError,
   metaKeys,
   offAbort,
+  olderClientError,
   protocolVersion,
   type RequestMetaObject,
   type RpcRequest,
@@ -65,6 +66,8 @@ export function exchangeOver(state: ServerState): Exchange {
   async function serveMethod(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
     let scope: Scope | undefined
     try {
+      const older = method === undefined ? olderClientError(request) : undefined
+      if (older !== undefined) throw older
       const { handle } = requireServed(method, request.method, state)
       scope = openRequest(request, call, state)
       // A task was counted when it was created.

@@ -20,7 +20,6 @@ const whole = createServer({
 
 describe('the order of checks', () => {
   test.each([
-    ['initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'old', version: '1' } }],
     ['ping', undefined],
     ['logging/setLevel', { level: 'info' }],
     ['resources/subscribe', { uri: 'text://a' }],
@@ -41,6 +40,22 @@ describe('the order of checks', () => {
       }
     },
   )
+
+  test('a client that opens with an earlier revision is told so with one code [VER-001 VER-008]', async () => {
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'old', version: '1' } }
+    const handshake = { jsonrpc: '2.0', id: 'x', method: 'initialize', params } as const
+    expect(await whole.exchange(handshake, callOf())).toEqual({
+      jsonrpc: '2.0',
+      id: 'x',
+      error: {
+        code: errorCodes.unsupportedProtocolVersion,
+        message: `this server speaks only MCP ${protocolVersion}; the client opened with 2025-11-25`,
+        data: { supported: [protocolVersion], requested: '2025-11-25' },
+      },
+    })
+    // A request of this revision asks for a method that does not exist.
+    expect(await ask(whole, 'initialize', params)).toMatchObject({ error: { code: errorCodes.methodNotFound } })
+  })
 
   test.each([
     ['tools/list', { prompts: [] }],

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { node24 } from '@tooling/node-24'
+import { node24 } from '@tooling/node-versions'
 import { expect, test } from 'vitest'
 
 const run = promisify(execFile)

@@ -12,6 +12,14 @@ export function quieten(timer: unknown): void {
     timer.unref()
 }
 
+/** Returns true on workerd, where timers and callbacks end with the request that made them. */
+export function isWorkerd(): boolean {
+  const navigator: unknown = Reflect.get(globalThis, 'navigator')
+  return (
+    typeof navigator === 'object' && navigator !== null && Reflect.get(navigator, 'userAgent') === 'Cloudflare-Workers'
+  )
+}
+
 /** The platform's clock. */
 export const platformClock: Clock = {
   now: () => performance.now(),

@@ -23,9 +23,20 @@ export interface FleetView {
   triedAt: number
 }
 
-/** A fleet of which nothing was heard. */
-export function emptyFleetView(id: string): FleetView {
-  return { id, heard: new Map(), out: 0, back: 0, returned: new Set(), triedAt: Number.NEGATIVE_INFINITY }
+/** A fleet of which nothing was heard. The id is made with its first use: workers have no randomness while they load. */
+export function emptyFleetView(randomId: () => string): FleetView {
+  let id: string | undefined
+  return {
+    get id() {
+      id ??= randomId()
+      return id
+    },
+    heard: new Map(),
+    out: 0,
+    back: 0,
+    returned: new Set(),
+    triedAt: Number.NEGATIVE_INFINITY,
+  }
 }
 
 /** Milliseconds after which a report counts a third. */

@@ -51,8 +51,10 @@ export interface LoadSource {
   readonly now: () => number
   /** Milliseconds since 1970: what instances tell each other is dated by it. */
   readonly wallClock: () => number
-  /** Runs a function once, later, without keeping the process alive for it. */
-  readonly later: (run: () => void, ms: number) => void
+  /**
+   * Runs a function once, later, without keeping the process alive for it; undefined where timers measure no delay of the event loop.
+   */
+  readonly later: ((run: () => void, ms: number) => void) | undefined
   readonly measure: SheddingOptions['load']
   /** Receives the error of a failed measurement. */
   readonly onFailure: (error: unknown) => void
@@ -94,7 +96,7 @@ export function createLoadMonitor(rules: SheddingRules, source: LoadSource): Loa
     unreadySince: undefined,
     allowance: 0,
     allowedAt: Number.NEGATIVE_INFINITY,
-    fleet: emptyFleetView(source.randomId()),
+    fleet: emptyFleetView(source.randomId),
     sheds: { load: 0, policy: 0, stopping: 0 },
     refused: 0,
     resumed: 0,
@@ -153,18 +155,16 @@ function takeMeasurement({ measure: take, onFailure }: LoadSource): Partial<Load
 }
 
 function beginTicks(monitor: LoadMonitor): void {
+  const { later, now } = monitor.source
+  if (later === undefined) return
   monitor.ticking = true
-  awaitTick(monitor)
-}
-
-function awaitTick(monitor: LoadMonitor): void {
-  monitor.due = monitor.source.now() + measureEveryMs
-  monitor.source.later(() => tick(monitor), measureEveryMs)
+  monitor.due = now() + measureEveryMs
+  later(() => tick(monitor), measureEveryMs)
 }
 
 function tick(monitor: LoadMonitor): void {
   sampleLoad(monitor)
-  if (monitor.running > 0) return awaitTick(monitor)
+  if (monitor.running > 0) return beginTicks(monitor)
   monitor.ticking = false
   // The last measurement says nothing of the time to come.
   monitor.lateMs = 0

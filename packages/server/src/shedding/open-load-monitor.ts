@@ -1,3 +1,4 @@
+import { isWorkerd } from '@x/schema'
 import type { ServerDefinition } from '../server-definition.ts'
 import type { Settings } from '../request/scope.ts'
 import { createLoadMonitor, type LoadMonitor } from './load-monitor.ts'
@@ -19,7 +20,8 @@ export function openLoadMonitor(
   return createLoadMonitor(rulesOf(shedding, state), {
     now,
     wallClock,
-    later: quietTimer,
+    // There, the time until the next request would look like a delay.
+    later: isWorkerd() ? undefined : quietTimer,
     measure,
     onFailure,
     randomId: randomTag,

@@ -103,6 +103,20 @@ describe.each(shells)('%s', (_, serve) => {
     },
   )
 
+  test.each(['GET', 'DELETE'])(
+    'the body of the 405 for %s names the revision of an older client [VER-008]',
+    async (verb) => {
+      await using handler = await serve(echo)
+      const headers = { 'mcp-protocol-version': '2025-11-25' }
+      const { body } = await handler.send(post('tools/list', {}, { verb, headers }))
+      expect(JSON.parse(body).error).toEqual({
+        code: errorCodes.unsupportedProtocolVersion,
+        message: `${verb} is not served here: this server speaks only MCP 2026-07-28; the client opened with 2025-11-25`,
+        data: { supported: ['2026-07-28'], requested: '2025-11-25' },
+      })
+    },
+  )
+
   test.each([
     ['no type', null],
     ['the text of a form', 'text/plain'],

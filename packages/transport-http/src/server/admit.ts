@@ -1,3 +1,4 @@
+import { errorCodes, protocolVersion } from '@x/schema'
 import { corsHeaders, preflight } from './cors.ts'
 import { documentAnswer } from './documents.ts'
 import { hostAllowed, parseHost } from './hosts.ts'
@@ -49,14 +50,29 @@ function refuseForeign<Source>(view: RequestView<Source>, settings: Settings<Sou
   return { status: 403, message: 'The Origin is not one that may call here: it has to be in allowedOrigins' }
 }
 
-/** The refusal of an HTTP method. */
-export function notPost(method: string, allowed: readonly string[]): HttpRefusal {
-  return { status: 405, message: `${method} is not served here: send a POST`, headers: { Allow: allowed.join(', ') } }
+/**
+ * Rejects an HTTP method. Clients of earlier revisions send GET and DELETE, and some show their users nothing but this message
+ * (basic/versioning, compatibility).
+ */
+export function notPost({ method, header }: RequestView, allowed: readonly string[]): HttpRefusal {
+  const answer = { status: 405, headers: { Allow: allowed.join(', ') } }
+  const requested = header('mcp-protocol-version')
+  if (allowed.length > 1 || !olderMethods.has(method) || requested === protocolVersion)
+    return { ...answer, message: `${method} is not served here: send a POST` }
+  const opened = requested === undefined ? '' : `; the client opened with ${requested.slice(0, 100)}`
+  return {
+    ...answer,
+    code: errorCodes.unsupportedProtocolVersion,
+    message: `${method} is not served here: this server speaks only MCP ${protocolVersion}${opened}`,
+    data: { supported: [protocolVersion], ...(requested !== undefined && { requested }) },
+  }
 }
+
+const olderMethods: ReadonlySet<string> = new Set(['GET', 'DELETE'])
 
 function refuseForm(view: RequestView, methods: readonly string[]): HttpRefusal | undefined {
   if (methods.includes(view.method)) return undefined
-  if (view.method !== 'POST') return notPost(view.method, ['POST', ...methods])
+  if (view.method !== 'POST') return notPost(view, ['POST', ...methods])
   if (!isJsonMediaType(view.header('content-type'))) {
     return { status: 415, message: 'The Content-Type has to be application/json' }
   }

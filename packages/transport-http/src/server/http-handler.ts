@@ -10,6 +10,9 @@ import { compileSettings, platformSchedule } from './settings.ts'
 import type { HandlerOptions } from './settings.ts'
 import type { HandlerContext } from './run-call.ts'
 
+// Bun closes a connection without traffic after 10 seconds, which it measures in steps of 4 seconds.
+const defaultKeepAliveMs = 5_000
+
 /** Answers a web request; it never rejects. */
 export type FetchHandler = (request: Request) => Promise<Response>
 
@@ -28,7 +31,8 @@ export type HttpHandlerOptions = HandlerOptions<Request>
 export function httpHandler(server: Server, options: HttpHandlerOptions = {}): FetchHandler {
   checkExposure(server, options)
   const adapter = server.adapters.http
-  const settings = compileSettings(options, platformSchedule, adapter)
+  const keepAliveMs = options.keepAliveMs ?? defaultKeepAliveMs
+  const settings = compileSettings({ ...options, keepAliveMs }, platformSchedule, adapter)
   const context: HandlerContext<Request, WebTarget> = {
     server,
     settings,

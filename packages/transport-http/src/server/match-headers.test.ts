@@ -92,7 +92,12 @@ describe.each(shells)('%s', (_, serve) => {
   })
 
   test.each<[string, string, string | null, number]>([
-    ['initialize as clients of 2025-11-25 send it is refused [VER-008 SHT-032]', 'initialize', null, headerMismatch],
+    [
+      'initialize as clients of 2025-11-25 send it is refused [VER-001 VER-008]',
+      'initialize',
+      null,
+      unsupportedProtocolVersion,
+    ],
     [
       'a list under a header of 2025-11-25 is refused [VER-001]',
       'tools/list',

@@ -6,6 +6,7 @@ import {
   McpError,
   metaKeys,
   methodRow,
+  olderClientError,
   protocolVersion,
   type RpcNotification,
   type RpcRequest,
@@ -36,7 +37,7 @@ function matchVersion(view: RequestView, message: RpcRequest | RpcNotification):
   const stated = statedVersion(message)
   if (header === stated) {
     // basic/versioning: clients of earlier revisions send neither and can show their users nothing but this sentence.
-    if (header === undefined && isRequest(message)) throw missingVersion()
+    if (header === undefined && isRequest(message)) throw olderClientError(message) ?? missingVersion()
     return header
   }
   if (header === undefined) {

@@ -1,5 +1,4 @@
 import { bodyCutShort, bodyTaken, bodyTooLarge, invalidText } from './refusal.ts'
-import { batchPerTick } from './next-turn.ts'
 import type { HttpRefusal } from './refusal.ts'
 
 /**
@@ -11,11 +10,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<stri
   const length = request.headers.get('content-length')
   if (Number(length) > maxBytes) return bodyTooLarge(maxBytes)
   try {
-    if (length !== null) {
-      const bytes = await request.arrayBuffer()
-      await new Promise<void>(batchPerTick)
-      return readWhole(bytes, maxBytes)
-    }
+    if (length !== null) return readWhole(await request.arrayBuffer(), maxBytes)
     return request.body === null ? '' : await readBodyStream(request.body, maxBytes)
   } catch {
     return bodyCutShort

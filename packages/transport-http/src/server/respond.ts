@@ -1,10 +1,15 @@
-import { batchPerTick } from './next-turn.ts'
+import { isWorkerd } from '@x/schema'
 import type { Answer, Outlet } from './outlet.ts'
 
 // A mark of 0 makes the desired size minus the bytes that wait.
 const strategy = new ByteLengthQueuingStrategy({ highWaterMark: 0 })
 
 const encoder = new TextEncoder()
+
+// Each request has a callback of its own: workerd stops a request that runs the code of another one. There, a connection that is reset before
+// its signal is read ends the request without an event.
+const afterTick: (run: () => void) => unknown =
+  isWorkerd() || globalThis.setImmediate === undefined ? (run: () => void) => run() : globalThis.setImmediate
 
 /** A web request while it is answered. */
 export interface WebTarget {
@@ -72,11 +77,11 @@ export const webOutlet: Outlet<WebTarget> = {
   },
   onClose(target, run) {
     target.onClose = run
-    batchPerTick(() => watch(target))
+    afterTick(() => watch(target))
   },
 }
 
-// Most answers that are no streams are out within the turn, and adapters make a signal when it is first looked at.
+// Most responses other than streams are out within the tick, and adapters make a signal when it is first read.
 function watch(target: WebTarget): void {
   const { request, closed } = target
   if (closed || target.onAbort !== undefined) return

@@ -80,7 +80,7 @@ function serveText<Source, Target>(
   context: HandlerContext<Source, Target>,
 ): void {
   const { platform, settings } = context
-  if (view.method !== 'POST') return platform.send(target, refuse(notPost(view.method, ['POST']), headers))
+  if (view.method !== 'POST') return platform.send(target, refuse(notPost(view, ['POST']), headers))
   const message = parseRequestOrNotification(text, settings.bounds)
   if (isRequest(message)) state.id = message.id
   matchHeaders(view, message)

@@ -47,8 +47,8 @@ export interface HandlerOptions<Source> {
    */
   readonly timeoutMs?: number | undefined
   /**
-   * After how many quiet milliseconds a comment keeps the stream open, 15 seconds by default; 0 is never. A call that
-   * has not answered by then becomes a stream, so that no proxy takes it for dead.
+   * Milliseconds without output after which a comment keeps the stream open; 0 is never. The default is 15 seconds on `node:http`, and 5 seconds
+   * for web requests, because Bun closes connections that are quiet for 10 seconds. A call without a response by then becomes a stream.
    */
   readonly keepAliveMs?: number | undefined
   /**

@@ -1,16 +1,12 @@
 let waiting: (() => void)[] = []
 
-// Node, Deno and Bun have it; a worker at the edge, which serves few requests at once, has not.
-const setTurn: ((run: () => void) => unknown) | undefined = globalThis.setImmediate
-
 /**
  * Runs a function, which must not throw, when the event loop has read what there was to read from every connection. The requests that came in one
  * turn are then served together: code and data stay in the processor's caches from one to the next, and a peer with many
  * requests under way is woken by many answers at once. Serving each as it came costs a quarter more.
  */
 export function batchPerTick(run: () => void): void {
-  if (setTurn === undefined) run()
-  else if (waiting.push(run) === 1) setTurn(runWaiting)
+  if (waiting.push(run) === 1) setImmediate(runWaiting)
 }
 
 function runWaiting(): void {

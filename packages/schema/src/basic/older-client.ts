@@ -1,0 +1,24 @@
+import { errorCodes } from './error-codes.ts'
+import { isJsonObject } from './json.ts'
+import { McpError } from './mcp-error.ts'
+import { metaKeys } from './meta-keys.ts'
+import { protocolVersion } from './revision.ts'
+import type { RpcRequest } from './rpc.ts'
+
+const shownCharacters = 100
+
+/**
+ * Returns the error for a client that opens with the handshake of an earlier revision, and undefined for any other request. Its user may see
+ * nothing but the message (basic/versioning, compatibility).
+ */
+export function olderClientError({ method, params }: RpcRequest): McpError | undefined {
+  const requested = params?.['protocolVersion']
+  if (method !== 'initialize' || typeof requested !== 'string') return undefined
+  const meta = params?.['_meta']
+  if (isJsonObject(meta) && meta[metaKeys.protocolVersion] !== undefined) return undefined
+  return new McpError(
+    errorCodes.unsupportedProtocolVersion,
+    `this server speaks only MCP ${protocolVersion}; the client opened with ${requested.slice(0, shownCharacters)}`,
+    { data: { supported: [protocolVersion], requested } },
+  )
+}

@@ -1,2 +1,0 @@
-/** Where the program is. */
-export declare const node24: string

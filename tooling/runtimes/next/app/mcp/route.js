@@ -1,0 +1,4 @@
+import { httpHandler } from '@x/transport-http'
+import { createRuntimeServer } from '../../../src/server.ts'
+
+export const POST = httpHandler(createRuntimeServer())

@@ -1,0 +1,85 @@
+import { createServer, type McpServer, resource, sealedState, tool } from '@x/server'
+import { z } from 'zod'
+
+const text = (field: string) => z.object({ [field]: z.string() })
+
+const add = tool('add', {
+  description: 'Adds two numbers',
+  input: z.object({ a: z.number(), b: z.number() }),
+  run: ({ a, b }) => String(a + b),
+})
+
+const book = tool('book', {
+  description: 'Books a room, after two questions',
+  async run(_, ctx) {
+    const { day } = await ctx.elicit('day', { message: 'Which day?', schema: text('day') })
+    const { room } = await ctx.elicit('room', { message: `Which room on ${day}?`, schema: text('room') })
+    return `${room} on ${day}`
+  },
+})
+
+const count = tool('count', {
+  description: 'Counts to three, with progress',
+  run(_, ctx) {
+    for (const step of [1, 2, 3]) ctx.progress(step, 3)
+    return 'counted'
+  },
+})
+
+const deploy = tool('deploy', {
+  description: 'Deploys to a region, which a header repeats',
+  input: z.object({ region: z.string().meta({ 'x-mcp-header': 'Region' }) }),
+  run: ({ region }) => `deployed to ${region}`,
+})
+
+const rest = tool('rest', {
+  description: 'Responds after a while without output',
+  input: z.object({ milliseconds: z.number().max(60_000) }),
+  async run({ milliseconds }) {
+    await new Promise((resolve) => setTimeout(resolve, milliseconds))
+    return 'rested'
+  },
+})
+
+/** Creates the server that every runtime serves. */
+export function createRuntimeServer(): McpServer {
+  const calls = new Map<string, 'running' | 'cancelled'>()
+  const wait = tool('wait', {
+    description: 'Waits until it is cancelled',
+    input: z.object({ id: z.string(), progress: z.boolean() }),
+    async run({ id, progress }, ctx) {
+      calls.set(id, 'running')
+      if (progress) ctx.progress(1)
+      await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()))
+      calls.set(id, 'cancelled')
+      return 'cancelled'
+    },
+  })
+  const delay = tool('delay', {
+    description: 'Returns the delay of the event loop that the server has measured, in milliseconds',
+    async run(_, ctx) {
+      await ctx.step('measure', () => 1)
+      return String(server.load.eventLoopDelayMs)
+    },
+  })
+  const stateOf = tool('state_of', {
+    description: 'Returns the state of a call of "wait"',
+    input: z.object({ id: z.string() }),
+    run: ({ id }) => calls.get(id) ?? 'unknown',
+  })
+  const change = tool('change', {
+    description: 'Changes the resource',
+    async run() {
+      await server.notifyResourceUpdated('runtime://value')
+      return 'changed'
+    },
+  })
+  const server: McpServer = createServer({
+    name: 'runtime',
+    version: '1.0.0',
+    state: sealedState({ keys: ['790542bff40b8e3b703d2e5cd7d0920af99cd3c45c50e45fc62361d25563cfef'] }),
+    tools: [add, book, count, deploy, delay, rest, wait, stateOf, change],
+    resources: [resource('runtime://value', { name: 'Value', read: () => 'value' })],
+  })
+  return server
+}

@@ -1,0 +1,21 @@
+import { rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { expect, test } from 'vitest'
+import { frameworks } from '../src/frameworks.ts'
+import { allPassed, checkServer } from './expected.ts'
+import { folder, runProgram, startProgram } from './start-program.ts'
+
+test.each(Object.keys(frameworks))('a server in %s does everything', { timeout: 120_000 }, async (name) => {
+  await using server = await frameworks[name]?.()
+  expect(await checkServer(server?.url ?? '')).toEqual(allPassed)
+})
+
+test('a route handler of Next.js does everything', { timeout: 240_000 }, async () => {
+  const next = { program: process.execPath, cwd: `${folder}next` }
+  const cli = createRequire(import.meta.url).resolve('next/dist/bin/next')
+  await rm(`${next.cwd}/.next`, { recursive: true, force: true })
+  await runProgram({ ...next, args: [cli, 'build'] })
+  const start = { ...next, args: [cli, 'start', '--port', '0', '--hostname', '127.0.0.1'] }
+  await using server = await startProgram(start, /(http:\/\/127\.0\.0\.1:\d+)/)
+  expect(await checkServer(`${server.announced}/mcp`)).toEqual(allPassed)
+})

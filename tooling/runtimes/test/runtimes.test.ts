@@ -1,0 +1,56 @@
+import { node20, node22, node24 } from '@tooling/node-versions'
+import { connectHttp } from '@x/transport-http/client'
+import { serveHttp } from '@x/transport-http/node'
+import { describe, expect, test } from 'vitest'
+import { runQuietCheck } from '../src/checks.ts'
+import { createRuntimeServer } from '../src/server.ts'
+import { allPassed, checkServer } from './expected.ts'
+import { programOf } from './programs.ts'
+import { builtProgram, runProgram, startProgram } from './start-program.ts'
+
+const timeoutMs = 120_000
+const address = /"url":"([^"]+)"/
+const bun = { program: programOf('bun'), args: ['--conditions=dist'] }
+const deno = { program: programOf('deno'), args: ['run', '--allow-all', '--quiet', '--conditions=dist'] }
+const nodes = [
+  ['Node 20', { program: node20, args: ['--conditions=dist'] }],
+  ['Node 22', { program: node22, args: ['--conditions=dist'] }],
+  ['Node 24', { program: node24, args: ['--conditions=dist'] }],
+] as const
+
+test.each(nodes)('%s is the program of that version', async (name, { program }) => {
+  expect(await runProgram({ program, args: ['--version'] })).toMatch(name.replace('Node ', 'v'))
+})
+
+describe('a server', () => {
+  test.each([
+    ...nodes.map(([name, command]) => [name, command, 'serve-node'] as const),
+    ['Bun, with Bun.serve', bun, 'serve-bun'],
+    ['Bun, with node:http', bun, 'serve-node'],
+    ['Deno, with Deno.serve', deno, 'serve-deno'],
+    ['Deno, with node:http', deno, 'serve-node'],
+  ] as const)('on %s does everything', { timeout: timeoutMs }, async (_, { program, args }, name) => {
+    await using server = await startProgram({ program, args: [...args, builtProgram(name)] }, address)
+    expect(await checkServer(server.announced)).toEqual(allPassed)
+  })
+
+  test('with Bun.serve keeps a quiet call, although Bun closes quiet connections', { timeout: timeoutMs }, async () => {
+    await using server = await startProgram(
+      { program: bun.program, args: [...bun.args, builtProgram('serve-bun')] },
+      address,
+    )
+    await using connection = connectHttp(server.announced, { retry: false })
+    // Bun's limit is 10 seconds, in steps of 4 seconds.
+    expect(await runQuietCheck(connection, 14_000)).toBe('passed')
+  })
+})
+
+test.each([...nodes, ['Bun', bun], ['Deno', deno]] as const)(
+  'a client on %s does everything',
+  { timeout: timeoutMs },
+  async (_, { program, args }) => {
+    await using http = await serveHttp(createRuntimeServer())
+    const printed = await runProgram({ program, args: [...args, builtProgram('client'), http.url] })
+    expect(JSON.parse(printed)).toEqual(allPassed)
+  },
+)

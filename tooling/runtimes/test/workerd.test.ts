@@ -1,0 +1,70 @@
+import { connect } from 'node:net'
+import { createClient } from '@x/client'
+import { connectHttp } from '@x/transport-http/client'
+import { serveHttp } from '@x/transport-http/node'
+import { describe, expect, test, vi } from 'vitest'
+import { createRuntimeServer } from '../src/server.ts'
+import { allPassed, checkServer } from './expected.ts'
+import { startWorkerd } from './workerd.ts'
+
+const timeoutMs = 120_000
+const about = { name: 'runtime-client', version: '1.0.0' }
+
+describe.each([
+  ['without nodejs_compat', ['enable_request_signal']],
+  ['with nodejs_compat', ['enable_request_signal', 'nodejs_compat']],
+])('workerd %s', { timeout: timeoutMs }, (_, flags) => {
+  test('does everything as a server', async () => {
+    await using workerd = await startWorkerd(flags)
+    expect(await checkServer(`http://127.0.0.1:${workerd.announced}/mcp`)).toEqual(allPassed)
+  })
+
+  test('does everything as a client', async () => {
+    await using workerd = await startWorkerd(flags)
+    await using http = await serveHttp(createRuntimeServer())
+    const response = await fetch(`http://127.0.0.1:${workerd.announced}/?server=${encodeURIComponent(http.url)}`)
+    expect(await response.json()).toEqual(allPassed)
+  })
+
+  test('tells a quiet handler that its connection was reset', async () => {
+    await using workerd = await startWorkerd(flags)
+    await using connection = connectHttp(`http://127.0.0.1:${workerd.announced}/mcp`)
+    await using client = createClient(connection, about)
+    const stateOf = async () => (await client.callTool('state_of', { id: 'reset' })).content[0]
+    const socket = connect(Number(workerd.announced), '127.0.0.1', () => socket.write(waitRequest('reset')))
+    socket.on('error', () => {})
+    await vi.waitFor(async () => expect(await stateOf()).toMatchObject({ text: 'running' }), { timeout: 20_000 })
+    socket.resetAndDestroy()
+    await vi.waitFor(async () => expect(await stateOf()).toMatchObject({ text: 'cancelled' }), { timeout: 20_000 })
+  })
+
+  test('does not take the time between two requests for a delay of the event loop', async () => {
+    await using workerd = await startWorkerd(flags)
+    await using connection = connectHttp(`http://127.0.0.1:${workerd.announced}/mcp`)
+    await using client = createClient(connection, about)
+    await client.callTool('delay')
+    // A timer of the first request, were there one, would have been due in this time.
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect((await client.callTool('delay')).content).toEqual([{ type: 'text', text: '0' }])
+  })
+})
+
+function waitRequest(id: string): string {
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const params = { name: 'wait', arguments: { id, progress: false }, _meta: meta }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  const headers = [
+    'POST /mcp HTTP/1.1',
+    'Host: 127.0.0.1',
+    'Content-Type: application/json',
+    'Accept: application/json, text/event-stream',
+    'MCP-Protocol-Version: 2026-07-28',
+    'Mcp-Method: tools/call',
+    'Mcp-Name: wait',
+    `Content-Length: ${body.length}`,
+  ]
+  return `${headers.join('\r\n')}\r\n\r\n${body}`
+}
