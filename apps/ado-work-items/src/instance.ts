@@ -1,37 +1,95 @@
-import { ConfigurationError, connectionFrom } from '../azure-devops/connection.ts'
-import { createAzureDevOps } from '../azure-devops/create-azure-devops.ts'
-import { servePage } from '@apps/front/serve-page'
-import { defineConversations } from '../server/conversation.ts'
-import { createWorkItemsServer, type OnError } from '../server/create-work-items-server.ts'
-import { findPage } from './find-page.ts'
-import { taskOptionsFrom } from '../tasks/task-settings.ts'
-import { signProgress, signResults } from './instance-meta.ts'
-import { serveInstance } from './serve-instance.ts'
-import { stateFrom } from './state-key.ts'
+import { type PageHandler, servePage } from '@apps/front/serve-page'
+import { isTokenError } from '@x/auth/server'
+import { isStateError } from '@x/state-codec'
+import { type HttpDocuments, type HttpServer, serveHttp, type ServeHttpOptions } from '@x/transport-http/node'
+import { createAzureDevOps } from './azure-devops/create-azure-devops.ts'
+import {
+  type Authorization,
+  type Configuration,
+  ConfigurationError,
+  instanceVariables,
+  readConfiguration,
+} from './configuration.ts'
+import { findPage } from './fleet/find-page.ts'
+import { signProgress, signResults } from './fleet/instance-meta.ts'
+import { defineConversations } from './server/conversation.ts'
+import { createWorkItemsServer, type OnError, type WorkItemsServer } from './server/create-work-items-server.ts'
+import { protectWorkItems, requireWriteScope } from './authorization/protect-work-items.ts'
+import { taskOptions } from './tasks/task-options.ts'
 
-// One instance of the server, as a process of its own.
+/** Twice this, for calls and then for tasks, is less than the parent gives. */
+const graceMs = 5_000
 
-const connection = connectionFrom(process.env)
-if (connection === undefined) throw new ConfigurationError('an instance needs a connection to Azure DevOps')
+// One instance of the server, as a deployment runs it: its environment alone configures it, and SIGTERM stops it. The
+// fleet of "npm start" runs several of them.
 
-const state = stateFrom(process.env)
-const onError: OnError = (error, { method, name }) => console.error(`${method} ${name ?? ''}:`, error)
-const conversations = defineConversations(state, onError)
-const tasks = taskOptionsFrom(process.env, (error) => console.error('tasks:', error))
-const instance = { id: Number(process.env['INSTANCE']), pid: process.pid }
-const server = createWorkItemsServer(createAzureDevOps(connection), {
-  state,
-  onError,
-  conversations,
-  tasks,
-  use: [signResults(instance)],
-  extensions: [signProgress(instance)],
+await serve().catch((error: unknown) => {
+  console.error(error instanceof ConfigurationError ? `Cannot start:\n${error.message}` : error)
+  process.exit(1)
 })
-const folder = findPage()
-const page = folder === undefined ? undefined : servePage(folder)
-const { port } = await serveInstance(server, page)
-// The parent has gone, or wants this instance to stop.
-process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-process.send?.({ port })
-// The channel must not keep the process alive: the server alone does.
-process.channel?.unref()
+
+async function serve(): Promise<void> {
+  const configuration = readConfiguration(process.env, instanceVariables)
+  const { port, host, allowedHosts, authorization } = configuration
+  const server = createInstance(configuration)
+  const http = await serveHttp(server, {
+    port,
+    host,
+    allowedHosts,
+    stopOnSignals: { graceMs },
+    onRequest: pageHandler(authorization),
+    ...(await protection(configuration)),
+  })
+  tellParent(http)
+}
+
+function createInstance(configuration: Configuration): WorkItemsServer {
+  const { azureDevOps, state, tasksDatabase, takeoverMs, authorization, instance } = configuration
+  if (azureDevOps === undefined || tasksDatabase === undefined) throw new ConfigurationError('An instance needs more.')
+  const onError: OnError = (error, { method, name }) => log(`${method} ${name ?? ''}`, error)
+  const signature = instance === undefined ? undefined : { id: instance, pid: process.pid }
+  return createWorkItemsServer(createAzureDevOps(azureDevOps), {
+    state,
+    onError,
+    conversations: state && defineConversations(state, onError),
+    tasks: taskOptions(tasksDatabase, takeoverMs, (error) => log('tasks', error)),
+    use: signature && [signResults(signature)],
+    extensions: [...(signature ? [signProgress(signature)] : []), ...(authorization ? [requireWriteScope()] : [])],
+  })
+}
+
+/** The options that let nobody in without a token; none when no authorization server is configured. */
+async function protection(configuration: Configuration): Promise<Pick<ServeHttpOptions, 'authenticate' | 'documents'>> {
+  const { authorization, state, tasksDatabase } = configuration
+  if (authorization === undefined || state === undefined || tasksDatabase === undefined) return {}
+  const onError = (error: unknown): void => log('authorization', error)
+  const tokens = await protectWorkItems(authorization, { state, database: tasksDatabase, onError })
+  return { ...tokens, documents: { ...tokens.documents, ...loginDocument(authorization) } }
+}
+
+function pageHandler(authorization: Authorization | undefined): PageHandler | undefined {
+  const folder = findPage()
+  return folder === undefined ? undefined : servePage(folder, authorization?.issuers)
+}
+
+/** Writes an error down: in one line when it is a client's, such as a token or a session that is not its own. */
+function log(topic: string, error: unknown): void {
+  const refusal = isTokenError(error) ? error.message : isStateError(error) ? error.detail : undefined
+  if (refusal === undefined) console.error(`${topic}:`, error)
+  else console.error(`${topic}: ${refusal}`)
+}
+
+/** The document that tells the page where people log in. */
+function loginDocument({ issuers: [issuer], pageClient: client }: Authorization): HttpDocuments {
+  if (issuer === undefined || client === undefined) return {}
+  return { '/login.json': { body: { issuer, client }, maxAge: 0 } }
+}
+
+/** Reports the port to the process that started this one, and stops when that process is gone. */
+function tellParent({ url, port }: HttpServer): void {
+  if (process.send === undefined) return console.log(`Serving ${url}`)
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  process.send({ port })
+  // The channel must not keep the process alive: the server alone does.
+  process.channel?.unref()
+}
