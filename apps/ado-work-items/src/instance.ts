@@ -1,7 +1,7 @@
 import { type PageHandler, servePage } from '@apps/front/serve-page'
 import { isTokenError } from '@x/auth/server'
 import { isStateError } from '@x/state-codec'
-import { type HttpDocuments, type HttpServer, serveHttp, type ServeHttpOptions } from '@x/transport-http/node'
+import { type HttpServer, serveHttp, type ServeHttpOptions } from '@x/transport-http/node'
 import { createAzureDevOps } from './azure-devops/create-azure-devops.ts'
 import {
   type Authorization,
@@ -14,7 +14,7 @@ import { findPage } from './fleet/find-page.ts'
 import { signProgress, signResults } from './fleet/instance-meta.ts'
 import { defineConversations } from './server/conversation.ts'
 import { createWorkItemsServer, type OnError, type WorkItemsServer } from './server/create-work-items-server.ts'
-import { protectWorkItems, requireWriteScope } from './authorization/protect-work-items.ts'
+import { loginDocument, openProofs, protectWorkItems, requireWriteScope } from './authorization/protect-work-items.ts'
 import { taskOptions } from './tasks/task-options.ts'
 
 /** Twice this, for calls and then for tasks, is less than the parent gives. */
@@ -61,10 +61,12 @@ function createInstance(configuration: Configuration): WorkItemsServer {
 /** The options that let nobody in without a token; none when no authorization server is configured. */
 async function protection(configuration: Configuration): Promise<Pick<ServeHttpOptions, 'authenticate' | 'documents'>> {
   const { authorization, state, tasksDatabase } = configuration
-  if (authorization === undefined || state === undefined || tasksDatabase === undefined) return {}
+  const login = loginDocument(authorization)
+  if (authorization === undefined || state === undefined || tasksDatabase === undefined) return { documents: login }
   const onError = (error: unknown): void => log('authorization', error)
-  const tokens = await protectWorkItems(authorization, { state, database: tasksDatabase, onError })
-  return { ...tokens, documents: { ...tokens.documents, ...loginDocument(authorization) } }
+  const proofs = await openProofs(tasksDatabase, onError)
+  const tokens = protectWorkItems(authorization, { state, proofs, onError })
+  return { ...tokens, documents: { ...tokens.documents, ...login } }
 }
 
 function pageHandler(authorization: Authorization | undefined): PageHandler | undefined {
@@ -77,12 +79,6 @@ function log(topic: string, error: unknown): void {
   const refusal = isTokenError(error) ? error.message : isStateError(error) ? error.detail : undefined
   if (refusal === undefined) console.error(`${topic}:`, error)
   else console.error(`${topic}: ${refusal}`)
-}
-
-/** The document that tells the page where people log in. */
-function loginDocument({ issuers: [issuer], pageClient: client }: Authorization): HttpDocuments {
-  if (issuer === undefined || client === undefined) return {}
-  return { '/login.json': { body: { issuer, client }, maxAge: 0 } }
 }
 
 /** Reports the port to the process that started this one, and stops when that process is gone. */

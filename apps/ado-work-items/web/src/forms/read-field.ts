@@ -28,6 +28,10 @@ function readKind(kind: Field['kind'], draft: Draft): FieldReading {
     }
     case 'choices':
       return readChoices(kind, chosenOf(draft))
+    case 'ids': {
+      const chosen = chosenOf(draft)
+      return chosen.length === 0 ? 'empty' : { value: chosen.map(Number) }
+    }
     case 'entries':
       return readEntries(draft)
     default:
@@ -37,7 +41,7 @@ function readKind(kind: Field['kind'], draft: Draft): FieldReading {
 
 function missing({ type }: Field['kind']): string {
   if (type === 'choice') return 'Choose one of the options.'
-  if (type === 'choices') return 'Choose at least one of the options.'
+  if (type === 'choices' || type === 'ids') return 'Choose at least one of the options.'
   return type === 'entries' ? 'Give at least one field and its value.' : 'Fill this in.'
 }
 
