@@ -6,7 +6,6 @@ import { type Exchange, type Server, serverOf } from '@x/schema'
 import { sealedState } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
 import { build } from 'vite'
-import { loginDocument } from '../src/authorization/protect-work-items.ts'
 import { signResults } from '../src/fleet/instance-meta.ts'
 import { servePage } from '@apps/front/serve-page'
 import { createWorkItemsServer } from '../src/server/create-work-items-server.ts'
@@ -36,7 +35,7 @@ const info = { name: 'by-turns', version: '1.0.0' }
 
 /** Serves a built page beside a server. */
 export async function servePageWith(server: Server, root: string): Promise<ServedPage> {
-  const http = await serveHttp(server, { onRequest: servePage(root), documents: loginDocument(undefined) })
+  const http = await serveHttp(server, { onRequest: servePage(root), documents: { '/login.json': { body: {} } } })
   return { url: `http://127.0.0.1:${http.port}/`, [Symbol.asyncDispose]: () => http.close() }
 }
 

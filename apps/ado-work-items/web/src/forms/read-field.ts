@@ -1,5 +1,14 @@
 import type { JsonValue } from '@x/schema'
-import { type ChoicesKind, chosenOf, type Draft, type Field, type NumberKind, type TextKind, textOf } from './field.ts'
+import {
+  type ChoicesKind,
+  chosenOf,
+  type Draft,
+  type Field,
+  type NumberKind,
+  type Option,
+  type TextKind,
+  textOf,
+} from './field.ts'
 import { showCount } from '../units.ts'
 import type { FieldReading } from './field-reading.ts'
 import { readEntries } from './read-entries.ts'
@@ -19,19 +28,12 @@ function readKind(kind: Field['kind'], draft: Draft): FieldReading {
       return readText(kind, textOf(draft))
     case 'number':
       return readNumber(kind, textOf(draft).trim())
-    case 'choice': {
-      const chosen = textOf(draft)
-      if (chosen === '') return 'empty'
-      return kind.options.some(({ value }) => value === chosen)
-        ? { value: chosen }
-        : { issue: 'Choose one of the options.' }
-    }
+    case 'choice':
+      return readChoice(kind.options, textOf(draft))
     case 'choices':
       return readChoices(kind, chosenOf(draft))
-    case 'ids': {
-      const chosen = chosenOf(draft)
-      return chosen.length === 0 ? 'empty' : { value: chosen.map(Number) }
-    }
+    case 'ids':
+      return readIds(chosenOf(draft))
     case 'entries':
       return readEntries(draft)
     default:
@@ -82,6 +84,15 @@ function readNumber({ whole, minimum, maximum }: NumberKind, text: string): Fiel
   if (minimum !== undefined && value < minimum) return { issue: `Write a number of at least ${minimum}.` }
   if (maximum !== undefined && value > maximum) return { issue: `Write a number of at most ${maximum}.` }
   return { value }
+}
+
+function readChoice(options: readonly Option[], chosen: string): FieldReading {
+  if (chosen === '') return 'empty'
+  return options.some(({ value }) => value === chosen) ? { value: chosen } : { issue: 'Choose one of the options.' }
+}
+
+function readIds(chosen: readonly string[]): FieldReading {
+  return chosen.length === 0 ? 'empty' : { value: chosen.map(Number) }
 }
 
 function readChoices(kind: ChoicesKind, chosen: readonly string[]): FieldReading {
