@@ -1,4 +1,5 @@
 /** The part of Node that packages look for on any platform; a browser has none of it. */
+// oxlint-disable-next-line no-var -- only a var is a property of globalThis
 declare var process:
   | {
       getBuiltinModule?(name: 'node:crypto'): {
