@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { isBuilt, rememberBuild } from './built-state.mjs'
 import { exitCode, pnpm, root } from './pnpm.mjs'
 
 /** The oldest Node that everything here runs on. */
@@ -9,7 +10,7 @@ const apps = ['ado-work-items', 'load-shedding']
 const [first, ...rest] = process.argv.slice(2)
 process.exitCode = await (apps.includes(first) ? start(first, rest) : start(apps[0], process.argv.slice(2)))
 
-/** Installs, builds and runs a reference server; resolves to the exit code. */
+/** Installs and builds what has changed, and runs a reference server; resolves to the exit code. */
 async function start(app, args) {
   if (!nodeIsNewEnough()) {
     console.error(
@@ -17,6 +18,11 @@ async function start(app, args) {
     )
     return 1
   }
+  if (isBuilt(app) || (await build(app))) return run(app, args)
+  return 1
+}
+
+async function build(app) {
   const steps = [
     ['install', ['install', '--frozen-lockfile', '--prefer-offline', '--config.confirm-modules-purge=false']],
     ['build', ['exec', 'turbo', 'run', 'build', `--filter=@apps/${app}...`, '--output-logs=errors-only', '--no-color']],
@@ -24,9 +30,10 @@ async function start(app, args) {
   for (const [name, command] of steps) {
     if ((await step(name, command)) === 0) continue
     console.error(`\nCould not ${name}; the output above says why. The command was: pnpm ${command.join(' ')}`)
-    return 1
+    return false
   }
-  return run(app, args)
+  rememberBuild(app)
+  return true
 }
 
 function nodeIsNewEnough() {
@@ -34,15 +41,16 @@ function nodeIsNewEnough() {
   return major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
 }
 
+/** Its progress goes to the error output: with --stdio, the output is the protocol's. */
 async function step(name, command) {
   const started = performance.now()
-  process.stdout.write(`${name} … `)
+  process.stderr.write(`${name} … `)
   const code = await pnpm(command, {
     quiet: true,
     env: { TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' },
   })
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  process.stdout.write(code === 0 ? `${seconds} s\n` : 'failed\n')
+  process.stderr.write(code === 0 ? `${seconds} s\n` : 'failed\n')
   return code
 }
 

@@ -1,20 +1,22 @@
 import pc from 'picocolors'
+import type { LoginService } from './authorization/open-login.ts'
 import { findPage } from './fleet/find-page.ts'
 import type { Fleet } from './fleet/start-fleet.ts'
 import type { Options } from './options.ts'
 import type { Service } from './service.ts'
 import type { TasksDatabase } from './tasks/open-database.ts'
-import { databaseVariable } from './tasks/task-settings.ts'
 import { curlCommand, exampleRequest } from './walk-through/curl-example.ts'
 
-/** The external services of the instances. */
-interface Outside {
-  readonly service: Service
-  readonly database: TasksDatabase
+/** The instances, and the services that they use. */
+interface Serving {
+  readonly fleet: Pick<Fleet, 'url'>
+  readonly service: Pick<Service, 'emulated' | 'connection'>
+  readonly database: Pick<TasksDatabase, 'temporary'>
+  readonly login: Pick<LoginService, 'accounts' | 'issuer'> | undefined
 }
 
 /** The first that is said: what serves, and over what. */
-export function formatGreeting({ instances }: Options, fleet: Fleet, { service, database }: Outside): string {
+export function formatGreeting({ instances, dpop }: Options, { fleet, service, database, login }: Serving): string {
   const { emulated, connection } = service
   const where = `${connection.organization}/${connection.project}`
   const processes = instances === 1 ? '1 instance serves' : `${instances} instances share`
@@ -22,17 +24,25 @@ export function formatGreeting({ instances }: Options, fleet: Fleet, { service, 
     '',
     pc.bold('Azure DevOps work items over MCP'),
     `${processes} ${fleet.url} and keep nothing between two requests.`,
-    `Tasks are kept in ${database.temporary ? 'a PostgreSQL of this run (PGlite)' : databaseVariable}.`,
+    `Tasks are kept in ${database.temporary ? 'a PostgreSQL of this run (PGlite)' : 'TASKS_DATABASE'}.`,
     emulated
       ? `Azure DevOps is an emulator of ${where}; --help says how to use a real one.`
       : `Azure DevOps is ${connection.baseUrl}/${where}; this walk-through only reads.`,
+    ...(login === undefined ? [] : [describeLogin(login, dpop)]),
     '',
   ].join('\n')
 }
 
 /** The text after the walk-through, when the server continues. */
-export function formatServing({ url }: Fleet): string {
+export function formatServing({ fleet: { url }, login }: Pick<Serving, 'fleet' | 'login'>): string {
   const page = findPage() === undefined ? [] : [`There is a page for it at ${pc.bold(new URL('/', url).href)}`]
   const serving = [`\nServing on ${pc.bold(url)} until Ctrl-C.`, ...page]
+  // Without a token, the command would only be told where to get one.
+  if (login !== undefined) return `${serving.join('\n')}\n`
   return `${serving.join('\n')}\n\nTry it from another terminal:\n\n${curlCommand(exampleRequest(url))}\n`
+}
+
+function describeLogin({ accounts, issuer }: Pick<LoginService, 'accounts' | 'issuer'>, dpop: boolean): string {
+  const bound = dpop ? ', bound to the keys of their clients' : ''
+  return `Tokens come from ${issuer}${bound}. ${accounts.join(' and ')} can log in there.`
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { createClient, isClientError } from '@x/client'
+import { createClient, type ElicitAnswer, isClientError } from '@x/client'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Instance } from './fleet/instance-meta.ts'
 import { readSeed } from './emulator/seed.ts'
@@ -34,13 +34,15 @@ describe('the walk-through', { timeout }, () => {
       'Bug #4522 resolved as Duplicate of Bug #4301. State set to Resolved and duplicate link created.',
       'Bug #4301 was not changed: the user declined',
       'Bug #4517 was not changed. Somebody else changed the work item',
+      'revision 2025-11-25, a session that every instance can open',
+      'elicitation/create: Resolving Bug #4533 requires a resolution.',
       '4533, 4517, 4522, 4544, 4540',
       'is killed with SIGKILL, in the middle of a change.',
       'input_required: Resolving Bug #4609, Bug #4610 and Bug #4611 requires a resolution. How were they resolved?',
       '11 of 12 work items were changed: User Story #4601,',
       'Not changed: Task #4612: System.State was refused',
       '11 are exactly one revision further, 1 is as it was.',
-      'All 14 steps went as expected.',
+      'All 15 steps went as expected.',
     ]) {
       expect(output.replace(/\s+/g, ' ')).toContain(landmark)
     }
@@ -81,6 +83,26 @@ describe('the walk-through', { timeout }, () => {
   })
 })
 
+describe('with --auth', { timeout }, () => {
+  test('nobody gets in without a token, and two people and a job have what is theirs', async () => {
+    const { code, output } = await start(['--once', '--port', '0', '--auth', '--dpop']).ended
+    const text = output.replace(/\s+/g, ' ')
+    for (const landmark of [
+      'bound to the keys of their clients. ada and eve can log in there.',
+      '401, WWW-Authenticate: DPoP scope="work_items:read"',
+      'This needs the scopes work_items:write',
+      '401, WWW-Authenticate: DPoP error="invalid_dpop_proof"',
+      'revision 2025-11-25, a session that every instance can open',
+      "it has expired, or is not this user's; tools/list: the server answered -32043 Session not found",
+      'to Ada: 1 of 1 work items was changed: User Story #4540.',
+      'All 19 steps went as expected.',
+    ]) {
+      expect(text).toContain(landmark)
+    }
+    expect(code).toBe(0)
+  })
+})
+
 describe('a script', { timeout }, () => {
   test('answers in the place of a person', async () => {
     const answers = {
@@ -98,14 +120,14 @@ describe('a script', { timeout }, () => {
   test('whose answers are not enough is told so, and it ends with 1', async () => {
     const answers = written({ work_item: { workItemId: 4533 } })
     const { code, output } = await start(['--once', '--port', '0', '--answers', answers]).ended
-    expect(output).toContain('All 14 steps went as expected.')
+    expect(output).toContain('All 15 steps went as expected.')
     expect(output).toMatch(/^✘ {2}\S+answers\.json has no answer to "resolution" \(Resolving Bug #4533/m)
     expect(code).toBe(1)
   })
 })
 
 describe('the service', { timeout }, () => {
-  test('goes on when an instance is killed, answers what it shows as an example, and stops when told to', async () => {
+  test('goes on when an instance is killed, does what it offers after the walk-through, and stops when told to', async () => {
     const app = start(['--port', '0', '--instances', '2'])
     const url = await app.url
     const before = await askUntil(url, (seen) => seen.size === 2)
@@ -117,8 +139,11 @@ describe('the service', { timeout }, () => {
     const { headers, body } = exampleRequest(url)
     const response = await fetch(url, { method: 'POST', headers, body })
     expect(await response.json()).toMatchObject({
-      result: { structuredContent: { workItems: [{ id: 4533 }, { id: 4517 }, { id: 4544 }] } },
+      result: { structuredContent: { workItems: [{ id: 4522 }, { id: 4517 }, { id: 4544 }] } },
     })
+    expect(await resolveWithoutAnswer(url, 4517)).toBe(
+      'Resolving Bug #4517 requires a resolution. How was this bug resolved?',
+    )
 
     app.child.kill('SIGINT')
     expect((await app.ended).code).toBe(0)
@@ -148,7 +173,8 @@ describe('it does not start', { timeout }, () => {
     [['--twice'], {}, "Unknown option '--twice'"],
     [['--ask'], {}, '--ask needs a terminal, and there is none: give --answers with a file instead'],
     [['--answers', '/nowhere.json'], {}, '--answers /nowhere.json cannot be read'],
-    [[], { STATE_KEY: 'secret' }, 'STATE_KEY cannot be used: keys[0]'],
+    [[], { STATE_KEYS: 'secret' }, 'STATE_KEYS cannot be used: keys[0]'],
+    [['--dpop'], {}, '--dpop is about tokens: add --auth'],
     [
       [],
       { TASKS_DATABASE: 'mysql://me:s3cret@localhost' },
@@ -160,7 +186,11 @@ describe('it does not start', { timeout }, () => {
       'TASKS_DATABASE cannot be used: connect ECONNREFUSED 127.0.0.1:1',
     ],
     [[], { TASKS_TAKEOVER_MS: 'soon' }, 'TASKS_TAKEOVER_MS cannot be used: it should be a whole number'],
-    [[], { AZURE_DEVOPS_ORG: 'contoso' }, 'AZURE_DEVOPS_PROJECT and AZURE_DEVOPS_TOKEN must be set too'],
+    [
+      [],
+      { AZURE_DEVOPS_ORG: 'contoso', PORT: 'http' },
+      'AZURE_DEVOPS_PROJECT is not set: it should be the name of a project\n  AZURE_DEVOPS_TOKEN is not set: it should be a personal access token\n  PORT cannot be used',
+    ],
   ])('with the arguments %j and the environment %j', async (args, environment, message) => {
     const { code, errors } = await start(args, environment).ended
     expect(errors).toContain(`Cannot start: ${message}`)
@@ -182,6 +212,21 @@ function written(answers: object): string {
   const path = join(folder, 'answers.json')
   writeFileSync(path, JSON.stringify(answers))
   return path
+}
+
+/** Begins to resolve a bug, and gives the question that the server asks. */
+async function resolveWithoutAnswer(url: string, workItemId: number): Promise<string | undefined> {
+  let asked: string | undefined
+  const elicit = ({ message }: { readonly message: string }): ElicitAnswer => {
+    asked = message
+    return { action: 'cancel' }
+  }
+  const client = createClient(
+    watchedExchange(url, () => {}),
+    { name: 'test', version: '1.0.0', elicit },
+  )
+  await client.callTool('update_work_item', { workItemId, fields: { 'System.State': 'Resolved' } })
+  return asked
 }
 
 function lostCall(error: unknown): undefined {

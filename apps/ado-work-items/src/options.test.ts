@@ -8,6 +8,8 @@ test.each([
   [['-h'], { once: false, help: true, port: 4522, instances: 3 }],
   [['--ask', '--once'], { ask: true, once: true }],
   [['--no-ask'], { ask: false, once: false }],
+  [['--auth', '--dpop'], { auth: true, dpop: true, stdio: false }],
+  [['--stdio'], { stdio: true, auth: false }],
   [['--answers', 'a.json'], { ask: undefined, answers: 'a.json' }],
 ])('the arguments %j are understood', (args, expected) => {
   expect(parseOptions(args)).toMatchObject(expected)
@@ -20,6 +22,8 @@ test.each([
   [['--instances', '17'], '--instances is "17"'],
   [['--twice'], "Unknown option '--twice'"],
   [['--answers', 'a.json', '--ask'], '--answers answers in the place of a person: leave out --ask'],
+  [['--dpop'], '--dpop is about tokens: add --auth'],
+  [['--stdio', '--port', '80'], '--stdio serves one host alone: leave out --port'],
   [['extra'], 'Unexpected argument'],
 ])('the arguments %j are refused', (args, message) => {
   expect(() => parseOptions(args)).toThrow(UsageError)

@@ -12,6 +12,12 @@ export interface Options {
   readonly ask?: boolean | undefined
   /** The file that answers in the place of a person. */
   readonly answers?: string | undefined
+  /** Starts an authorization server, and lets nobody in without a token of it. */
+  readonly auth: boolean
+  /** Accepts tokens only if they are bound to their client's key. */
+  readonly dpop: boolean
+  /** Serves over stdio, for a host that starts this program. */
+  readonly stdio: boolean
   readonly help: boolean
 }
 
@@ -27,6 +33,9 @@ asks you to resolve a bug yourself.
   --ask              ask in the terminal, also with --once; --no-ask never does
   --answers <file>   answer from a JSON file instead, such as {"work_item": {"workItemId": 4533},
                      "resolution": {"resolution": "Fixed"}}; null declines to answer
+  --auth             let nobody in without a token, and start an authorization server for two people and a job
+  --dpop             with --auth, bind tokens to the keys of their clients
+  --stdio            serve over stdio, for a host that starts this program; nothing else is printed or started
   --help             show this
 
 Without AZURE_DEVOPS_ORG, AZURE_DEVOPS_PROJECT and AZURE_DEVOPS_TOKEN it starts an emulator of Azure DevOps, with
@@ -39,17 +48,22 @@ it one is started that ends with this program.
 /** The options in the arguments of a command line. Throws {@link UsageError}. */
 export function parseOptions(args: readonly string[]): Options {
   const { values } = parse(args)
+  const problem = conflictIn(values)
+  if (problem !== undefined) throw new UsageError(problem)
+  const { once = false, auth = false, dpop = false, stdio = false, help = false, ask, answers } = values
+  const port = wholeNumber('--port', values.port ?? '4522', [0, 65_535])
+  const instances = wholeNumber('--instances', values.instances ?? '3', [1, 16])
+  return { once, port, instances, ask, answers, auth, dpop, stdio, help }
+}
+
+/** Options that cannot be given together, in words. */
+function conflictIn(values: ReturnType<typeof parse>['values']): string | undefined {
   if (values.ask !== undefined && values.answers !== undefined) {
-    throw new UsageError('--answers answers in the place of a person: leave out --ask and --no-ask')
+    return '--answers answers in the place of a person: leave out --ask and --no-ask'
   }
-  return {
-    ask: values.ask,
-    answers: values.answers,
-    once: values.once ?? false,
-    help: values.help ?? false,
-    port: wholeNumber('--port', values.port ?? '4522', [0, 65_535]),
-    instances: wholeNumber('--instances', values.instances ?? '3', [1, 16]),
-  }
+  if (values.dpop === true && values.auth !== true) return '--dpop is about tokens: add --auth'
+  const other = values.stdio === true ? Object.keys(values).find((name) => name !== 'stdio') : undefined
+  return other === undefined ? undefined : `--stdio serves one host alone: leave out --${other}`
 }
 
 function parse(args: readonly string[]) {
@@ -62,6 +76,9 @@ function parse(args: readonly string[]) {
         help: { type: 'boolean', short: 'h' },
         ask: { type: 'boolean' },
         answers: { type: 'string' },
+        auth: { type: 'boolean' },
+        dpop: { type: 'boolean' },
+        stdio: { type: 'boolean' },
         port: { type: 'string' },
         instances: { type: 'string' },
       },

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { type LoginService, openLogin } from './authorization/open-login.ts'
+import { readConfiguration } from './configuration.ts'
 import { type Fleet, startFleet } from './fleet/start-fleet.ts'
-import { shareStateKey } from './fleet/state-key.ts'
 import { formatGreeting, formatServing } from './greeting.ts'
 import type { Options } from './options.ts'
 import { openService, type Service } from './service.ts'
@@ -19,44 +21,96 @@ export interface RunContext {
   readonly terminal: Omit<Terminal, 'signal'> | undefined
 }
 
+/** The processes of a run, with what they are for. */
+interface Started {
+  readonly service: Service
+  readonly database: TasksDatabase
+  /** Absent without `--auth`. */
+  readonly login: LoginService | undefined
+  readonly fleet: Fleet
+}
+
 /** Starts everything, walks through it, and serves until it is stopped. Resolves to the exit code. */
 export async function run(options: Options, context: RunContext): Promise<number> {
   const { signal } = context.stop
   const person = whoAnswers(options, context)
-  const key = shareStateKey(context.environment)
-  const service = await openService(context.environment)
-  let database: TasksDatabase | undefined
-  let fleet: Fleet | undefined
+  readConfiguration(context.environment)
+  const stops: (() => Promise<void>)[] = []
   try {
-    database = await openTasksDatabase(context.environment)
-    fleet = await startFleet({
-      count: options.instances,
-      port: options.port,
-      environment: { ...service.environment, ...database.environment, ...key },
-      onFailure: (error) => context.stop.abort(error),
-    })
+    const started = await start(options, context, stops)
     signal.throwIfAborted()
-    context.print(formatGreeting(options, fleet, { service, database }))
-    const walked = await walk(fleet, service, context)
-    if (!options.once) context.print(formatServing(fleet))
-    const turns = await takeTurns(person, fleet, context)
+    context.print(formatGreeting(options, started))
+    const walked = await walk(started, options, context)
+    if (!options.once) context.print(formatServing(started))
+    const turns = await takeTurns(person, { url: started.fleet.url, auth: started.login?.auth }, context)
     if (!options.once) await untilStopped(signal)
     return walked && turns ? 0 : 1
   } catch (error) {
     return endedBy(error, signal)
   } finally {
-    await fleet?.stop()
-    await Promise.all([service.stop(), database?.stop()])
+    await stops.pop()?.()
+    await Promise.all(stops.map((stop) => stop()))
   }
 }
 
-async function walk(fleet: Fleet, service: Service, { stop, print }: RunContext): Promise<boolean> {
+/** Starts the services of the instances at once, then the instances; `stops` ends what was started, the fleet last in it. */
+async function start(
+  { auth, dpop, port, instances }: Options,
+  { environment, stop }: RunContext,
+  stops: (() => Promise<void>)[],
+): Promise<Started> {
+  const opened = async <T extends { stop(): Promise<void> }>(opening: Promise<T>): Promise<T> => {
+    const result = await opening
+    stops.push(result.stop)
+    return result
+  }
+  let outside: Omit<Started, 'fleet'> | undefined
+  const fleet = await opened(
+    startFleet({
+      count: instances,
+      port,
+      onFailure: (error) => stop.abort(error),
+      environmentAt: async (url) => {
+        const [service, database, login] = await allOf([
+          opened(openService(environment)),
+          opened(openTasksDatabase(environment)),
+          auth ? opened(openLogin(url, { dpop })) : Promise.resolve(undefined),
+        ])
+        outside = { service, database, login }
+        return { ...stateKeys(environment), ...service.environment, ...database.environment, ...login?.environment }
+      },
+    }),
+  )
+  if (outside === undefined) throw new Error('The fleet asked for no environment.')
+  return { ...outside, fleet }
+}
+
+/** Resolves like `Promise.all`, but never before all have ended: so whatever was opened can be stopped. */
+async function allOf<T extends readonly unknown[]>(
+  openings: readonly [...{ [I in keyof T]: Promise<T[I]> }],
+): Promise<T> {
+  await Promise.allSettled(openings)
+  return Promise.all(openings) as Promise<unknown> as Promise<T>
+}
+
+/** The keys of all instances: those that are configured, or a new one for this run. */
+function stateKeys({ STATE_KEYS: given }: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  return given ? {} : { STATE_KEYS: randomBytes(32).toString('hex') }
+}
+
+async function walk(
+  { fleet, service, login }: Started,
+  { dpop }: Options,
+  { stop, print }: RunContext,
+): Promise<boolean> {
   const { organization, project } = service.connection
-  return walkThrough({
+  const wentWell = await walkThrough({
     url: fleet.url,
     organization,
     project,
     emulated: service.emulated,
+    login,
+    dpop,
     signal: stop.signal,
     fleet: {
       killInstance: fleet.kill,
@@ -65,6 +119,9 @@ async function walk(fleet: Fleet, service: Service, { stop, print }: RunContext)
     },
     print,
   })
+  // Whoever comes after it finds every bug open that terminal and page offer.
+  await service.reset()
+  return wentWell
 }
 
 async function untilStopped(signal: AbortSignal): Promise<void> {

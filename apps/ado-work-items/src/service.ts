@@ -1,4 +1,5 @@
-import { type Connection, connectionFrom } from './azure-devops/connection.ts'
+import type { Connection } from './azure-devops/connection.ts'
+import { readConfiguration } from './configuration.ts'
 import { startEmulator } from './emulator/start-emulator.ts'
 
 /** The Azure DevOps that is used: the real one, or an emulator. */
@@ -7,15 +8,20 @@ export interface Service {
   readonly connection: Connection
   /** The environment of a server instance, in addition to this process's own. */
   readonly environment: Readonly<Record<string, string>>
+  /** Restores the emulator's work items; does nothing to the real ones. */
+  reset(): Promise<void>
   stop(): Promise<void>
 }
 
 /** The service that the environment names, else an emulator that is started for it. Throws `ConfigurationError`. */
 export async function openService(environment: NodeJS.ProcessEnv): Promise<Service> {
-  const real = connectionFrom(environment)
-  if (real !== undefined) return { emulated: false, connection: real, environment: {}, stop: async () => {} }
+  const { azureDevOps } = readConfiguration(environment)
+  if (azureDevOps !== undefined) {
+    const nothing = async (): Promise<void> => {}
+    return { emulated: false, connection: azureDevOps, environment: {}, reset: nothing, stop: nothing }
+  }
   const emulator = await startEmulator()
-  const connection = connectionFrom(emulator.environment)
+  const { azureDevOps: connection } = readConfiguration(emulator.environment)
   if (connection === undefined) throw new Error('The emulator gave no connection.')
-  return { emulated: true, connection, environment: emulator.environment, stop: emulator.stop }
+  return { ...emulator, emulated: true, connection }
 }

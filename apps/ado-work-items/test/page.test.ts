@@ -3,6 +3,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { everyField } from './every-field.ts'
 import { type BuiltPage, buildPage, servePageWith, serveWorkItems } from './served-page.ts'
+import { serveProtected } from './served-protected.ts'
 
 const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-sync']
 
@@ -135,6 +136,91 @@ describeNeeding('chromium', 'the page', (executablePath) => {
     expect(complaints).toEqual([])
   })
 
+  test('two people log in through the code flow, each in a tab of their own', { timeout: 90_000 }, async () => {
+    await using served = await serveProtected(built.root)
+    const context = await browser.newContext()
+    for (const account of ['ada', 'eve']) {
+      const page = await context.newPage()
+      const complaints: string[] = []
+      page.on('pageerror', (error) => complaints.push(error.message))
+      await page.goto(served.url)
+      await page.getByRole('heading', { name: 'Who are you?' }).waitFor()
+      await page.getByRole('button', { name: account }).click()
+      await page.locator('.item', { hasText: '#4522' }).waitFor()
+      expect(page.url()).toBe(served.url)
+      await resolve4522(page)
+      // Its token can only read: a change needs one that can write.
+      await page.getByText('work_items:write').waitFor()
+      await page.getByRole('button', { name: account }).click()
+      await resolve4522(page)
+      await page.getByRole('dialog').waitFor()
+      await page.keyboard.press('Escape')
+      await page.locator('[data-outcome=done]').waitFor()
+      expect(await page.locator('[data-outcome=done]').innerText()).toContain(`for ${account}`)
+      expect(complaints).toEqual([])
+    }
+    await context.close()
+  })
+
+  test('a login that is declined is explained, and may be begun again', { timeout: 60_000 }, async () => {
+    await using served = await serveProtected(built.root)
+    const page = await browser.newPage()
+    await page.goto(served.url)
+    await page.getByRole('button', { name: 'decline' }).click()
+    const alert = page.getByRole('alert')
+    await alert.waitFor()
+    expect(await alert.innerText()).toContain('access_denied')
+    await page.getByRole('link', { name: 'Log in again' }).click()
+    await page.getByRole('button', { name: 'ada' }).click()
+    await page.locator('.item', { hasText: '#4522' }).waitFor()
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByRole('heading', { name: 'Who are you?' }).waitFor()
+  })
+
+  test('list, form, rounds and result fit into a window of 1280 × 760, and the list scrolls in itself', async () => {
+    await using served = await serveWorkItems(built.root)
+    const { page } = await openPage(served.url, { viewport: { width: 1280, height: 760 } })
+    const first = page.locator('.item').first()
+    const offered = await page.getByText('The process requires a resolution').innerText()
+    expect(offered).toContain(`Bug ${/#\d+/.exec(await first.innerText())?.[0]} `)
+    await pick4522(page)
+    await page.getByLabel('New value of System.State').fill('Resolved')
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Duplicate').check()
+    await page.keyboard.press('Enter')
+    await dialog.getByLabel('Duplicate of id').fill('4301')
+    await page.keyboard.press('Enter')
+    await page.locator('[data-outcome=done]').waitFor()
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(760)
+    for (const part of ['.columns form', '.runs .run']) {
+      const { y = 0, height = 0 } = (await page.locator(part).first().boundingBox()) ?? {}
+      expect([part, y >= 0 && y + height <= 760]).toEqual([part, true])
+    }
+    await page.getByLabel('Show only work items with').fill('')
+    expect(
+      await page.evaluate(`{
+      const list = document.querySelector('.items')
+      list.scrollHeight > list.clientHeight && getComputedStyle(list).overflowY === 'auto'
+    }`),
+    ).toBe(true)
+  })
+
+  test('the ids of many work items are chosen from the list', async () => {
+    await using served = await serveWorkItems(built.root)
+    const { page } = await openPage(served.url)
+    await page.getByText('Change many work items').click()
+    const ids = page.getByRole('group', { name: 'Ids' })
+    await ids.getByLabel('#4540').check()
+    await ids.getByLabel('#4401').check()
+    await page.getByLabel('Name of field 1').fill('Microsoft.VSTS.Common.Priority')
+    await page.getByLabel(/^New value of/).fill('2')
+    await page.getByRole('button', { name: /^Call / }).press('Enter')
+    await page.locator('[data-outcome=done]').waitFor()
+    expect(await page.locator('[data-outcome=done]').innerText()).toContain('#4540')
+    expect(await page.getByText('Written as JSON').count()).toBe(0)
+  })
+
   test('a server that is gone is explained', async () => {
     const served = await serveWorkItems(built.root)
     const { page } = await openPage(served.url)
@@ -167,6 +253,12 @@ async function pick4522(page: Page): Promise<void> {
   await page.keyboard.press('Tab')
   await page.keyboard.press('Space')
   await expect.poll(() => page.getByLabel('Work item id').inputValue()).toBe('4522')
+}
+
+async function resolve4522(page: Page): Promise<void> {
+  await page.locator('.item', { hasText: '#4522' }).click()
+  await page.getByLabel('New value of System.State').fill('Resolved')
+  await page.keyboard.press('Enter')
 }
 
 async function tabTo(page: Page, name: string): Promise<void> {

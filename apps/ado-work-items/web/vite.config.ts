@@ -8,7 +8,7 @@ export default defineConfig({
     outDir: fileURLToPath(new URL('../dist-web', import.meta.url)),
     emptyOutDir: true,
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    modulePreload: false,
     target: 'es2022',
   },
   // `pnpm vite --config web/vite.config.ts` serves the page from its source, beside a running `npm start`.

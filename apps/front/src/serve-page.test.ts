@@ -76,6 +76,18 @@ test('everything is served under a policy that allows no inline code, no other o
   }
 })
 
+test('scripts may call the servers that are named, and no others', async () => {
+  const page = servePage(join(folder, 'root'), ['https://login.example.com/realms/one'])
+  const other = createServer(page).listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const address = other.address()
+  const response = await fetch(
+    `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}/`,
+  )
+  expect(response.headers.get('content-security-policy')).toContain("connect-src 'self' https://login.example.com;")
+  other.close()
+})
+
 test('HEAD gives the headers alone', async () => {
   const { message, body } = await ask('/', 'HEAD')
   expect([message.statusCode, message.headers['content-length'], body]).toEqual([200, '15', ''])

@@ -2,8 +2,10 @@
 // it says its issuer on the first line of its output, and ends when its input does.
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { createLocalJWKSet, createRemoteJWKSet, importJWK, jwtVerify, SignJWT } from 'jose'
-import { errors, Provider } from 'oidc-provider'
+import { errors, interactionPolicy, Provider } from 'oidc-provider'
+import { loginPage } from './login-page.mjs'
 
 const options = JSON.parse(process.argv[2] ?? '{}')
 const {
@@ -15,6 +17,7 @@ const {
   requireDpopNonce = false,
   requirePushedRequests = false,
   pages = false,
+  accounts = [],
 } = options
 
 const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange'
@@ -37,7 +40,7 @@ const provider = new Provider(issuer, {
   pkce: { required: () => true },
   findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
   // With pages a person fills in the provider's own forms; without them the server logs in by itself.
-  ...(!pages && { interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` } }),
+  ...(!pages && { interactions: { url: (_ctx, { uid }) => `/interaction/${uid}`, policy: policy() } }),
   issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
   rotateRefreshToken: true,
   renderError: (ctx, out) => {
@@ -73,18 +76,34 @@ const provider = new Provider(issuer, {
     clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
     resourceIndicators: {
       enabled: true,
-      getResourceServerInfo: (_ctx, resource) => infoOf(resource),
+      getResourceServerInfo: (_ctx, resource, client) => infoOf(resource, client.clientId),
       useGrantedResource: () => true,
     },
   },
 })
 
-/** @param {string} resource */
-function infoOf(resource) {
+/** With accounts, a login always asks who logs in: so two people can share a browser. */
+function policy() {
+  const policy = interactionPolicy.base()
+  const asks = (ctx) => accounts.length > 0 && ctx.oidc.result?.login === undefined
+  policy.get('login').checks.add(new interactionPolicy.Check('account', 'choose an account', 'login_required', asks))
+  return policy
+}
+
+/**
+ * @param {string} resource
+ * @param {string} clientId
+ */
+function infoOf(resource, clientId) {
   const known = resources.find((one) => one.resource === resource)
   if (known === undefined) throw new errors.InvalidTarget()
-  const { scopes = [], format = 'jwt' } = known
-  return { scope: scopes.join(' '), audience: resource, accessTokenTTL: tokenTtl, accessTokenFormat: format }
+  const { scopes = [], clientScopes = {}, format = 'jwt' } = known
+  return {
+    scope: (clientScopes[clientId] ?? scopes).join(' '),
+    audience: resource,
+    accessTokenTTL: tokenTtl,
+    accessTokenFormat: format,
+  }
 }
 
 // RFC 7523: an assertion of an issuer that is trusted, for a token of the resource that was asked for.
@@ -94,7 +113,7 @@ provider.registerGrantType(
     const { client, params } = ctx.oidc
     const claims = await verifyAssertion(params.assertion)
     const resource = params.resource ?? claims.resource
-    const info = infoOf(resource)
+    const info = infoOf(resource, client.clientId)
     const scope = scopeOf(params.scope ?? claims.scope, info)
     const token = new provider.AccessToken({ accountId: claims.sub, client, scope, gty: 'jwt_bearer' })
     token.resourceServer = new provider.ResourceServer(resource, info)
@@ -152,16 +171,29 @@ function scopeOf(wanted, { scope }) {
     .join(' ')
 }
 
-// Logs in without a page: as the login_hint, "ada" when there is none, and consents to all. "nobody" declines.
+// Logs in as the account that the page was left with. Without accounts there is no page: as the login_hint, "ada" when there is none. Consents
+// to all. "nobody" declines.
 async function interact(request, response) {
   const { params } = await provider.interactionDetails(request, response)
-  const accountId = params.login_hint ?? 'ada'
+  if (accounts.length > 0 && request.method !== 'POST') return sendPage(response, loginPage(accounts, params.scope))
+  const accountId = accounts.length > 0 ? await chosenAccount(request) : (params.login_hint ?? 'ada')
   if (accountId === 'nobody') return provider.interactionFinished(request, response, { error: 'access_denied' })
   const grant = new provider.Grant({ accountId, clientId: params.client_id })
   grant.addOIDCScope('openid offline_access')
   for (const resource of [params.resource ?? []].flat()) grant.addResourceScope(resource, params.scope ?? '')
   const result = { login: { accountId }, consent: { grantId: await grant.save() } }
   await provider.interactionFinished(request, response, result)
+}
+
+async function chosenAccount(request) {
+  const body = await text(request)
+  const account = new URLSearchParams(body).get('account')
+  return accounts.includes(account) ? account : 'nobody'
+}
+
+function sendPage(response, html) {
+  const security = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
+  response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': security }).end(html)
 }
 
 const handle = provider.callback()

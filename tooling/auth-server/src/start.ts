@@ -11,6 +11,8 @@ export interface AuthServerOptions {
   readonly resources?: readonly {
     readonly resource: string
     readonly scopes?: readonly string[]
+    /** The scopes of clients that may have fewer, by their ids. */
+    readonly clientScopes?: Readonly<Record<string, readonly string[]>>
     readonly format?: 'jwt' | 'opaque'
   }[]
   /** Issuers whose assertions it takes: the address of their keys, or the keys. */
@@ -24,6 +26,8 @@ export interface AuthServerOptions {
   readonly requirePushedRequests?: boolean
   /** Shows the provider's own pages for login and consent, to be used by a browser. */
   readonly pages?: boolean
+  /** The people who can log in, each chosen on a page without a password. Without them everybody is "ada", and there is no page. */
+  readonly accounts?: readonly string[]
 }
 
 /** An authorization server in a process of its own. */
@@ -31,8 +35,8 @@ export interface AuthServer {
   readonly issuer: string
   /** Obtains a token by client credentials. */
   issue(request: IssueRequest): Promise<string>
-  /** Follows an authorization URL as a browser does, and returns the address that it leaves to. */
-  browse(url: URL | string): Promise<URL>
+  /** Follows an authorization URL as a browser does, chooses the account on the page, and returns the address that it leaves to. */
+  browse(url: URL | string, account?: string): Promise<URL>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -48,7 +52,8 @@ export interface IssueRequest {
 }
 
 const node22 = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url))
-const program = fileURLToPath(new URL('./provider.mjs', import.meta.url))
+// The build stands beside the source.
+const program = fileURLToPath(new URL('../src/provider.mjs', import.meta.url))
 
 /** Starts an authorization server (oidc-provider) on a free port of this machine. */
 export async function startAuthServer(options: AuthServerOptions = {}): Promise<AuthServer> {
@@ -67,7 +72,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
   return {
     issuer,
     issue: (request) => issueToken(issuer, request),
-    browse: (url) => browse(issuer, url),
+    browse: (url, account) => browse({ issuer, account }, url),
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -90,19 +95,38 @@ async function issueToken(issuer: string, { id, secret, resource, scope, headers
 
 const maxSteps = 10
 
-async function browse(issuer: string, from: URL | string): Promise<URL> {
+interface Browsing {
+  readonly issuer: string
+  readonly account: string | undefined
+}
+
+async function browse({ issuer, account }: Browsing, from: URL | string): Promise<URL> {
   const cookies = new Map<string, string>()
   let url = new URL(from)
+  let form: Pick<RequestInit, 'method' | 'body'> = {}
   for (let step = 0; step < maxSteps && url.origin === issuer; step += 1) {
     const cookie = Array.from(cookies, ([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(url, { redirect: 'manual', headers: { cookie } })
-    for (const set of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
-      cookies.set(name, value)
-    }
+    const response = await fetch(url, { ...form, redirect: 'manual', headers: { cookie } })
+    keepCookies(response, cookies)
     const location = response.headers.get('location')
-    if (location === null) throw new Error(`${url.href} is a page: ${(await response.text()).slice(0, 500)}`)
-    url = new URL(location, url)
+    form = location === null ? await fillIn(response, account) : {}
+    if (location !== null) url = new URL(location, url)
   }
   return url
+}
+
+function keepCookies(response: Response, cookies: Map<string, string>): void {
+  for (const set of response.headers.getSetCookie()) {
+    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
+    cookies.set(name, value)
+  }
+}
+
+/** Returns the form of the login page with the account chosen. Rejects for any other page. */
+async function fillIn(response: Response, account: string | undefined): Promise<Pick<RequestInit, 'method' | 'body'>> {
+  const page = await response.text()
+  if (account !== undefined && page.includes('name="account"')) {
+    return { method: 'POST', body: new URLSearchParams({ account }) }
+  }
+  throw new Error(`${response.url} is a page: ${page.slice(0, 500)}`)
 }

@@ -54,9 +54,10 @@ test('a search says when there is more than was asked for', async () => {
 test('a type comes with its rules and its pick lists, by way of its process', async () => {
   await using service = await emulated()
   const type = await service.azureDevOps.workItemType('Bug')
-  expect(type.rules.map((rule) => [rule.name, rule.requires])).toEqual([
-    ['Resolved needs a resolution', ['Microsoft.VSTS.Common.ResolvedReason']],
-    ['A duplicate names its original', ['Custom.DuplicateOf']],
+  expect(type.rules.map((rule) => [rule.name, ...rule.requires, ...rule.empties])).toEqual([
+    ['Resolved needs a resolution', 'Microsoft.VSTS.Common.ResolvedReason'],
+    ['A duplicate names its original', 'Custom.DuplicateOf'],
+    ['An active bug has no resolution', 'Microsoft.VSTS.Common.ResolvedReason', 'Custom.DuplicateOf'],
   ])
   expect(type.fields.get('System.State')?.allowedValues).toEqual(['New', 'Active', 'Resolved', 'Closed'])
 })

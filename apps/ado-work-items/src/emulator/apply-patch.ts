@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { missingFields } from '../rules/missing-fields.ts'
+import { missingFields, ruleApplies } from '../rules/missing-fields.ts'
 import { parseRules } from '../rules/rule.ts'
 import type { SeedField, SeedProcess, SeedType, SeedWorkItem } from './seed.ts'
 import { type BrokenField, noSuchWorkItem, ruleViolation, ServiceError } from './service-error.ts'
@@ -24,6 +24,7 @@ export function applyPatch(scope: PatchScope, patch: unknown): SeedWorkItem {
   const item = structuredClone(scope.item)
   for (const operation of parsed.data) applyOperation(operation, item, scope)
   const type = typeOf(scope.process, item)
+  for (const field of emptiedFields(scope.item, item, type)) delete item.fields[field]
   const broken = [...valuesOutOfRange(item, scope.process, type), ...emptyFields(scope.item, item, type)]
   if (broken.length > 0) throw ruleViolation(broken)
   return item
@@ -116,6 +117,14 @@ function valuesOutOfRange(item: SeedWorkItem, process: SeedProcess, type: SeedTy
       ...field,
       flags: field.allowedValues.length > 0 ? 'hasValues, limitedToValues, invalidListValue' : 'required, invalidEmpty',
     }))
+}
+
+/** The fields that rules of the type empty after a change. */
+function emptiedFields(before: SeedWorkItem, after: SeedWorkItem, type: SeedType): readonly string[] {
+  const change = { before: before.fields, after: after.fields }
+  return parseRules({ value: type.rules })
+    .filter((rule) => ruleApplies(rule, change))
+    .flatMap(({ empties }) => empties)
 }
 
 function emptyFields(before: SeedWorkItem, after: SeedWorkItem, type: SeedType): readonly BrokenField[] {

@@ -33,6 +33,8 @@ const routes: readonly (readonly [method: string, path: string, route: Route])[]
   ['PATCH', 'wit/workitems/*', patchRoute],
   ['POST', 'wit/wiql', queryRoute],
   ['POST', 'wit/workitemsbatch', batchRoute],
+  // No call of the service: the application undoes its walk-through with it.
+  ['POST', 'emulator/reset', (_, { store }) => store.reset()],
 ]
 
 /** The JSON that answers a request. Throws {@link ServiceError}. */

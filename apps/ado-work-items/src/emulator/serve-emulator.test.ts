@@ -92,6 +92,26 @@ describe('the emulator answers as the service does', () => {
     ])
   })
 
+  test('a bug that becomes active again loses its resolution, as its rule says', async () => {
+    await using service = await emulated()
+    const patch = async (...body: readonly unknown[]) =>
+      service.call('PATCH', `wit/workitems/4522?${version}`, { body, contentType: patchType })
+    await patch(field('System.State', 'Resolved'), field('Microsoft.VSTS.Common.ResolvedReason', 'Fixed'))
+    await patch(field('System.Tags', 'seen'))
+    expect((await read(service, 4522)).fields).toMatchObject({ 'Microsoft.VSTS.Common.ResolvedReason': 'Fixed' })
+    await patch(field('System.State', 'Active'))
+    expect((await read(service, 4522)).fields).not.toHaveProperty(['Microsoft.VSTS.Common.ResolvedReason'])
+    expect((await patch(field('System.State', 'Resolved'))).status).toBe(400)
+  })
+
+  test('a reset restores the work items', async () => {
+    await using service = await emulated()
+    await service.call('PATCH', `wit/workitems/4522?${version}`, { body: [link(4301)], contentType: patchType })
+    expect((await service.call('POST', `emulator/reset?${version}`)).status).toBe(200)
+    const [item, original] = [await read(service, 4522), await read(service, 4301)]
+    expect([item.rev, item.relations, original.relations]).toEqual([7, undefined, undefined])
+  })
+
   test.each([
     ['without a version', 'GET', 'wit/workitems/4522', 400],
     ['for an unknown work item', 'GET', `wit/workitems/1?${version}`, 404],

@@ -121,5 +121,5 @@ function sendSignInPage(response: ServerResponse): void {
 
 function sendJson(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8; api-version=7.1' })
-  response.end(JSON.stringify(value))
+  response.end(JSON.stringify(value ?? null))
 }

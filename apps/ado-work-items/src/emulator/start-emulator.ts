@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
+import { basicAuthorization } from '../azure-devops/connection.ts'
 import { startChild } from '../fleet/child.ts'
 
 /** A running emulator process. */
 export interface EmulatorProcess {
   /** The environment variables that make an instance of the server use it. */
   readonly environment: Readonly<Record<string, string>>
+  /** Restores the work items as they were at the start. */
+  reset(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -22,13 +25,23 @@ export async function startEmulator(): Promise<EmulatorProcess> {
     EMULATOR_TOKEN: token,
     EMULATOR_WRITE_MS: String(writeMs),
   })
+  const url = `http://127.0.0.1:${child.port}`
+  const reset = async (): Promise<void> => {
+    const headers = { authorization: basicAuthorization(token) }
+    const answer = await fetch(`${url}/${organization}/_apis/emulator/reset?api-version=7.1`, {
+      method: 'POST',
+      headers,
+    })
+    if (!answer.ok) throw new Error(`The emulator cannot be reset: ${answer.status} ${await answer.text()}`)
+  }
   return {
     environment: {
-      AZURE_DEVOPS_URL: `http://127.0.0.1:${child.port}`,
+      AZURE_DEVOPS_URL: url,
       AZURE_DEVOPS_ORG: organization,
       AZURE_DEVOPS_PROJECT: project,
       AZURE_DEVOPS_TOKEN: token,
     },
+    reset,
     stop: child.stop,
   }
 }

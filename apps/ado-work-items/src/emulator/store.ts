@@ -10,6 +10,8 @@ export interface Store {
   find(id: number): SeedWorkItem | undefined
   query(text: string): readonly SeedWorkItem[]
   patch(id: number, operations: unknown): SeedWorkItem
+  /** Restores the work items of the seed. */
+  reset(): void
   /** By name, or by reference name. */
   type(name: string): SeedType
   fields(type: SeedType): readonly SeedField[]
@@ -32,7 +34,12 @@ const opposite = new Map([
 /** Work items in memory, fresh from the seed. */
 export function createStore({ seed, project, now = () => new Date() }: StoreOptions): Store {
   const { process } = seed
-  const items = new Map(structuredClone(seed.workItems).map((item) => [item.id, withSystemFields(item, project)]))
+  const items = new Map<number, SeedWorkItem>()
+  const reset = (): void => {
+    items.clear()
+    for (const item of structuredClone(seed.workItems)) items.set(item.id, withSystemFields(item, project))
+  }
+  reset()
   const get = (id: number): SeedWorkItem => {
     const item = items.get(id)
     if (item === undefined) throw noSuchWorkItem(id)
@@ -52,6 +59,7 @@ export function createStore({ seed, project, now = () => new Date() }: StoreOpti
       linkBack(before, saved, items)
       return saved
     },
+    reset,
     type: (name) => {
       const type = process.types.find((candidate) => candidate.name === name || candidate.referenceName === name)
       if (type === undefined) {

@@ -5,14 +5,14 @@ import { expect, test } from 'vitest'
 import { UsageError } from '@apps/front/usage'
 import { startBalancer } from './balancer.ts'
 
-test('connections go to the targets by turns, and bytes both ways', async () => {
+test('requests go to the targets by turns, and bytes both ways', async () => {
   await using fixture = await balanced(['a', 'b', 'c'])
   const answers = []
   for (let asked = 0; asked < 4; asked++) answers.push(await fixture.ask(`hello ${asked}`))
   expect(answers).toEqual(['a: hello 0', 'b: hello 1', 'c: hello 2', 'a: hello 3'])
 })
 
-test('two connections in a row never go to the same target, though one target leaves and another one comes', async () => {
+test('two requests in a row never go to the same target, though one target leaves and another one comes', async () => {
   await using fixture = await balanced(['a', 'b', 'c', 'd'])
   fixture.offer(['a', 'b', 'c'])
   const before = [await fixture.ask('1'), await fixture.ask('2')]
@@ -42,6 +42,41 @@ test('a large body passes whole', async () => {
   expect((await fixture.ask(body)).length).toBe(body.length + 3)
 })
 
+test('requests within a session of an older revision go to one target, also when another one is gone', async () => {
+  await using fixture = await balanced(['a', 'b', 'c'])
+  const targets = new Map<string, string>()
+  for (let number = 0; number < 12; number++) {
+    const session = `Mcp-Session-Id: s${number}`
+    const answers = [await fixture.ask('1', session), await fixture.ask('1', session.toLowerCase())]
+    expect(answers[1]).toBe(answers[0])
+    targets.set(session, answers[0] ?? '')
+  }
+  expect(new Set(targets.values())).toEqual(new Set(['a: 1', 'b: 1', 'c: 1']))
+  fixture.stop('a')
+  for (const [session, target] of targets) {
+    const answer = await fixture.ask('1', session)
+    if (target !== 'a: 1') expect(answer).toBe(target)
+    else expect(['b: 1', 'c: 1']).toContain(answer)
+  }
+})
+
+test('requests of 2026-07-28 go by turns within a session too', async () => {
+  await using fixture = await balanced(['a', 'b'])
+  const headers = 'Mcp-Session-Id: s1\r\nMcp-Method: tools/call'
+  expect([await fixture.ask('1', headers), await fixture.ask('2', headers)]).toEqual(['a: 1', 'b: 2'])
+})
+
+test('an instance closes each connection after its answer, whatever the client would like', async () => {
+  await using fixture = await balanced(['a'])
+  expect(await fixture.ask('which head?', 'Connection: keep-alive')).toBe('a: POST / HTTP/1.1\r\nConnection: close')
+})
+
+test('a connection that sends no head is closed', async () => {
+  await using fixture = await balanced(['a'])
+  const sent = ['', 'GET / HTTP/1.1\r\n', `GET / HTTP/1.1\r\nX: ${'x'.repeat(70_000)}`]
+  for (const bytes of sent) expect(await exchangeBytes(bytes, fixture.port)).toBe('')
+})
+
 test('a port that somebody listens on is refused with what to do', async () => {
   await using fixture = await balanced([])
   const again = startBalancer(fixture.port, () => [])
@@ -60,7 +95,8 @@ async function balanced(names: readonly string[]) {
     offer: (offered: readonly string[]) => {
       ports = offered.flatMap((name) => servers.get(name)?.port ?? [])
     },
-    ask: (question: string) => ask(question, balancer.port),
+    ask: (question: string, headers = 'Host: test') =>
+      exchangeBytes(`POST / HTTP/1.1\r\n${headers}\r\n\r\n${question}`, balancer.port),
     stop: (name: string) => servers.get(name)?.close(),
     [Symbol.asyncDispose]: async () => {
       await balancer.close()
@@ -71,10 +107,12 @@ async function balanced(names: readonly string[]) {
 
 async function echo(name: string) {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    let question = ''
-    socket.on('data', (chunk) => (question += String(chunk)))
+    let received = ''
+    socket.on('data', (chunk) => (received += String(chunk)))
     socket.on('end', () => {
-      if (question === 'break off') socket.resetAndDestroy()
+      const [head = '', question = ''] = received.split('\r\n\r\n')
+      if (question === 'which head?') socket.end(`${name}: ${head}`)
+      else if (question === 'break off') socket.resetAndDestroy()
       else socket.end(`${name}: ${question}`)
     })
   }).listen(0, '127.0.0.1')
@@ -85,8 +123,8 @@ async function echo(name: string) {
 }
 
 /** Returns the response; nothing when the connection breaks. */
-async function ask(question: string, port: number): Promise<string> {
+async function exchangeBytes(bytes: string, port: number): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-  socket.end(question)
+  socket.end(bytes)
   return text(socket).catch(() => '')
 }

@@ -1,35 +1,47 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { portRefusal } from '@apps/front/usage'
 
-/** Something that spreads connections over instances. */
+/** Something that spreads requests over instances. */
 export interface Balancer {
   readonly port: number
   close(): Promise<void>
 }
 
+/** The head of a request, and what came of its body with it. */
+interface Arrival {
+  /** The session of a client of an older revision. */
+  readonly session: string | undefined
+  readonly bytes: Buffer
+}
+
+const maxHeadBytes = 65_536
+const headMs = 15_000
+const endOfHead = '\r\n\r\n'
+
 /**
- * Listens on one port of this machine and passes each connection on, byte by byte, to that of the ports which `targets`
- * gives whose last turn is longest ago. One that cannot be reached is passed over, so an instance that has just died
- * costs nobody anything.
+ * Listens on one port of this machine and passes each request on to one of the ports which `targets` gives: the one whose last turn is
+ * longest ago or, within a session of an older revision, always the same one. One that cannot be reached is passed over, so an instance
+ * that has just died costs nobody anything.
  *
- * Node's own cluster hands connections to its workers instead. One that is on its way to a worker which is being killed
- * is then neither answered nor closed, and its client waits in vain.
+ * Each connection carries one request, so that a client which would reuse its connection comes to another instance each time. Node's own
+ * cluster hands connections to its workers instead. One that is on its way to a worker which is being killed is then neither answered nor
+ * closed, and its client waits in vain.
  *
  * Throws a `UsageError` when the port is not to be had; 0 picks a free one.
  */
 export async function startBalancer(wanted: number, targets: () => readonly number[]): Promise<Balancer> {
   const open = new Set<Socket>()
-  const lastTurns = new Map<number, number>()
-  let turn = 0
-  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
+  const byTurns = createTurns()
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     open.add(socket)
     socket.once('close', () => open.delete(socket))
-    const lastTurn = (port: number) => lastTurns.get(port) ?? 0
-    const ports = targets().toSorted((a, b) => lastTurn(a) - lastTurn(b))
-    const [first] = ports
-    if (first !== undefined) lastTurns.set(first, ++turn)
-    passOn(socket, ports)
+    socket.on('error', () => {})
+    onArrival(socket, ({ session, bytes }) => {
+      const ports = session === undefined ? byTurns(targets()) : bySession(targets(), session)
+      passOn(socket, bytes, ports)
+    })
   })
   const port = await listen(server, wanted)
   const close = async (): Promise<void> => {
@@ -41,29 +53,74 @@ export async function startBalancer(wanted: number, targets: () => readonly numb
   return { port, close }
 }
 
+/** Orders ports by their last turns; the first one has its turn. */
+function createTurns(): (ports: readonly number[]) => readonly number[] {
+  const lastTurns = new Map<number, number>()
+  let turn = 0
+  const lastTurn = (port: number) => lastTurns.get(port) ?? 0
+  return (ports) => {
+    const sorted = ports.toSorted((a, b) => lastTurn(a) - lastTurn(b))
+    const [first] = sorted
+    if (first !== undefined) lastTurns.set(first, ++turn)
+    return sorted
+  }
+}
+
+/** Orders ports by rendezvous hashing: an instance that comes or goes moves only the sessions that are its own. */
+function bySession(ports: readonly number[], session: string): readonly number[] {
+  const weight = (port: number) => createHash('sha256').update(`${port} ${session}`).digest('hex')
+  return ports.toSorted((a, b) => weight(a).localeCompare(weight(b)))
+}
+
+/** Reads the head of the request; a connection that does not send one in time is closed. */
+function onArrival(socket: Socket, take: (arrival: Arrival) => void): void {
+  let received = Buffer.alloc(0)
+  const onData = (chunk: Buffer): void => {
+    received = Buffer.concat([received, chunk])
+    const end = received.indexOf(endOfHead)
+    if (end < 0 && received.length > maxHeadBytes) socket.destroy()
+    if (end < 0) return
+    socket.off('data', onData).off('end', onEnd).pause().setTimeout(0)
+    take(readArrival(received, end))
+  }
+  const onEnd = (): void => void socket.destroy()
+  socket.setTimeout(headMs, onEnd)
+  socket.on('data', onData).once('end', onEnd)
+}
+
+function readArrival(received: Buffer, end: number): Arrival {
+  const [start = '', ...headers] = received.toString('latin1', 0, end).split('\r\n')
+  const kept = headers.filter((header) => !/^connection:/i.test(header))
+  const head = [start, ...kept, 'Connection: close'].join('\r\n') + endOfHead
+  return {
+    session: olderSession(headers.join('\n')),
+    bytes: Buffer.concat([Buffer.from(head, 'latin1'), received.subarray(end + endOfHead.length)]),
+  }
+}
+
+/** The session of a client of an older revision: requests of 2026-07-28 name their method, and any instance serves them. */
+function olderSession(headers: string): string | undefined {
+  return /^mcp-method:/im.test(headers) ? undefined : /^mcp-session-id:\s*(\S+)/im.exec(headers)?.[1]
+}
+
 /** Joins a connection to the first of the ports that takes it; closes it when none does. */
-function passOn(client: Socket, ports: readonly number[]): void {
-  const [port, ...others] = ports
+function passOn(client: Socket, bytes: Buffer, [port, ...others]: readonly number[]): void {
   if (port === undefined || client.destroyed) {
     client.destroy()
     return
   }
   const instance = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
-  const tryOthers = () => passOn(client, others)
+  const tryOthers = () => passOn(client, bytes, others)
   instance.once('error', tryOthers)
   instance.once('connect', () => {
     instance.off('error', tryOthers)
-    join(client, instance)
+    instance.write(bytes)
+    pour(client, instance)
+    pour(instance, client)
   })
 }
 
-function join(client: Socket, instance: Socket): void {
-  client.setNoDelay(true)
-  pour(client, instance)
-  pour(instance, client)
-}
-
-/** Pipes each socket into the other, and its end too: an orderly one after the last byte, an error at once. */
+/** Pipes one socket into the other, and its end too: an orderly one after the last byte, an error at once. */
 function pour(from: Socket, to: Socket): void {
   from.pipe(to)
   from.on('error', () => {})

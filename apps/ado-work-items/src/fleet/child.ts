@@ -13,7 +13,7 @@ export interface Child {
   stop(): Promise<void>
 }
 
-const stopMs = 3_000
+const stopMs = 12_000
 
 /**
  * Starts a module as a process. It has to send `{ port }` when it listens, and to end when its channel to this process
@@ -21,8 +21,12 @@ const stopMs = 3_000
  */
 export async function startChild(module: URL, environment: Readonly<Record<string, string>>): Promise<Child> {
   // In a group of its own: a terminal sends Ctrl-C to every process of a group, and this one says when to stop.
-  const options = { env: { ...process.env, ...environment }, detached: true }
-  const child = fork(fileURLToPath(module), [], options)
+  // Its output goes to the error output, as that of this process may be a protocol's.
+  const child = fork(fileURLToPath(module), [], {
+    env: { ...process.env, ...environment },
+    detached: true,
+    stdio: ['ignore', process.stderr, 'inherit', 'ipc'],
+  })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const kill = async (): Promise<void> => {
     child.kill('SIGKILL')

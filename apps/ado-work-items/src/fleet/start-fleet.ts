@@ -18,23 +18,26 @@ export interface FleetOptions {
   readonly count: number
   /** The port that they share; 0 picks a free one. */
   readonly port: number
-  /** More variables of the instances' environment. */
-  readonly environment: Readonly<Record<string, string>>
+  /** More variables of the instances' environment, for the URL that they share. */
+  readonly environmentAt: (url: string) => Promise<Readonly<Record<string, string>>>
   /** Told when an instance cannot be replaced. */
   readonly onFailure: (error: unknown) => void
 }
 
-const module = new URL('./instance.js', import.meta.url)
+const module = new URL('../instance.js', import.meta.url)
 
 /** Starts the instances and spreads connections over them by turns. Rejects when one of them cannot start. */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
-  const { count, port, environment, onFailure } = options
+  const { count, port, environmentAt, onFailure } = options
   const listening = new Map<number, Child>()
   const changes = new EventTarget()
   let [last, stopping] = [0, false]
 
+  let environment: Readonly<Record<string, string>> = {}
   const startInstance = async (id: number): Promise<void> => {
-    const child = await startChild(module, { ...environment, INSTANCE: String(id) })
+    // The fleet is for this machine alone, whatever the environment says of a deployment.
+    const own = { PORT: '0', HOST: '127.0.0.1', INSTANCE: String(id) }
+    const child = await startChild(module, { ...environment, ...own })
     if (stopping) return child.stop()
     listening.set(id, child)
     changes.dispatchEvent(new Event('change'))
@@ -51,14 +54,16 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     await balancer.close()
     await Promise.all([...listening.values()].map((child) => child.stop()))
   }
+  const url = `http://127.0.0.1:${balancer.port}/mcp`
   try {
+    environment = await environmentAt(url)
     await Promise.all(Array.from({ length: count }, () => startInstance(++last)))
   } catch (error) {
     await stop()
     throw error
   }
   return {
-    url: `http://127.0.0.1:${balancer.port}/mcp`,
+    url,
     listening: inOrder,
     kill: async (id) => listening.get(id)?.kill(),
     complete: async (signal) => {

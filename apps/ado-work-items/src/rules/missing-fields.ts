@@ -64,12 +64,17 @@ const state: Condition = { type: 'when', field: 'System.State' }
 /** The fields that the rules require of a change and that it leaves empty, in the order of the rules. */
 export function missingFields(rules: readonly Rule[], change: Change): readonly MissingField[] {
   return rules
-    .filter((rule) => rule.conditions.every((condition) => holds(condition, change)))
+    .filter((rule) => ruleApplies(rule, change))
     .flatMap((rule) =>
       rule.requires
         .filter((field) => isEmpty(valueOf(change.after, field)))
         .map((field) => ({ field, rule: rule.name, because: rule.conditions.map(wordsOf).join(' and ') })),
     )
+}
+
+/** Returns true when every condition of a rule holds. */
+export function ruleApplies({ conditions: all }: Rule, change: Change): boolean {
+  return all.every((condition) => holds(condition, change))
 }
 
 function holds(condition: Condition, change: Change): boolean {

@@ -7,11 +7,12 @@ export interface Condition {
   readonly value?: string | undefined
 }
 
-/** A rule of the process: when every condition holds, the fields in `requires` must have a value. */
+/** A rule of the process: when every condition holds, the fields in `requires` must have a value, and those in `empties` lose theirs. */
 export interface Rule {
   readonly name: string
   readonly conditions: readonly Condition[]
   readonly requires: readonly string[]
+  readonly empties: readonly string[]
 }
 
 const wireRules = z.object({
@@ -27,7 +28,7 @@ const wireRules = z.object({
   ),
 })
 
-/** The rules that require fields, from the service's list of a work item type's rules; throws `ZodError`. */
+/** The rules that require or empty fields, from the service's list of a work item type's rules; throws `ZodError`. */
 export function parseRules(value: unknown): readonly Rule[] {
   return wireRules
     .parse(value)
@@ -39,11 +40,19 @@ export function parseRules(value: unknown): readonly Rule[] {
         field: condition.field ?? '',
         value: condition.value ?? undefined,
       })),
-      requires: rule.actions
-        .filter((action) => plainType(action.actionType) === 'makeRequired')
-        .flatMap((action) => action.targetField ?? []),
+      requires: targetsOf(rule.actions, 'makeRequired'),
+      empties: targetsOf(rule.actions, 'setValueToEmpty'),
     }))
-    .filter((rule) => rule.requires.length > 0)
+    .filter(({ requires, empties }) => requires.length + empties.length > 0)
+}
+
+interface Action {
+  readonly actionType: string
+  readonly targetField?: string | null | undefined
+}
+
+function targetsOf(actions: readonly Action[], type: string): readonly string[] {
+  return actions.flatMap(({ actionType, targetField }) => (plainType(actionType) === type ? (targetField ?? []) : []))
 }
 
 /** The service writes `$when` in some answers and `when` in others. */

@@ -1,7 +1,6 @@
 import pg from 'pg'
-import { ConfigurationError } from '../azure-devops/connection.ts'
+import { ConfigurationError, readConfiguration } from '../configuration.ts'
 import { startChild } from '../fleet/child.ts'
-import { databaseFrom, databaseVariable, takeoverFrom, takeoverVariable } from './task-settings.ts'
 
 /** The database in which the instances keep tasks. */
 export interface TasksDatabase {
@@ -23,8 +22,7 @@ const patienceMs = 10_000
  * `ConfigurationError` when the one that is named cannot be used.
  */
 export async function openTasksDatabase(environment: NodeJS.ProcessEnv): Promise<TasksDatabase> {
-  const named = databaseFrom(environment)
-  const takeoverMs = takeoverFrom(environment)
+  const { tasksDatabase: named, takeoverMs = quickTakeoverMs } = readConfiguration(environment)
   if (named !== undefined) {
     await reach(named)
     return { environment: {}, temporary: false, stop: async () => {} }
@@ -32,8 +30,8 @@ export async function openTasksDatabase(environment: NodeJS.ProcessEnv): Promise
   const child = await startChild(new URL('./process.js', import.meta.url), {})
   return {
     environment: {
-      [databaseVariable]: `postgres://postgres@127.0.0.1:${child.port}/postgres`,
-      [takeoverVariable]: String(takeoverMs ?? quickTakeoverMs),
+      TASKS_DATABASE: `postgres://postgres@127.0.0.1:${child.port}/postgres`,
+      TASKS_TAKEOVER_MS: String(takeoverMs),
     },
     temporary: true,
     stop: child.stop,
@@ -54,7 +52,7 @@ async function reach(url: string): Promise<void> {
     await client.query('SELECT 1')
   } catch (error) {
     const { host } = new URL(url)
-    throw new ConfigurationError(`${databaseVariable} cannot be used: ${reasonIn(error)} (${host})`)
+    throw new ConfigurationError(`TASKS_DATABASE cannot be used: ${reasonIn(error)} (${host})`)
   } finally {
     await client.end().catch(() => {})
   }

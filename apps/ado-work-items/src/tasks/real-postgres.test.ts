@@ -14,7 +14,7 @@ describe('with a PostgreSQL', { timeout }, () => {
       const environment = { TASKS_DATABASE: postgres.url, TASKS_TAKEOVER_MS: '2000' }
       const { code, output } = await start(['--once', '--port', '0'], environment).ended
       expect(output).toContain('Tasks are kept in TASKS_DATABASE.')
-      expect(output).toContain('All 14 steps went as expected.')
+      expect(output).toContain('All 15 steps went as expected.')
       expect(code).toBe(0)
       const pool = postgres.pool()
       const { rows } = await pool.query('SELECT status FROM mcp_tasks.task')

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-const main = join(import.meta.dirname, '../../dist/main.js')
+const main = builtModule('main')
+const settings = /^(?:AZURE_DEVOPS_|TASKS_|AUTH_|STATE_KEYS$|PORT$|HOST$|ALLOWED_HOSTS$)/
 const running: ChildProcess[] = []
 
 /** The application, started as it was built, in processes of its own. */
@@ -11,6 +12,11 @@ export interface StartedApp {
   /** The address, once it is printed; rejects when the process exits before. */
   readonly url: Promise<string>
   readonly ended: Promise<{ readonly code: number | null; readonly output: string; readonly errors: string }>
+}
+
+/** The path of a module of the build. */
+export function builtModule(name: string): string {
+  return join(import.meta.dirname, '../../dist', `${name}.js`)
 }
 
 /** Throws when there is nothing to start. */
@@ -24,16 +30,28 @@ export function endStarted(): void {
   for (const child of running.splice(0)) child.kill('SIGKILL')
 }
 
+/** A command that starts a process. */
+export interface StartCommand {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** The command that starts the application, or another module of its build, with no settings but those that are given. */
+export function command(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  module = main,
+): StartCommand {
+  const inherited = Object.entries(process.env).filter(([name]) => !settings.test(name))
+  const env = { ...Object.fromEntries(inherited), NO_COLOR: '1', ...environment }
+  return { command: process.execPath, args: ['--conditions=dist', module, ...args], env }
+}
+
 /** Starts the application with arguments; of the settings in the environment it has those that are given. */
 export function start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): StartedApp {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(?:AZURE_DEVOPS_|TASKS_)/.test(name) && name !== 'STATE_KEY',
-  )
-  const env = { ...Object.fromEntries(inherited), NO_COLOR: '1', ...environment }
-  const child = spawn(process.execPath, ['--conditions=dist', main, ...args], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const { command: program, args: all, env } = command(args, environment)
+  const child = spawn(program, all, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   running.push(child)
   let [output, errors] = ['', '']
   child.stderr.on('data', (chunk) => (errors += String(chunk)))

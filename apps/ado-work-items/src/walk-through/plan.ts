@@ -1,4 +1,5 @@
 import { complete, discover, getPrompt, listTools, readResource, search, surviveKill, update } from './questions.ts'
+import { resolveAsOlderClient } from './older-client.ts'
 import { resolveInRounds } from './resolve-in-rounds.ts'
 import type { Step } from './step.ts'
 import { talkInSessions } from './talk-in-sessions.ts'
@@ -65,6 +66,16 @@ export const emulatorPlan: readonly Step[] = [
     { refused: true, say: ['Bug #4517 was not changed', 'Somebody else changed the work item', 'get_work_item'] },
   ),
   talkInSessions('Two sessions at once: in each, "it" is another bug.', [4517, 4533]),
+  resolveAsOlderClient({
+    title: 'An older client resolves 4533, and is asked within its call.',
+    workItemId: 4533,
+    question: {
+      key: 'resolution',
+      message: 'Resolving Bug #4533 requires a resolution. How was this bug resolved?',
+      answer: { action: 'accept', content: { resolution: 'By Design' } },
+    },
+    say: 'Bug #4533',
+  }),
   complete('Which ids begin with 45?', '45'),
   getPrompt('Get the prompt that triages bug 4533.', 4533),
   updateInTask({

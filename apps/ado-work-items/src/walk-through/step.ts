@@ -1,6 +1,7 @@
 import type { Client } from '@x/client'
 import type { ClientSessions } from '@x/sessions/client'
 import type { TaskCalls } from '@x/tasks/client'
+import type { HttpAuthorizer } from '@x/transport-http/client'
 
 /** The dependencies of a step. */
 export interface StepScope {
@@ -8,6 +9,11 @@ export interface StepScope {
   /** The calls of a client that may become tasks. */
   readonly tasks: TaskCalls
   readonly signal: AbortSignal
+  readonly url: string
+  /** The login of the person who walks through, where the server wants one. */
+  readonly auth: HttpAuthorizer | undefined
+  /** Receives the number of an instance that answered a client of the step's own. */
+  onInstance(id: number): void
   /** The organization and the project, as they stand in resources' URIs. */
   readonly uriBase: string
   /** Ends the instance with this number without warning; resolves when it is gone. */

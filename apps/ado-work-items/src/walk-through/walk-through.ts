@@ -3,6 +3,8 @@ import { sessions } from '@x/sessions/client'
 import { tasks } from '@x/tasks/client'
 import { z } from 'zod'
 import { workItemUri } from '../server/work-item-output.ts'
+import type { LoginService } from '../authorization/open-login.ts'
+import { keepPeopleApart, type LoginPlan, loginSteps } from './log-in.ts'
 import { emulatorPlan, readOnlyPlan } from './plan.ts'
 import type { Step, StepScope } from './step.ts'
 import { formatStep, formatSummary, type StepReport } from './transcript.ts'
@@ -15,6 +17,10 @@ export interface WalkThroughOptions {
   readonly project: string
   /** `true` when work items may be changed: on the emulator only. */
   readonly emulated: boolean
+  /** The people and the job of a server that wants tokens. */
+  readonly login: LoginService | undefined
+  /** `true` when tokens are bound to keys. */
+  readonly dpop: boolean
   readonly signal: AbortSignal
   readonly fleet: Pick<StepScope, 'killInstance' | 'instances' | 'untilComplete'>
   readonly print: (text: string) => void
@@ -22,21 +28,36 @@ export interface WalkThroughOptions {
 
 /** Walks through the server as a client does, over HTTP. Resolves to whether every step went as expected. */
 export async function walkThrough(options: WalkThroughOptions): Promise<boolean> {
-  const { url, organization, project, signal, fleet, print } = options
+  const { url, organization, project, signal, fleet, login, print } = options
   const answered: number[] = []
-  const exchange = watchedExchange(url, (instance) => answered.push(...(instance === undefined ? [] : [instance.id])))
+  const onInstance = (id: number): void => void answered.push(id)
+  const exchange = watchedExchange(url, (instance) => instance && onInstance(instance.id), login?.auth)
   // A cache would answer some of the steps itself, and this is about what the server answers.
   const host = { name: 'walk-through', version: '0.1.0', cache: false } as const
   const client = createClient(exchange, { ...host, extensions: [sessions()] })
   // A task is asked about again and again: each instance is named once.
-  const followed = watchedExchange(url, (instance) => {
-    if (instance !== undefined && !answered.includes(instance.id)) answered.push(instance.id)
-  })
+  const followed = watchedExchange(
+    url,
+    (instance) => {
+      if (instance !== undefined && !answered.includes(instance.id)) answered.push(instance.id)
+    },
+    login?.auth,
+  )
   const tasking = createClient(followed, { ...host, extensions: [tasks()] })
   const base = workItemUri({ organization, project }, 0).replace(/\/workitems\/0$/, '')
-  const scope: StepScope = { ...fleet, client, tasks: tasking.tasks, signal, uriBase: base }
+  const scope: StepScope = {
+    ...fleet,
+    client,
+    tasks: tasking.tasks,
+    signal,
+    url,
+    auth: login?.auth,
+    onInstance,
+    uriBase: base,
+  }
 
-  const plan = options.emulated ? emulatorPlan : readOnlyPlan(await lastChanged(scope))
+  const steps = options.emulated ? emulatorPlan : readOnlyPlan(await lastChanged(scope))
+  const plan = login === undefined ? steps : protectedPlan(steps, { ...options, login, onInstance })
   let failed = 0
   for (const [index, step] of plan.entries()) {
     answered.length = 0
@@ -47,6 +68,11 @@ export async function walkThrough(options: WalkThroughOptions): Promise<boolean>
   }
   print(formatSummary(plan.length, failed))
   return failed === 0
+}
+
+/** The plan of a server that wants tokens; on a real organization nobody changes anything. */
+function protectedPlan(steps: readonly Step[], plan: LoginPlan & { readonly emulated: boolean }): readonly Step[] {
+  return [...loginSteps(plan), ...steps, ...(plan.emulated ? [keepPeopleApart(plan)] : [])]
 }
 
 async function runStep(step: Step, scope: StepScope): Promise<Omit<StepReport, 'number' | 'instances'>> {

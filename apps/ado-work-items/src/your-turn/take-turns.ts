@@ -1,7 +1,7 @@
 import { UsageError } from '@apps/front/usage'
+import type { HttpAuthorizer } from '@x/transport-http/client'
 import pc from 'picocolors'
-import { connectionFrom } from '../azure-devops/connection.ts'
-import type { Fleet } from '../fleet/start-fleet.ts'
+import { readConfiguration } from '../configuration.ts'
 import type { Options } from '../options.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { atTerminal } from './at-terminal.ts'
@@ -20,8 +20,16 @@ export interface TurnsContext {
 /** The person to ask in a run, and the number of turns. */
 export interface Turns {
   readonly person: Person
+  /** `true` when prompts frame what is printed between them. */
+  readonly inTerminal: boolean
   /** `true` when they may continue with another bug. */
   readonly again: boolean
+}
+
+/** The server, and the login of the person where it wants one. */
+export interface TurnsServer {
+  readonly url: string
+  readonly auth?: HttpAuthorizer | undefined
 }
 
 /**
@@ -32,30 +40,33 @@ export function whoAnswers(
   { ask, answers, once }: Options,
   { environment, terminal, stop }: TurnsContext,
 ): Turns | undefined {
-  const isReal = connectionFrom(environment) !== undefined
+  const isReal = readConfiguration(environment).azureDevOps !== undefined
   const isWanted = ask ?? (!once && !isReal && terminal !== undefined)
   if (isReal && (isWanted || answers !== undefined)) {
     const reason = '--ask and --answers resolve a bug, so they work with the emulator only: unset AZURE_DEVOPS_ORG'
     throw new UsageError(reason)
   }
-  if (answers !== undefined) return { person: readAnswers(answers), again: false }
+  if (answers !== undefined) return { person: readAnswers(answers), inTerminal: false, again: false }
   if (!isWanted) return undefined
-  if (terminal !== undefined) return { person: atTerminal({ ...terminal, signal: stop.signal }), again: !once }
+  if (terminal !== undefined) {
+    return { person: atTerminal({ ...terminal, signal: stop.signal }), inTerminal: true, again: !once }
+  }
   throw new UsageError('--ask needs a terminal, and there is none: give --answers with a file instead')
 }
 
 /** Lets whoever answers resolve bugs. Resolves to whether that went well; rejects when the run is stopped. */
 export async function takeTurns(
   turns: Turns | undefined,
-  { url }: Pick<Fleet, 'url'>,
+  server: TurnsServer,
   { stop: { signal }, print }: TurnsContext,
 ): Promise<boolean> {
   if (turns === undefined) return true
-  const { person, again } = turns
+  const { person, again, inTerminal } = turns
   try {
-    let end = await takeTurn({ url, person, signal, print })
-    while (again && end !== 'left') end = await takeTurn({ url, person, signal, print })
-    if (again) print(`Still serving on ${pc.bold(url)} until Ctrl-C.`)
+    const turn = { ...server, person, signal, print, inTerminal }
+    let end = await takeTurn(turn)
+    while (again && end !== 'left') end = await takeTurn(turn)
+    if (again) print(`Still serving on ${pc.bold(server.url)} until Ctrl-C.`)
     return true
   } catch (error) {
     signal.throwIfAborted()

@@ -1,6 +1,6 @@
 import { sealedState } from '@x/server'
+import { serveHttp } from '@x/transport-http/node'
 import { expect, test } from 'vitest'
-import { serveInstance } from '../fleet/serve-instance.ts'
 import { createWorkItemsServer } from '../server/create-work-items-server.ts'
 import { emulated } from '../testing/emulated.ts'
 import { fakeTerminal, keys, type Move } from '../testing/fake-terminal.ts'
@@ -8,7 +8,7 @@ import { type TurnsContext, takeTurns, whoAnswers } from './take-turns.ts'
 import { writtenAnswers } from './written-answers.ts'
 
 const { enter, down, leave } = keys
-const options = { once: true, port: 0, instances: 1, help: false }
+const options = { once: true, port: 0, instances: 1, auth: false, dpop: false, stdio: false, help: false }
 
 test('a person at a terminal chooses a bug, is asked what the rules want, and sees what came of it', async () => {
   await using fixture = await served(
@@ -18,7 +18,7 @@ test('a person at a terminal chooses a bug, is asked what the rules want, and se
   )
   expect(await takeTurns(whoAnswers({ ...options, ask: true }, fixture.context), fixture, fixture.context)).toBe(true)
   expect(fixture.terminal.left()).toEqual([])
-  expect(fixture.printed()).toMatch(/round 1: instance \? asks, and leaves \d+ bytes of state/)
+  expect(fixture.printed()).toMatch(/^│ {2}round 1: instance \? asks, and leaves \d+ bytes of state/m)
   expect(fixture.printed()).toContain('Bug #4533 resolved as Duplicate of Bug #4301.')
 })
 
@@ -65,7 +65,7 @@ test.each([
   [{ work_item: { workItemId: 4533 }, resolution: { resolution: 'fixed' } }, 'the answer to "resolution" is not valid'],
 ])('written answers %j are told what is wrong with them', async (answers, problem) => {
   await using fixture = await served()
-  const turns = { person: writtenAnswers(JSON.stringify(answers), 'a.json'), again: false }
+  const turns = { person: writtenAnswers(JSON.stringify(answers), 'a.json'), inTerminal: false, again: false }
   expect(await takeTurns(turns, fixture, fixture.context)).toBe(false)
   expect(fixture.printed()).toContain(problem)
 })
@@ -100,7 +100,7 @@ function real(): NodeJS.ProcessEnv {
 async function served(...moves: readonly Move[]) {
   const service = await emulated()
   const state = sealedState({ keys: ['8f1d2c3b4a5968778695a4b3c2d1e0f00f1e2d3c4b5a69788796a5b4c3d2e1f0'] })
-  const instance = await serveInstance(createWorkItemsServer(service.azureDevOps, { state }))
+  const instance = await serveHttp(createWorkItemsServer(service.azureDevOps, { state }))
   const terminal = fakeTerminal(...moves)
   const lines: string[] = []
   const context: TurnsContext = {

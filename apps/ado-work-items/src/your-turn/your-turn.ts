@@ -1,5 +1,6 @@
 import { type Client, createClient, type RoundView } from '@x/client'
 import type { CallToolResult, ElicitRequestFormParams } from '@x/schema'
+import type { HttpAuthorizer } from '@x/transport-http/client'
 import pc from 'picocolors'
 import { z } from 'zod'
 import { instanceIn } from '../fleet/instance-meta.ts'
@@ -10,7 +11,11 @@ import type { Person } from './person.ts'
 /** The dependencies of a turn. */
 export interface TurnOptions {
   readonly url: string
+  /** The login of the person, where the server wants one. */
+  readonly auth?: HttpAuthorizer | undefined
   readonly person: Person
+  /** `true` when prompts frame what is printed between them. */
+  readonly inTerminal: boolean
   readonly signal: AbortSignal
   readonly print: (text: string) => void
 }
@@ -27,9 +32,11 @@ const isOpen = new Set(['New', 'Active'])
  * Lets a person resolve a bug: which one is asked here, everything else by the server. Gives `left` when the person
  * chose none. Rejects with what made the call fail, or with the signal's reason.
  */
-export async function takeTurn({ url, person, signal, print }: TurnOptions): Promise<TurnEnd> {
-  const exchange = watchedExchange(url, () => {})
+export async function takeTurn({ url, auth, person, inTerminal, signal, print }: TurnOptions): Promise<TurnEnd> {
+  const exchange = watchedExchange(url, () => {}, auth)
   const client = createClient(exchange, { name: 'your-turn', version: '0.1.0', cache: false })
+  // The prompts draw a bar at the left of all that belongs together.
+  const margin = inTerminal ? `${pc.gray('│')}  ` : '   '
   const workItemId = await chooseBug(client, person, signal)
   if (workItemId === undefined) return 'left'
   const result = await client.callTool(
@@ -38,7 +45,7 @@ export async function takeTurn({ url, person, signal, print }: TurnOptions): Pro
     {
       signal,
       elicit: (question, { key }) => person.answer(key, question),
-      rounds: { onRound: (round) => print(pc.dim(formatRound(round))) },
+      rounds: { onRound: (round) => print(`${margin}${pc.dim(formatRound(round))}`) },
     },
   )
   const leftOver = person.leftOver()
@@ -73,7 +80,7 @@ function formatRound({ round, status, stateBytes, durationMs, meta }: RoundView)
   const instance = meta === undefined ? undefined : instanceIn(meta)
   const who = `instance ${instance?.id ?? '?'}`
   const what = status === 'complete' ? 'answers' : `asks, and leaves ${stateBytes} bytes of state with the client`
-  return `   round ${round}: ${who} ${what} (${durationMs.toFixed(0)} ms)`
+  return `round ${round}: ${who} ${what} (${durationMs.toFixed(0)} ms)`
 }
 
 function formatResult(result: CallToolResult): string {

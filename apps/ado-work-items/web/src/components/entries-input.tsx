@@ -1,9 +1,10 @@
 import type { VNode } from 'preact'
-import { entriesOf, type Entry } from '../forms/field.ts'
+import { entriesOf, type Entry, type Option } from '../forms/field.ts'
 import type { InputProps } from './input-props.ts'
 
-/** Suggestions for rows; other text is allowed. */
+/** Suggestions for rows, where other text is allowed, and the ids to choose from. */
 export interface Suggestions {
+  readonly ids: readonly Option[]
   readonly names: readonly string[]
   /** The current value of each field. */
   readonly current: ReadonlyMap<string, string>

@@ -83,7 +83,7 @@ function groupAttributes({ kind, required }: Field, issue: string | undefined): 
 
 /** Tells if a field has several inputs, so that its name belongs to their group. */
 function isGroup({ kind }: Field): boolean {
-  return kind.type === 'choices' || kind.type === 'entries' || (kind.type === 'choice' && kind.options.length <= 6)
+  return ['choices', 'ids', 'entries'].includes(kind.type) || (kind.type === 'choice' && kind.options.length <= 6)
 }
 
 function labelWords({ label, required, kind }: Field): VNode {
@@ -108,6 +108,8 @@ function FieldInput(props: InputProps & { readonly suggestions: Suggestions | un
       return <ChoiceInput {...props} options={kind.options} asRadios={isGroup(props.field)} />
     case 'choices':
       return <ChoicesInput {...props} options={kind.options} />
+    case 'ids':
+      return <ChoicesInput {...props} options={props.suggestions?.ids ?? []} />
     case 'entries':
       return <EntriesInput {...props} />
     default:

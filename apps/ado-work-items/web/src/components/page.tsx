@@ -5,12 +5,18 @@ import { RunList } from './run-list.tsx'
 import { ToolPanel } from './tool-panel.tsx'
 import { WorkItemList } from './work-item-list.tsx'
 
+interface PageProps {
+  readonly session: Session
+  /** Ends the login. Absent where the server wants none. */
+  readonly logOut?: (() => void) | undefined
+}
+
 /** The whole page. */
-export function Page({ session }: { readonly session: Session }): VNode {
+export function Page({ session, logOut }: PageProps): VNode {
   const question = session.questions.current.value
   return (
     <>
-      <PageHeader session={session} />
+      <PageHeader session={session} logOut={logOut} />
       <main class="columns">
         <WorkItemList workItems={session.workItems} />
         <ToolPanel session={session} />
@@ -31,7 +37,7 @@ export function Page({ session }: { readonly session: Session }): VNode {
   )
 }
 
-function PageHeader({ session }: { readonly session: Session }): VNode {
+function PageHeader({ session, logOut }: PageProps): VNode {
   const server = session.server.value
   const isThere = server !== undefined && session.workItems.failure.value === undefined
   return (
@@ -44,6 +50,11 @@ function PageHeader({ session }: { readonly session: Session }): VNode {
       <p class="server">
         <span class={isThere ? 'lamp lit' : 'lamp'} aria-hidden="true" />
         {server ?? 'Not connected'} <code>{session.address}/mcp</code>
+        {logOut && (
+          <button type="button" class="quiet" onClick={logOut}>
+            Log out
+          </button>
+        )}
       </p>
     </header>
   )

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { Calls } from '../session/calls.ts'
 import { instancesOf, type Outcome, type Run } from '../session/run.ts'
 import { showCount, showDuration } from '../units.ts'
-import type { WorkItem, WorkItems } from '../session/work-items.ts'
+import { isOpenBug, type WorkItem, type WorkItems } from '../session/work-items.ts'
 import { Timeline } from './timeline.tsx'
 
 interface RunListProps {
@@ -14,9 +14,7 @@ interface RunListProps {
 /** The calls that were made, the last one open. */
 export function RunList({ calls, workItems }: RunListProps): VNode {
   const [last, ...earlier] = calls.runs.value
-  const bug = workItems.items.value?.find(
-    ({ type, state }) => type === 'Bug' && (state === 'Active' || state === 'New'),
-  )
+  const bug = workItems.items.value?.find(isOpenBug)
   return (
     <section class="card runs" aria-labelledby="rounds">
       <div class="card-head">
@@ -40,8 +38,8 @@ function Invitation({ bug }: { readonly bug: WorkItem | undefined }): VNode {
   return (
     <p class="hint">
       Pick {bug === undefined ? 'a bug' : `Bug #${bug.id}`} and set <code>System.State</code> to <code>Resolved</code>.
-      The server asks before it changes anything: answer "Duplicate", and it asks once more. Here you see which of its
-      instances answered each time.
+      The process requires a resolution, so the server asks for one before it changes anything: answer "Duplicate", and
+      it asks once more. Here you see which of its instances answered each time.
     </p>
   )
 }

@@ -86,6 +86,7 @@ function suggestionsOf({ items, selected }: WorkItems): Suggestions {
   const item = selected.value
   const fields = new Map(item !== undefined && 'fields' in item ? Object.entries(item.fields) : [])
   return {
+    ids: known.map(({ id, title }) => ({ value: String(id), label: `#${id} ${title}` })),
     names: [...new Set(['System.State', ...fields.keys()])].toSorted(),
     current: new Map([...fields].map(([name, value]) => [name, String(value)])),
     values: new Map([

@@ -39,6 +39,8 @@ export type FieldKind =
   /** One of the options. */
   | { readonly type: 'choice'; readonly options: readonly Option[] }
   | ChoicesKind
+  /** Several ids, chosen from those that are known. */
+  | { readonly type: 'ids' }
   /** Values under names that the person gives. */
   | { readonly type: 'entries' }
   /** Anything else, written as JSON. */
@@ -85,6 +87,7 @@ export function emptyDraft(kind: FieldKind): Draft {
     case 'flag':
       return false
     case 'choices':
+    case 'ids':
       return []
     case 'entries':
       return [{ name: '', value: '' }]

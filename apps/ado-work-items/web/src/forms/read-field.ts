@@ -1,5 +1,14 @@
 import type { JsonValue } from '@x/schema'
-import { type ChoicesKind, chosenOf, type Draft, type Field, type NumberKind, type TextKind, textOf } from './field.ts'
+import {
+  type ChoicesKind,
+  chosenOf,
+  type Draft,
+  type Field,
+  type NumberKind,
+  type Option,
+  type TextKind,
+  textOf,
+} from './field.ts'
 import { showCount } from '../units.ts'
 import type { FieldReading } from './field-reading.ts'
 import { readEntries } from './read-entries.ts'
@@ -19,15 +28,12 @@ function readKind(kind: Field['kind'], draft: Draft): FieldReading {
       return readText(kind, textOf(draft))
     case 'number':
       return readNumber(kind, textOf(draft).trim())
-    case 'choice': {
-      const chosen = textOf(draft)
-      if (chosen === '') return 'empty'
-      return kind.options.some(({ value }) => value === chosen)
-        ? { value: chosen }
-        : { issue: 'Choose one of the options.' }
-    }
+    case 'choice':
+      return readChoice(kind.options, textOf(draft))
     case 'choices':
       return readChoices(kind, chosenOf(draft))
+    case 'ids':
+      return readIds(chosenOf(draft))
     case 'entries':
       return readEntries(draft)
     default:
@@ -37,7 +43,7 @@ function readKind(kind: Field['kind'], draft: Draft): FieldReading {
 
 function missing({ type }: Field['kind']): string {
   if (type === 'choice') return 'Choose one of the options.'
-  if (type === 'choices') return 'Choose at least one of the options.'
+  if (type === 'choices' || type === 'ids') return 'Choose at least one of the options.'
   return type === 'entries' ? 'Give at least one field and its value.' : 'Fill this in.'
 }
 
@@ -78,6 +84,15 @@ function readNumber({ whole, minimum, maximum }: NumberKind, text: string): Fiel
   if (minimum !== undefined && value < minimum) return { issue: `Write a number of at least ${minimum}.` }
   if (maximum !== undefined && value > maximum) return { issue: `Write a number of at most ${maximum}.` }
   return { value }
+}
+
+function readChoice(options: readonly Option[], chosen: string): FieldReading {
+  if (chosen === '') return 'empty'
+  return options.some(({ value }) => value === chosen) ? { value: chosen } : { issue: 'Choose one of the options.' }
+}
+
+function readIds(chosen: readonly string[]): FieldReading {
+  return chosen.length === 0 ? 'empty' : { value: chosen.map(Number) }
 }
 
 function readChoices(kind: ChoicesKind, chosen: readonly string[]): FieldReading {

@@ -48,8 +48,9 @@ function kindOf(schema: JsonObject): FieldKind {
 }
 
 function listKind(schema: JsonObject): FieldKind {
-  const options = optionsOf(objectIn(schema, 'items') ?? {})
-  if (options === undefined) return { type: 'json' }
+  const items = objectIn(schema, 'items') ?? {}
+  const options = optionsOf(items)
+  if (options === undefined) return items['type'] === 'integer' ? { type: 'ids' } : { type: 'json' }
   return { type: 'choices', options, minItems: numberIn(schema, 'minItems'), maxItems: numberIn(schema, 'maxItems') }
 }
 
@@ -90,6 +91,7 @@ function initialOf(given: JsonValue | undefined, kind: FieldKind): Draft {
     case 'choices':
       return Array.isArray(given) ? given.filter((value) => typeof value === 'string') : []
     case 'entries':
+    case 'ids':
       return emptyDraft(kind)
     case 'json':
       return JSON.stringify(given)

@@ -62,7 +62,7 @@ export function createWorkItems(client: Client): WorkItems {
         ? undefined
         : textIn(result.content) || 'The server listed nothing that is a work item.'
       if (!listed.success) return
-      items.value = listed.data.workItems
+      items.value = offeredFirst(listed.data.workItems)
       more.value = listed.data.more
     } catch (error) {
       failure.value = explainFailure(error)
@@ -75,4 +75,14 @@ export function createWorkItems(client: Client): WorkItems {
     await read(id)
   }
   return { items, more, failure, selected, reload, select }
+}
+
+/** Puts the bugs first that can be resolved, as the page offers that. */
+function offeredFirst(items: readonly WorkItem[]): readonly WorkItem[] {
+  return [...items.filter(isOpenBug), ...items.filter((item) => !isOpenBug(item))]
+}
+
+/** Returns true for a bug that is not resolved yet. */
+export function isOpenBug({ type, state }: WorkItem): boolean {
+  return type === 'Bug' && (state === 'Active' || state === 'New')
 }

@@ -1,0 +1,77 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { type AuthServer, startAuthServer } from '@tooling/auth-server'
+import { clientCredentials, type MachineAuth, oauth, type OAuth, type Redirect } from '@x/auth/client'
+import { scopes } from './protect-work-items.ts'
+
+/** The account names of two people. */
+export const accounts = ['ada', 'eve'] as const
+
+/** An authorization server of this run, and who can log in there. */
+export interface LoginService {
+  readonly issuer: string
+  readonly accounts: typeof accounts
+  /** The environment variables that make an instance of the server accept its tokens. */
+  readonly environment: Readonly<Record<string, string>>
+  /** The login of the first person. */
+  readonly auth: OAuth
+  /** Makes a client of a person, who logs in at the first call. */
+  personAuth(account: (typeof accounts)[number]): OAuth
+  /** A job that logs in with a key of its own, and may only read. */
+  readonly job: MachineAuth
+  stop(): Promise<void>
+}
+
+const jobId = 'nightly-report'
+const pageId = 'work-items-page'
+const codeFlow = { grant_types: ['authorization_code', 'refresh_token'], token_endpoint_auth_method: 'none' }
+
+/** Starts an authorization server (oidc-provider) for one endpoint. With `dpop`, tokens are bound to keys. */
+export async function openLogin(endpoint: string, { dpop }: { readonly dpop: boolean }): Promise<LoginService> {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const server = await startAuthServer({
+    accounts,
+    resources: [{ resource: endpoint, scopes: [scopes.read, scopes.write], clientScopes: { [jobId]: [scopes.read] } }],
+    clients: [
+      { client_id: pageId, redirect_uris: [new URL('/', endpoint).href], application_type: 'native', ...codeFlow },
+      {
+        client_id: jobId,
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+        token_endpoint_auth_method: 'private_key_jwt',
+        jwks: { keys: [{ ...publicKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig' }] },
+      },
+    ],
+  })
+  const { issuer } = server
+  const bound = dpop ? { required: true } : false
+  const key = { privateKey: String(privateKey.export({ type: 'pkcs8', format: 'pem' })), algorithm: 'ES256' }
+  const personAuth = (account: string): OAuth =>
+    oauth({ client: { name: 'Walk-through' }, redirect: scriptedBrowser(server, account), dpop: bound })
+  return {
+    issuer,
+    accounts,
+    environment: {
+      AUTH_ISSUERS: issuer,
+      AUTH_RESOURCE: endpoint,
+      AUTH_DPOP: dpop ? 'required' : 'accepted',
+      AUTH_PAGE_CLIENT: pageId,
+    },
+    auth: personAuth(accounts[0]),
+    personAuth,
+    job: clientCredentials({ issuer, client: { id: jobId, key }, dpop: bound }),
+    stop: server.close,
+  }
+}
+
+/** Visits the login page as a person does, and chooses the account there. A program of yours uses `loopbackRedirect`. */
+function scriptedBrowser({ browse }: AuthServer, account: string): Redirect {
+  return {
+    applicationType: 'native',
+    open: async () => ({
+      uri: 'http://127.0.0.1/callback',
+      visit: (url) => browse(url, account),
+      close: async () => {},
+    }),
+  }
+}

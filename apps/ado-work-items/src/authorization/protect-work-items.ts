@@ -1,0 +1,63 @@
+import { protect, type Protection, requireScopes } from '@x/auth/server'
+import type { ServerExtension } from '@x/schema'
+import type { StateCodec } from '@x/server'
+import { createStateTable, postgresStore } from '@x/state-codec/postgres'
+import type { StateStore } from '@x/state-codec'
+import type { HttpDocuments } from '@x/transport-http/node'
+import pg from 'pg'
+import type { Authorization } from '../configuration.ts'
+
+/** The scopes of the server's tokens. */
+export const scopes = { read: 'work_items:read', write: 'work_items:write' } as const
+
+/** The dependencies of the protection, which all instances share. */
+export interface ProtectionParts {
+  readonly state: StateCodec
+  /** Remembers which DPoP proofs came. Default: this process does. */
+  readonly proofs?: StateStore | undefined
+  readonly onError: (error: unknown) => void
+}
+
+/** Accepts tokens of the issuers for the endpoint, and those that are bound to a key with a proof that comes once. */
+export function protectWorkItems(
+  { resource, issuers, dpopRequired }: Authorization,
+  { state, proofs, onError }: ProtectionParts,
+): Protection {
+  return protect({
+    resource,
+    issuers,
+    scopes: [scopes.read],
+    supported: [scopes.read, scopes.write],
+    implies: { [scopes.write]: [scopes.read] },
+    dpop: { required: dpopRequired, used: proofs, nonce: state },
+    name: 'Azure DevOps work items',
+    onError,
+  })
+}
+
+const cleanUpMs = 600_000
+
+/** Opens the store of DPoP proofs in the database that all instances share. */
+export async function openProofs(database: string, onError: (error: unknown) => void): Promise<StateStore> {
+  const pool = new pg.Pool({ connectionString: database, max: 2 })
+  // Without a listener, a connection that breaks while it is idle would end the process.
+  pool.on('error', onError)
+  // Instances that start at once may both create the table: the second one is then told that it is there.
+  await createStateTable(pool).catch(() => createStateTable(pool))
+  const store = postgresStore(pool)
+  setInterval(() => store.removeExpired().catch(onError), cleanUpMs).unref()
+  return store
+}
+
+/** Rejects calls that change something without the scope for it. */
+export function requireWriteScope(): ServerExtension<'scopes', undefined> {
+  const changes = ['update_work_item', 'update_work_items', 'update_last_work_item']
+  return requireScopes({ 'tools/call': Object.fromEntries(changes.map((name) => [name, [scopes.write]])) })
+}
+
+/** The document that tells the page where people log in; an empty one where nobody has to. */
+export function loginDocument(authorization: Authorization | undefined): HttpDocuments {
+  const { issuers: [issuer] = [], pageClient: client } = authorization ?? {}
+  const isNeeded = issuer !== undefined && client !== undefined
+  return { '/login.json': { body: isNeeded ? { issuer, client } : {}, maxAge: 0 } }
+}

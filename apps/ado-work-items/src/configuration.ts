@@ -1,0 +1,174 @@
+import { sealedState, type StateCodec } from '@x/server'
+import { z } from 'zod'
+import { basicAuthorization, type Connection } from './azure-devops/connection.ts'
+
+/** The settings of an instance. */
+export interface Configuration {
+  /** The port to listen on; 0 picks a free one. */
+  readonly port: number
+  readonly host: string
+  /** The names by which clients call the server. Default: those of this machine. */
+  readonly allowedHosts: readonly string[] | undefined
+  readonly azureDevOps: Connection | undefined
+  /** Seals what travels with clients. */
+  readonly state: StateCodec | undefined
+  /** The database of tasks, as a `postgres://` URL with its password; a secret. */
+  readonly tasksDatabase: string | undefined
+  /** Milliseconds without a sign of life after which another instance takes a task over. Default: that of the engine. */
+  readonly takeoverMs: number | undefined
+  readonly authorization: Authorization | undefined
+  /** The number under which an instance of a fleet signs its answers. */
+  readonly instance: number | undefined
+}
+
+/** The authorization servers whose tokens the server accepts. */
+export interface Authorization {
+  /** The endpoint as clients write it, and the audience of their tokens. */
+  readonly resource: string
+  readonly issuers: readonly string[]
+  /** `true` when a token has to be bound to its client's key. */
+  readonly dpopRequired: boolean
+  /** The client id of the page at the first issuer. Default: people cannot log in to the page. */
+  readonly pageClient: string | undefined
+}
+
+/** The environment cannot be used as it is; the message names every variable that has to change. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError'
+}
+
+const azureNames = ['AZURE_DEVOPS_ORG', 'AZURE_DEVOPS_PROJECT', 'AZURE_DEVOPS_TOKEN'] as const
+const organizationName = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,48}[A-Za-z0-9])?$/
+const thisMachine = ['127.0.0.1', '::1', 'localhost']
+const audience = 'ado-work-items'
+
+const variables = z.object({
+  PORT: setting('a port from 0 to 65535', isWholeNumber(0, 65_535)),
+  HOST: setting('an address to listen on, such as 0.0.0.0', (text) => !/[\s/]/.test(text)),
+  ALLOWED_HOSTS: setting('host names with commas between them, such as mcp.example.com', (text) =>
+    listIn(text).every((name) => name !== '' && !/[\s/]/.test(name)),
+  ),
+  STATE_KEYS: setting('keys with commas between them, each 32 random bytes as made by "openssl rand -hex 32"', isKeys),
+  TASKS_DATABASE: setting(
+    'a URL such as postgres://user:password@host:5432/database',
+    (text) => /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text),
+  ),
+  TASKS_TAKEOVER_MS: setting('a whole number of milliseconds from 500 to 3600000', isWholeNumber(500, 3_600_000)),
+  AZURE_DEVOPS_URL: setting('an address such as https://dev.azure.com', URL.canParse),
+  AZURE_DEVOPS_ORG: setting('the name in https://dev.azure.com/<name>, or that address', (text) =>
+    organizationName.test(organizationIn(text)),
+  ),
+  AZURE_DEVOPS_PROJECT: setting('the name of a project', () => true),
+  AZURE_DEVOPS_TOKEN: setting('a personal access token', () => true),
+  AUTH_ISSUERS: setting('addresses of authorization servers, with commas between them', (text) =>
+    listIn(text).every((issuer) => URL.canParse(issuer)),
+  ),
+  AUTH_RESOURCE: setting('the endpoint as clients write it, such as https://mcp.example.com/mcp', URL.canParse),
+  AUTH_DPOP: setting('"accepted" or "required"', (text) => text === 'accepted' || text === 'required'),
+  AUTH_PAGE_CLIENT: setting('the client id of the page', () => true),
+  INSTANCE: setting('a whole number from 1 to 99999', isWholeNumber(1, 99_999)),
+})
+
+/** The name of a variable of the environment. */
+export type Variable = keyof typeof variables.shape
+
+/** The variables that an instance cannot do without. */
+export const instanceVariables: readonly Variable[] = ['STATE_KEYS', 'TASKS_DATABASE', ...azureNames]
+
+/**
+ * Reads the settings from an environment, in which an empty variable counts as absent.
+ *
+ * @throws ConfigurationError with all problems at once. It shows no value, since some of them are secrets.
+ */
+export function readConfiguration(environment: NodeJS.ProcessEnv, required: readonly Variable[] = []): Configuration {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const parsed = variables.safeParse(given)
+  const missing = new Set([...required, ...impliedBy(given)].filter((name) => given[name] === undefined))
+  const problems = [
+    ...[...missing].map((name) => `${name} is not set: it should be ${variables.shape[name].description}`),
+    ...(parsed.error?.issues ?? []).map(({ path, message }) => `${path.join('.')} cannot be used: ${message}`),
+  ]
+  if (problems.length > 0 || !parsed.success) throw new ConfigurationError(problems.join('\n'))
+  const { data } = parsed
+  return {
+    port: Number(data.PORT ?? 4522),
+    host: data.HOST ?? '127.0.0.1',
+    allowedHosts: ifSet(data.ALLOWED_HOSTS, listIn),
+    azureDevOps: connectionIn(data),
+    state: ifSet(data.STATE_KEYS, (keys) => sealedState({ keys: listIn(keys), audience })),
+    tasksDatabase: data.TASKS_DATABASE,
+    takeoverMs: ifSet(data.TASKS_TAKEOVER_MS, Number),
+    authorization: authorizationIn(data),
+    instance: ifSet(data.INSTANCE, Number),
+  }
+}
+
+function ifSet<Value>(text: string | undefined, read: (text: string) => Value): Value | undefined {
+  return text === undefined ? undefined : read(text)
+}
+
+/** The variables that others make necessary. */
+function impliedBy(given: Readonly<Record<string, string | undefined>>): readonly Variable[] {
+  return [
+    ...(azureNames.some((name) => given[name] !== undefined) ? azureNames : []),
+    ...(thisMachine.includes(given['HOST'] ?? '127.0.0.1') ? [] : (['ALLOWED_HOSTS'] as const)),
+    ...(given['AUTH_ISSUERS'] === undefined ? [] : (['AUTH_RESOURCE'] as const)),
+  ]
+}
+
+type Values = z.infer<typeof variables>
+
+function connectionIn(values: Values): Connection | undefined {
+  const { AZURE_DEVOPS_ORG: organization, AZURE_DEVOPS_PROJECT: project, AZURE_DEVOPS_TOKEN: token } = values
+  if (organization === undefined || project === undefined || token === undefined) return undefined
+  return {
+    baseUrl: (values.AZURE_DEVOPS_URL ?? 'https://dev.azure.com').replace(/\/+$/, ''),
+    organization: organizationIn(organization),
+    project,
+    authorization: basicAuthorization(token),
+  }
+}
+
+function authorizationIn(values: Values): Authorization | undefined {
+  const { AUTH_ISSUERS: issuers, AUTH_RESOURCE: resource } = values
+  if (issuers === undefined || resource === undefined) return undefined
+  return {
+    resource,
+    issuers: listIn(issuers),
+    dpopRequired: values.AUTH_DPOP === 'required',
+    pageClient: values.AUTH_PAGE_CLIENT,
+  }
+}
+
+/** A variable, with what it should be; the check says whether it is, or what is wrong with it. */
+function setting(what: string, check: (text: string) => boolean | string) {
+  return z
+    .string()
+    .superRefine((text, context) => {
+      const outcome = check(text)
+      if (outcome !== true) context.addIssue(outcome === false ? `it should be ${what}` : outcome)
+    })
+    .optional()
+    .describe(what)
+}
+
+function isWholeNumber(least: number, most: number): (text: string) => boolean {
+  return (text) => /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most
+}
+
+function isKeys(text: string): true | string {
+  try {
+    sealedState({ keys: listIn(text) })
+    return true
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+function listIn(text: string): readonly string[] {
+  return text.split(',').map((one) => one.trim())
+}
+
+function organizationIn(text: string): string {
+  return text.replace(/^https:\/\/dev\.azure\.com\//i, '').replace(/\/$/, '')
+}

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { PGlite } from '@electric-sql/pglite'
+import { createClient } from '@x/client'
+import { connectHttp } from '@x/transport-http/client'
+import { beforeAll, expect, test } from 'vitest'
+import { readSeed } from './emulator/seed.ts'
+import { serveEmulator } from './emulator/serve-emulator.ts'
+import { serveDatabase } from './tasks/serve-database.ts'
+import { builtModule, checkBuilt, command } from './testing/start-app.ts'
+
+const timeout = 60_000
+
+beforeAll(checkBuilt)
+
+test('an instance is configured by its environment alone, says how it is, and stops at SIGTERM', {
+  timeout,
+}, async () => {
+  await using services = await openServices()
+  const instance = startInstance({ ...services.environment, PORT: '0' })
+  const [line] = await once(createInterface({ input: instance.stdout }), 'line')
+  const url = String(line).replace('Serving ', '')
+  expect(await health(url, '/healthz')).toEqual([200, { ok: true }])
+  expect(await health(url, '/readyz')).toEqual([200, { ok: true }])
+  {
+    await using connection = connectHttp(url)
+    const client = createClient(connection, { name: 'test', version: '1.0.0' })
+    const { structuredContent } = await client.callTool('get_work_item', { workItemId: 4522 })
+    expect(structuredContent).toMatchObject({ id: 4522, state: 'Active' })
+  }
+  instance.kill('SIGTERM')
+  expect(await once(instance, 'exit')).toEqual([0, null])
+})
+
+test('an environment that cannot be used ends it with every problem at once', { timeout }, async () => {
+  const instance = startInstance({ PORT: 'http', HOST: '0.0.0.0' })
+  const [errors, [code]] = await Promise.all([text(instance.stderr), once(instance, 'exit')])
+  expect(errors.split('\n').map((problem) => problem.split(' ')[0])).toEqual([
+    'Cannot',
+    'STATE_KEYS',
+    'TASKS_DATABASE',
+    'AZURE_DEVOPS_ORG',
+    'AZURE_DEVOPS_PROJECT',
+    'AZURE_DEVOPS_TOKEN',
+    'ALLOWED_HOSTS',
+    'PORT',
+    '',
+  ])
+  expect(code).toBe(1)
+})
+
+function startInstance(environment: Readonly<Record<string, string>>) {
+  const { command: program, args, env } = command([], environment, builtModule('instance'))
+  return spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+async function health(url: string, path: string): Promise<readonly [number, unknown]> {
+  const response = await fetch(new URL(path, url))
+  return [response.status, await response.json()]
+}
+
+/** The services that an instance needs, as a deployment would have them. */
+async function openServices() {
+  const [organization, project, token] = ['contoso', 'Real', 'real-token']
+  const emulator = await serveEmulator({ organization, project, token, seed: readSeed() })
+  const pglite = await PGlite.create()
+  const database = await serveDatabase(pglite)
+  return {
+    environment: {
+      AZURE_DEVOPS_URL: emulator.url,
+      AZURE_DEVOPS_ORG: organization,
+      AZURE_DEVOPS_PROJECT: project,
+      AZURE_DEVOPS_TOKEN: token,
+      STATE_KEYS: '8f1d2c3b4a5968778695a4b3c2d1e0f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
+      TASKS_DATABASE: `postgres://postgres@127.0.0.1:${database.port}/postgres`,
+    },
+    [Symbol.asyncDispose]: async () => {
+      await database.close()
+      await pglite.close()
+      await emulator.close()
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import { type PageHandler, servePage } from '@apps/front/serve-page'
+import { isTokenError } from '@x/auth/server'
+import { isStateError } from '@x/state-codec'
+import { type HttpServer, serveHttp, type ServeHttpOptions } from '@x/transport-http/node'
+import { createAzureDevOps } from './azure-devops/create-azure-devops.ts'
+import {
+  type Authorization,
+  type Configuration,
+  ConfigurationError,
+  instanceVariables,
+  readConfiguration,
+} from './configuration.ts'
+import { findPage } from './fleet/find-page.ts'
+import { signProgress, signResults } from './fleet/instance-meta.ts'
+import { defineConversations } from './server/conversation.ts'
+import { createWorkItemsServer, type OnError, type WorkItemsServer } from './server/create-work-items-server.ts'
+import { loginDocument, openProofs, protectWorkItems, requireWriteScope } from './authorization/protect-work-items.ts'
+import { taskOptions } from './tasks/task-options.ts'
+
+/** Twice this, for calls and then for tasks, is less than the parent gives. */
+const graceMs = 5_000
+
+// One instance of the server, as a deployment runs it: its environment alone configures it, and SIGTERM stops it. The
+// fleet of "npm start" runs several of them.
+
+await serve().catch((error: unknown) => {
+  console.error(error instanceof ConfigurationError ? `Cannot start:\n${error.message}` : error)
+  process.exit(1)
+})
+
+async function serve(): Promise<void> {
+  const configuration = readConfiguration(process.env, instanceVariables)
+  const { port, host, allowedHosts, authorization } = configuration
+  const server = createInstance(configuration)
+  const http = await serveHttp(server, {
+    port,
+    host,
+    allowedHosts,
+    stopOnSignals: { graceMs },
+    onRequest: pageHandler(authorization),
+    ...(await protection(configuration)),
+  })
+  tellParent(http)
+}
+
+function createInstance(configuration: Configuration): WorkItemsServer {
+  const { azureDevOps, state, tasksDatabase, takeoverMs, authorization, instance } = configuration
+  if (azureDevOps === undefined || tasksDatabase === undefined) throw new ConfigurationError('An instance needs more.')
+  const onError: OnError = (error, { method, name }) => log(`${method} ${name ?? ''}`, error)
+  const signature = instance === undefined ? undefined : { id: instance, pid: process.pid }
+  return createWorkItemsServer(createAzureDevOps(azureDevOps), {
+    state,
+    onError,
+    conversations: state && defineConversations(state, onError),
+    tasks: taskOptions(tasksDatabase, takeoverMs, (error) => log('tasks', error)),
+    use: signature && [signResults(signature)],
+    extensions: [...(signature ? [signProgress(signature)] : []), ...(authorization ? [requireWriteScope()] : [])],
+  })
+}
+
+/** The options that let nobody in without a token; none when no authorization server is configured. */
+async function protection(configuration: Configuration): Promise<Pick<ServeHttpOptions, 'authenticate' | 'documents'>> {
+  const { authorization, state, tasksDatabase } = configuration
+  const login = loginDocument(authorization)
+  if (authorization === undefined || state === undefined || tasksDatabase === undefined) return { documents: login }
+  const onError = (error: unknown): void => log('authorization', error)
+  const proofs = await openProofs(tasksDatabase, onError)
+  const tokens = protectWorkItems(authorization, { state, proofs, onError })
+  return { ...tokens, documents: { ...tokens.documents, ...login } }
+}
+
+function pageHandler(authorization: Authorization | undefined): PageHandler | undefined {
+  const folder = findPage()
+  return folder === undefined ? undefined : servePage(folder, authorization?.issuers)
+}
+
+/** Writes an error down: in one line when it is a client's, such as a token or a session that is not its own. */
+function log(topic: string, error: unknown): void {
+  const refusal = isTokenError(error) ? error.message : isStateError(error) ? error.detail : undefined
+  if (refusal === undefined) console.error(`${topic}:`, error)
+  else console.error(`${topic}: ${refusal}`)
+}
+
+/** Reports the port to the process that started this one, and stops when that process is gone. */
+function tellParent({ url, port }: HttpServer): void {
+  if (process.send === undefined) return console.log(`Serving ${url}`)
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  process.send({ port })
+  // The channel must not keep the process alive: the server alone does.
+  process.channel?.unref()
+}

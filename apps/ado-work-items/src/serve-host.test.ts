@@ -1,0 +1,23 @@
+import { createClient, type ElicitAnswer } from '@x/client'
+import { connectStdio } from '@x/transport-stdio'
+import { beforeAll, expect, test } from 'vitest'
+import { checkBuilt, command } from './testing/start-app.ts'
+
+const timeout = 60_000
+
+beforeAll(checkBuilt)
+
+test('with --stdio it serves the host that started it, and prints nothing else', { timeout }, async () => {
+  const warnings: unknown[] = []
+  const stderr = (line: string): void => void warnings.push(line)
+  const connection = connectStdio({ ...command(['--stdio']), stderr, onError: (error) => void warnings.push(error) })
+  const elicit = (): ElicitAnswer => ({ action: 'accept', content: { resolution: 'Fixed' } })
+  const client = createClient(connection, { name: 'test', version: '1.0.0', elicit })
+  const { content } = await client.callTool('update_work_item', {
+    workItemId: 4522,
+    fields: { 'System.State': 'Resolved' },
+  })
+  expect(content).toContainEqual(expect.objectContaining({ text: expect.stringContaining('Bug #4522 was changed') }))
+  await connection.close()
+  expect(warnings).toEqual([])
+})

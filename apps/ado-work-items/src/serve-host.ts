@@ -1,0 +1,36 @@
+import { type StateCodec, sealedState } from '@x/server'
+import { randomKey } from '@x/state-codec'
+import { serveStdio } from '@x/transport-stdio'
+import { createAzureDevOps } from './azure-devops/create-azure-devops.ts'
+import { readConfiguration } from './configuration.ts'
+import { defineConversations } from './server/conversation.ts'
+import { createWorkItemsServer, type OnError } from './server/create-work-items-server.ts'
+import { openService } from './service.ts'
+import { taskOptions } from './tasks/task-options.ts'
+
+/**
+ * Serves the host that started this process, over its input and output; resolves when the host or `signal` ends it. Tasks are in memory
+ * unless the environment names a database.
+ */
+export async function serveHost(environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
+  const { state = ownState(), tasksDatabase, takeoverMs } = readConfiguration(environment)
+  const service = await openService(environment)
+  // The output is the protocol's: whatever people should read goes to the error output, which hosts write down.
+  const onError: OnError = (error, { method, name }) => console.error(`${method} ${name ?? ''}:`, error)
+  const server = createWorkItemsServer(createAzureDevOps(service.connection), {
+    state,
+    onError,
+    conversations: defineConversations(state, onError),
+    tasks: tasksDatabase === undefined ? undefined : taskOptions(tasksDatabase, takeoverMs, console.error),
+  })
+  try {
+    await serveStdio(server, { signal, exit: false }).closed
+  } finally {
+    await service.stop()
+  }
+}
+
+/** What travels with the one client lives no longer than this process. */
+function ownState(): StateCodec {
+  return sealedState({ keys: [randomKey()] })
+}

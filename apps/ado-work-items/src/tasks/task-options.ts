@@ -1,0 +1,16 @@
+import { postgresEngine } from '@x/tasks/postgres'
+import type { TaskOptions } from '@x/tasks/server'
+
+/** Returns the settings of tasks in a database that all instances share; `takeoverMs` is the engine's when absent. */
+export function taskOptions(
+  database: string,
+  takeoverMs: number | undefined,
+  onError: (error: unknown) => void,
+): TaskOptions {
+  return {
+    engine: postgresEngine(database, { leaseMs: takeoverMs, onError }),
+    // A change of a work item takes about as long: people see each one.
+    pollIntervalMs: 250,
+    onError,
+  }
+}

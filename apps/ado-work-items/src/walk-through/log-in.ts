@@ -1,0 +1,125 @@
+import type { MachineAuth, OAuth } from '@x/auth/client'
+import { createClient, isClientError } from '@x/client'
+import { isSessionNotFound, sessions } from '@x/sessions/client'
+import { isTaskError, tasks } from '@x/tasks/client'
+import type { LoginService } from '../authorization/open-login.ts'
+import { scopes } from '../authorization/protect-work-items.ts'
+import { exampleRequest } from './curl-example.ts'
+import { expect, type Line, type Step } from './step.ts'
+import { textOf } from './text-of.ts'
+import { watchedExchange } from './watched-exchange.ts'
+
+/** The dependencies of the steps about logins. */
+export interface LoginPlan {
+  readonly url: string
+  readonly login: Pick<LoginService, 'auth' | 'personAuth' | 'job'>
+  readonly dpop: boolean
+  /** Receives the number of the instance that answered. */
+  readonly onInstance: (id: number) => void
+}
+
+/** The steps before all others: nobody gets in without a token, and a job gets one without a person. */
+export function loginSteps(plan: LoginPlan): readonly Step[] {
+  return [rejectStranger(plan), logInJob(plan), ...(plan.dpop ? [rejectCopiedToken(plan)] : [])]
+}
+
+function rejectStranger({ url }: LoginPlan): Step {
+  return {
+    title: 'Call without a token.',
+    ask: 'tools/call list_work_items',
+    run: async ({ signal }) => {
+      const response = await send(url, {}, signal)
+      expect(response.status === 401, `it should be refused with 401, not ${response.status}`)
+      return [`401, WWW-Authenticate: ${response.headers.get('www-authenticate')}`]
+    },
+  }
+}
+
+/** A job has a key of its own. Its authorization server lets it read, and nothing else. */
+function logInJob(plan: LoginPlan): Step {
+  return {
+    title: 'A job logs in with its key, and may only read.',
+    ask: 'tools/call list_work_items, then update_work_item',
+    run: async ({ signal }) => {
+      const client = connect(plan, plan.login.job)
+      const found = await client.callTool('list_work_items', { type: 'Bug', top: 1 }, { signal })
+      expect(found.isError !== true, textOf(found).join(' '))
+      const change = { workItemId: 4533, fields: { 'System.State': 'Active' } }
+      const refusal = await client.callTool('update_work_item', change, { signal }).catch((error: unknown) => error)
+      expect(isClientError(refusal), `it should not change anything without ${scopes.write}`)
+      return [...textOf(found), `update_work_item: ${refusal.message}`]
+    },
+  }
+}
+
+/** Whoever copies a bound token from the wire or a log lacks the key for a proof (RFC 9449). */
+function rejectCopiedToken({ url, login }: LoginPlan): Step {
+  return {
+    title: 'Somebody else sends a token that they copied.',
+    ask: 'tools/call list_work_items, with the token and without a proof',
+    run: async ({ signal }) => {
+      await login.auth.login(url, { signal })
+      const headers = await login.auth.headers({ url: new URL(url), method: 'POST', signal })
+      const authorization = Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization')?.[1] ?? ''
+      expect(authorization.startsWith('DPoP '), 'the token should be bound to a key')
+      const response = await send(url, { authorization }, signal)
+      expect(response.status === 401, `it should be refused with 401, not ${response.status}`)
+      return [`401, WWW-Authenticate: ${response.headers.get('www-authenticate')}`]
+    },
+  }
+}
+
+/** Two people at once: each has tasks and sessions of their own, and finds nothing of the other's. */
+export function keepPeopleApart(plan: LoginPlan): Step {
+  return {
+    title: 'Eve looks for a task and a session of Ada.',
+    ask: 'tasks/get and tools/list, with the ids that Ada has',
+    run: async ({ signal }) => {
+      const ada = connect(plan, plan.login.auth)
+      const eve = connect(plan, plan.login.personAuth('eve'))
+      const started = await ada.tasks.start('update_work_items', { ids: [4540], fields: priority(2) }, { signal })
+      expect(started.status === 'task', 'the call should go on as a task')
+      const { task } = started
+      await using session = await ada.sessions.create({ signal })
+
+      const lines: Line[] = [`Ada has task ${task.taskId.slice(0, 8)}… and a session of her own`]
+      const copiedTask = eve.tasks.resume(task.serialize())
+      const noTask = await copiedTask.status({ signal }).catch((error: unknown) => error)
+      expect(isTaskError(noTask) && noTask.code === 'expired', 'Eve should not find the task of Ada')
+      const copiedSession = eve.sessions.resume(session.serialize())
+      const noSession = await copiedSession.listTools({ signal }).catch((error: unknown) => error)
+      expect(isSessionNotFound(noSession), 'Eve should not find the session of Ada')
+      lines.push(`to Eve: ${messageOf(noTask)}; ${messageOf(noSession)}`)
+
+      const tools = await session.listTools({ signal })
+      expect(tools.length > 0, 'Ada should still have her session')
+      return [...lines, 'to Ada:', ...textOf(await task.result({ signal }))]
+    },
+  }
+}
+
+/** A client of somebody who logs in, with everything that they may carry on. */
+function connect({ url, onInstance }: LoginPlan, auth: OAuth | MachineAuth) {
+  const exchange = watchedExchange(url, (instance) => instance && onInstance(instance.id), auth)
+  const own = { target: url, user: null }
+  return createClient(exchange, {
+    name: 'walk-through',
+    version: '0.1.0',
+    cache: false,
+    capabilities: 'capabilities' in auth ? auth.capabilities : undefined,
+    extensions: [tasks(own), sessions(own)],
+  })
+}
+
+function send(url: string, extra: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response> {
+  const { headers, body } = exampleRequest(url)
+  return fetch(url, { method: 'POST', headers: { ...headers, ...extra }, body, signal })
+}
+
+function priority(value: number): Readonly<Record<string, number>> {
+  return { 'Microsoft.VSTS.Common.Priority': value }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

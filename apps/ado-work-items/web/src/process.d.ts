@@ -1,0 +1,9 @@
+/** The part of Node that packages look for on any platform; a browser has none of it. */
+// oxlint-disable-next-line no-var -- only a var is a property of globalThis
+declare var process:
+  | {
+      getBuiltinModule?(name: 'node:crypto'): {
+        hash(algorithm: 'sha256', value: string | Uint8Array, encoding: 'base64url'): string
+      }
+    }
+  | undefined
