@@ -67,8 +67,8 @@ export interface ServerDefinition<Extensions extends readonly ServerExtension[] 
   /** Receives every error that the client does not see whole. */
   readonly onError?: ((error: unknown, where: ErrorPlace) => void) | undefined
   /**
-   * Returns the text that a model reads for an error that a tool threw. When absent, the message of an `Error`, without
-   * its stack and cause; for anything else, that the tool failed.
+   * Returns the text that a model reads for an error that a tool threw, other than a `ToolError`. When absent, that the
+   * tool failed: the message of an error may hold secrets.
    */
   readonly describeError?: ((error: unknown, where: ErrorPlace) => string) | undefined
   /** Receives warnings for the author, once each, though the calls continue; `console.warn` when absent. */

@@ -40,6 +40,7 @@ describe('cancelling', () => {
 
 describe('a thenable whose `then` returns nothing', () => {
   const later = <T>(value: T): PromiseLike<T> =>
+    // oxlint-disable-next-line unicorn/no-thenable -- the object under test
     ({ then: (resolve: (value: T) => void) => void setImmediate(resolve, value) }) as unknown as PromiseLike<T>
 
   test.each(modes)('is waited for as the result of a handler (strictReplay: $strictReplay)', async (mode) => {
