@@ -1,5 +1,6 @@
 import type { ConnectionView, Exchange } from '@x/schema'
 import { withCache } from './caching/cache.ts'
+import type { CacheOptions } from './caching/cache-store.ts'
 import type { Client } from './client.ts'
 import { type ClientParts, createParts } from './client-parts.ts'
 import { askForLists, listsOf } from './offered-lists.ts'
@@ -36,7 +37,8 @@ export interface CoreClient {
 export function createCore({ exchange, connection, options }: CoreParts): CoreClient {
   const seen = createClientState(options, connection.url)
   const respond = createSendRaw({ exchange, pipe: connection.exchange }, options, seen)
-  const caching = withCache(createSendOnce(respond, seen), options.cache ?? {}, options.clock)
+  const cacheOptions = cacheOptionsOf(options, connection)
+  const caching = withCache(createSendOnce(respond, seen), cacheOptions, options.clock)
   const { send: once, cache } = caching
   const send = alwaysComplete(once, seen)
   const index = createToolIndex(options.onWarning)
@@ -79,7 +81,7 @@ export function createCore({ exchange, connection, options }: CoreParts): CoreCl
       clock: options.clock,
       timeoutMs: options.timeoutMs,
       isClosed: () => connection.closed?.aborted === true,
-      isKeeping: options.cache !== false,
+      isKeeping: cacheOptions !== false,
       lists: askForLists(lists),
     }),
     request: createExtensionRequest(respond, seen),
@@ -89,4 +91,12 @@ export function createCore({ exchange, connection, options }: CoreParts): CoreCl
     },
   }
   return { client, parts: createParts({ tools: toolTrips, options, seen }), callTool: outcomesOf(calls.callTool) }
+}
+
+/** Results of one principal must not reach another: over a connection of several, only a named partition is used. */
+function cacheOptionsOf(
+  { cache = {} }: CoreClientOptions,
+  { mixedPrincipals = false }: ConnectionView,
+): false | CacheOptions {
+  return cache === false || (mixedPrincipals && cache.shared === undefined) ? false : cache
 }
