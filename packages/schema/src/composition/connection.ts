@@ -20,7 +20,8 @@ export interface Connection extends AsyncResource {
 }
 
 /** The part of a connection that a client needs; what is absent never ends and holds nothing. */
-export type ConnectionView = Pick<Connection, 'exchange' | 'url' | 'mixedPrincipals'> & Partial<Pick<Connection, 'closed' | 'close'>>
+export type ConnectionView = Pick<Connection, 'exchange' | 'url' | 'mixedPrincipals'> &
+  Partial<Pick<Connection, 'closed' | 'close'>>
 
 /** The other side of a client: a connection, a server in this process, or any exchange. */
 export type ClientTarget = ConnectionView | Server | Exchange
