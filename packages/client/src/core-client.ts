@@ -1,6 +1,5 @@
 import type { ConnectionView, Exchange } from '@x/schema'
-import { withCache } from './caching/cache.ts'
-import type { CacheOptions } from './caching/cache-store.ts'
+import { cacheOptionsOf, withCache } from './caching/cache.ts'
 import type { Client } from './client.ts'
 import { type ClientParts, createParts } from './client-parts.ts'
 import { askForLists, listsOf } from './offered-lists.ts'
@@ -37,7 +36,7 @@ export interface CoreClient {
 export function createCore({ exchange, connection, options }: CoreParts): CoreClient {
   const seen = createClientState(options, connection.url)
   const respond = createSendRaw({ exchange, pipe: connection.exchange }, options, seen)
-  const cacheOptions = cacheOptionsOf(options, connection)
+  const cacheOptions = cacheOptionsOf(options.cache, connection)
   const caching = withCache(createSendOnce(respond, seen), cacheOptions, options.clock)
   const { send: once, cache } = caching
   const send = alwaysComplete(once, seen)
@@ -91,12 +90,4 @@ export function createCore({ exchange, connection, options }: CoreParts): CoreCl
     },
   }
   return { client, parts: createParts({ tools: toolTrips, options, seen }), callTool: outcomesOf(calls.callTool) }
-}
-
-/** Results of one principal must not reach another: over a connection of several, only a named partition is used. */
-function cacheOptionsOf(
-  { cache = {} }: CoreClientOptions,
-  { mixedPrincipals = false }: ConnectionView,
-): false | CacheOptions {
-  return cache === false || (mixedPrincipals && cache.shared === undefined) ? false : cache
 }

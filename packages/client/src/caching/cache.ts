@@ -1,4 +1,12 @@
-import { type Clock, type JsonObject, methodRow, platformClock, prepared, type RpcNotification } from '@x/schema'
+import {
+  type Clock,
+  type ConnectionView,
+  type JsonObject,
+  methodRow,
+  platformClock,
+  prepared,
+  type RpcNotification,
+} from '@x/schema'
 import { type CacheOptions, createCacheStore } from './cache-store.ts'
 import type { ClientMethod, CompleteResults } from '../request/complete-results.ts'
 import type { ReadOptions } from '../call-options.ts'
@@ -79,6 +87,14 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
     clear: (method) => kept.forget((key) => method === undefined || key.method === method),
   }
   return { send: options === false ? send : cached, cache, kept }
+}
+
+/** Results of one principal must not reach another: over a connection of several, only a named partition is used. */
+export function cacheOptionsOf(
+  cache: false | CacheOptions = {},
+  { mixedPrincipals = false }: ConnectionView,
+): false | CacheOptions {
+  return cache === false || (mixedPrincipals && cache.shared === undefined) ? false : cache
 }
 
 function cachePartition(options: CacheOptions): CachePartition {
