@@ -1,5 +1,5 @@
 import type { ConnectionView, Exchange } from '@x/schema'
-import { withCache } from './caching/cache.ts'
+import { cacheOptionsOf, withCache } from './caching/cache.ts'
 import type { Client } from './client.ts'
 import { type ClientParts, createParts } from './client-parts.ts'
 import { askForLists, listsOf } from './offered-lists.ts'
@@ -36,7 +36,8 @@ export interface CoreClient {
 export function createCore({ exchange, connection, options }: CoreParts): CoreClient {
   const seen = createClientState(options, connection.url)
   const respond = createSendRaw({ exchange, pipe: connection.exchange }, options, seen)
-  const caching = withCache(createSendOnce(respond, seen), options.cache ?? {}, options.clock)
+  const cacheOptions = cacheOptionsOf(options.cache, connection)
+  const caching = withCache(createSendOnce(respond, seen), cacheOptions, options.clock)
   const { send: once, cache } = caching
   const send = alwaysComplete(once, seen)
   const onWarning = warningListener(options)
@@ -80,7 +81,7 @@ export function createCore({ exchange, connection, options }: CoreParts): CoreCl
       clock: options.clock,
       timeoutMs: options.timeoutMs,
       isClosed: () => connection.closed?.aborted === true,
-      isKeeping: options.cache !== false,
+      isKeeping: cacheOptions !== false,
       lists: askForLists(lists),
     }),
     request: createExtensionRequest(respond, seen),

@@ -49,8 +49,8 @@ export function createClient<
   const started = extensions.map((extension) => {
     const others = extensions.filter((other) => other !== extension)
     const fork: ClientExtensionHost['fork'] = (middleware, changes = {}) => {
-      const { url, closed } = connection
-      const view = { exchange: middleware(connection.exchange), url, ...(closed && { closed }) }
+      const { url, closed, mixedPrincipals } = connection
+      const view = { exchange: middleware(connection.exchange), url, mixedPrincipals, ...(closed && { closed }) }
       return createClient(view, { ...given, ...changes, extensions: others })
     }
     const host: ClientExtensionHost = {

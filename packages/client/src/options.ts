@@ -45,7 +45,8 @@ export interface CoreClientOptions extends InputHandlers {
   readonly versions?: readonly [string, ...string[]] | undefined
   /**
    * `false` requests every result from the server. Default: a cache of this client's own, which must then serve one
-   * principal.
+   * principal; none over a connection whose `headers` is a function, unless `shared` names the partition of its principal.
+   * Results that are cached are frozen.
    */
   readonly cache?: false | CacheOptions | undefined
   /** Milliseconds that a call waits for its response or the next progress. Default 60,000. */

@@ -7,6 +7,7 @@
 export { createServer } from './create-server.ts'
 export { DefinitionError, type DefinitionProblem } from './definition-error.ts'
 export { tool, toolResult } from './tools/tool.ts'
+export { isToolError, ToolError } from './tools/tool-error.ts'
 export { prompt } from './prompts/prompt.ts'
 export { resource, resourceNotFound, resourceTemplate } from './resources/resource.ts'
 export { expandUriTemplate } from './resources/uri-template.ts'

@@ -87,8 +87,8 @@ export interface ServerDefinition<
   /** Receives every error that the client does not see whole; a line of `console.error` when absent, `false` for none. */
   readonly onError?: ErrorListener<[error: unknown, where: ErrorPlace]>
   /**
-   * Returns the text that a model reads for an error that a tool threw. When absent, the message of an `Error`, without
-   * its stack and cause; for anything else, that the tool failed.
+   * Returns the text that a model reads for an error that a tool threw, other than a `ToolError`. When absent, that the
+   * tool failed: the message of an error may hold secrets.
    */
   readonly describeError?: ((error: unknown, where: ErrorPlace) => string) | undefined
   /**

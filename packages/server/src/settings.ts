@@ -11,7 +11,7 @@ import type { ServerDefinition } from './server-definition.ts'
 
 /** The parts of a definition that hold for every request, with what is absent filled in. */
 export function compileServerSettings(definition: ServerDefinition): Settings {
-  const { describeError = messageOf, messagesPerSecond = 100 } = definition
+  const { describeError = failureOf, messagesPerSecond = 100 } = definition
   const onError = errorListener(definition.onError, '@x/server', describePlace)
   if (!Number.isSafeInteger(messagesPerSecond) || messagesPerSecond < 0) {
     const reason = `messagesPerSecond is ${messagesPerSecond}; write a whole number from 0`
@@ -75,7 +75,7 @@ function isUnderTest(): boolean {
   return [VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID].some((value) => value !== undefined)
 }
 
-/** The message is written to be read; the stack and the cause tell of the server's inside, and stay there. */
-function messageOf(error: unknown, { name }: ErrorPlace): string {
-  return error instanceof Error && error.message !== '' ? error.message : `Tool ${JSON.stringify(name ?? '')} failed`
+/** The message of an error may hold a connection string or a path, so the author alone receives it. */
+function failureOf(_error: unknown, { name }: ErrorPlace): string {
+  return `Tool ${JSON.stringify(name ?? '')} failed`
 }

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
 import { createClient, isClientError } from '@x/client'
 import { createCall, type Exchange, isResponse, parseMessage } from '@x/schema'
 import { connectHttp, isHttpError } from '@x/transport-http/client'
+import { connectStreams } from '@x/transport-stdio'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { hostileObject, hostileText } from './hostile-values.ts'
@@ -46,6 +49,22 @@ describe('A client makes an error of its own of whatever its server answers', ()
         (thrown: unknown) => thrown,
       )
       if (error !== undefined) expect(isClientError(error), String(error)).toBe(true)
+    })
+    await fc.assert(property, runs)
+  })
+
+  test('lines of stdio', async () => {
+    const property = fc.asyncProperty(fc.array(hostileText, { maxLength: 5 }), async (lines) => {
+      const [input, output] = [new PassThrough(), new PassThrough()]
+      await using connection = connectStreams({ input, output })
+      const request = { jsonrpc: '2.0', id: 'mine', method: 'tools/list' } as const
+      const answer = connection.exchange(request, createCall())
+      const [sent] = await once(output, 'data')
+      const { id } = JSON.parse(String(sent))
+      input.write(lines.map((line) => `${line.replaceAll('\n', '')}\n`).join(''))
+      input.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: { text: 'still here' } })}\n`)
+      expect(await answer).toMatchObject({ id: 'mine' })
+      input.end()
     })
     await fc.assert(property, runs)
   })

@@ -1,3 +1,4 @@
+import { posix, win32 } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { createCall, type Exchange, type JsonObject, metaKeys, methods, protocolVersion, type Server } from '@x/schema'
 import { createServer, resourceTemplate, sealedState, tool } from '@x/server'
@@ -74,6 +75,57 @@ describe('A server answers whatever its client sends, shortly and without an int
     await fc.assert(property)
   })
 
+  test('as URIs of a resource template, whose variables stay below a root', async () => {
+    const read: string[] = []
+    const files = resourceTemplate('file:///data/{folder}/{+path}', {
+      name: 'files',
+      read: ({ folder, path }) => {
+        read.push(folder, path, decodeTwice(path))
+        return 'read'
+      },
+    })
+    const server = createServer({ name: 'files', version: '1.0.0', resourceTemplates: [files], onError: () => {} })
+    const part = fc.constantFrom(
+      '..',
+      '.',
+      '/',
+      '\\',
+      '%2e',
+      '%2f',
+      '%5c',
+      '%252e',
+      '%252F',
+      'C:',
+      '%',
+      'a',
+      ' ',
+      '\uff0e',
+      '\uff0f',
+    )
+    const path = fc.oneof(
+      hostileText.map((text) => text.slice(0, 3000)),
+      fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join('')),
+    )
+    const property = fc.asyncProperty(path, async (text) => {
+      const uri = `file:///data/${text}`
+      expectSound(await ask(server, 'resources/read', { uri, _meta: meta }), { uri })
+    })
+    await fc.assert(property, { numRuns: 2000 })
+    for (const value of read) {
+      expect(posix.resolve('/root', value)).toMatch(/^\/root\/./)
+      expect(win32.resolve('C:\\root', value)).toMatch(/^C:\\root\\./)
+    }
+    expect(read.length).toBeGreaterThan(0)
+  })
+
+  test('as cursors', async () => {
+    const server = hostedServer()
+    const property = fc.asyncProperty(hostileText, async (cursor) => {
+      expectSound(await ask(server, 'tools/list', { cursor, _meta: meta }), { cursor })
+    })
+    await fc.assert(property, runs)
+  })
+
   test('as lines of stdio, and serves what follows', async () => {
     const property = fc.asyncProperty(fc.array(hostileText, { maxLength: 5 }), async (lines) => {
       const [input, output] = [new PassThrough(), new PassThrough()]
@@ -130,6 +182,15 @@ const meta = {
 
 function ask(server: Server, method: string, params: JsonObject): ReturnType<Exchange> {
   return server.exchange({ jsonrpc: '2.0', id: 1, method, params }, createCall())
+}
+
+/** The text as a careless reader decodes it once more. */
+function decodeTwice(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 function expectSound(response: Awaited<ReturnType<Exchange>>, request: object): void {

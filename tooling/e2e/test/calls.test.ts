@@ -1,4 +1,4 @@
-import { prompt, resource, resourceTemplate, tool } from '@x/server'
+import { prompt, resource, resourceTemplate, tool, ToolError } from '@x/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { createGate } from '@tooling/vitest/gate'
@@ -19,7 +19,7 @@ const sum = tool('sum', {
 const broken = tool('broken', {
   description: 'Fails',
   run: () => {
-    throw new Error('the disk is full')
+    throw new ToolError('the disk is full')
   },
 })
 

@@ -1,5 +1,5 @@
 import { createClient } from '@x/client'
-import { createServer, type McpServer, type Tool, tool } from '@x/server'
+import { createServer, type McpServer, type Tool, tool, ToolError } from '@x/server'
 import {
   type ClientSession,
   type ClientSessions,
@@ -44,7 +44,7 @@ export const addNights = (trips: Sessions<Trip>): Tool =>
       // Works for clients without sessions too, as long as they say where.
       const session = trips.find(ctx)
       const where = city ?? session?.state.city
-      if (where === undefined) throw new Error('Which city? Name it, or choose one first with choose_city')
+      if (where === undefined) throw new ToolError('Which city? Name it, or choose one first with choose_city')
       const total = (session?.state.nights ?? 0) + nights
       session?.setState({ city: where, nights: total })
       return `${total} nights in ${where}`
@@ -92,7 +92,7 @@ export const addNightCarefully = (trips: Sessions<Trip>): Tool =>
     description: 'Adds one night',
     async run(_args, ctx) {
       const session = trips.of(ctx)
-      if (!(await session.claim())) throw new Error('Another call is changing this trip: try again')
+      if (!(await session.claim())) throw new ToolError('Another call is changing this trip: try again')
       session.setState({ ...session.state, nights: session.state.nights + 1 })
       return `${session.state.nights} nights`
     },

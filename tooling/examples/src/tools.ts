@@ -1,4 +1,4 @@
-import { tool, toolResult } from '@x/server'
+import { tool, ToolError } from '@x/server'
 import { z } from 'zod'
 
 // #region text
@@ -17,7 +17,7 @@ export const divide = tool('divide', {
   output: z.object({ quotient: z.number() }),
   run({ dividend, divisor }) {
     if (divisor !== 0) return { quotient: dividend / divisor }
-    return toolResult({ isError: true, content: [{ type: 'text', text: 'The divisor must not be 0' }] })
+    throw new ToolError('The divisor must not be 0')
   },
 })
 // #endregion

@@ -26,6 +26,39 @@ describe('The cache of a client', () => {
     expect([client.cache.hits, client.cache.misses]).toEqual([1, 2])
   })
 
+  test('shares results that nobody can change, and leaves the objects of a server in this process alone', async () => {
+    const original = contents('a')
+    const client = createClient(
+      scripted(() => original),
+      host,
+    )
+    const first = await client.readResource('a:b')
+    expect(() => Object.assign(first.contents[0] ?? {}, { text: 'altered' })).toThrow(TypeError)
+    expect(() => Object.assign(first, { contents: [] })).toThrow(TypeError)
+    expect(await client.readResource('a:b')).toEqual(contents('a'))
+    expect(Object.isFrozen(original)).toBe(false)
+  })
+
+  test('is off over a connection of several principals, unless it has a partition', async () => {
+    const view = () => {
+      const exchange = scripted(() => contents('x'))
+      return { exchange, mixedPrincipals: true }
+    }
+    const bare = view()
+    for (const cache of [undefined, { maxEntries: 10 }]) {
+      const client = createClient(bare, { ...host, cache })
+      await client.readResource('a:b')
+      await client.readResource('a:b')
+    }
+    expect(bare.exchange.received).toHaveLength(4)
+    const partitioned = view()
+    const shared = { store: createCacheStore(), partition: 'ada' }
+    const client = createClient(partitioned, { ...host, cache: { shared } })
+    await client.readResource('a:b')
+    await client.readResource('a:b')
+    expect(partitioned.exchange.received).toHaveLength(1)
+  })
+
   test('counts freshness from the arrival of the result', async () => {
     const clock = manualClock()
     const exchange = scripted(() => {

@@ -1,4 +1,12 @@
-import { type Clock, type JsonObject, methodRow, platformClock, type RpcNotification } from '@x/schema'
+import {
+  type Clock,
+  type ConnectionView,
+  type JsonObject,
+  methodRow,
+  platformClock,
+  prepared,
+  type RpcNotification,
+} from '@x/schema'
 import { type CacheOptions, createCacheStore } from './cache-store.ts'
 import type { ClientMethod, CompleteResults } from '../request/complete-results.ts'
 import type { ReadOptions } from '../call-options.ts'
@@ -51,9 +59,14 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
       if (isRequiredInput(result)) return result
       // Freshness counts from the arrival of the response.
       const freshUntil = clock.now() + ('ttlMs' in result ? result.ttlMs : 0)
-      if (freshUntil > clock.now()) underWay.keep({ result: result as unknown as JsonObject, freshUntil })
-      else underWay.end(found !== undefined)
-      return result
+      if (!(freshUntil > clock.now())) {
+        underWay.end(found !== undefined)
+        return result
+      }
+      // A copy, because a server in this process may hold the object; frozen, because all callers share it.
+      const shared = prepared(structuredClone(result))
+      underWay.keep({ result: shared as unknown as JsonObject, freshUntil })
+      return shared
     } finally {
       underWay.end()
     }
@@ -74,6 +87,14 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
     clear: (method) => kept.forget((key) => method === undefined || key.method === method),
   }
   return { send: options === false ? send : cached, cache, kept }
+}
+
+/** Results of one principal must not reach another: over a connection of several, only a named partition is used. */
+export function cacheOptionsOf(
+  cache: false | CacheOptions = {},
+  { mixedPrincipals = false }: ConnectionView,
+): false | CacheOptions {
+  return cache === false || (mixedPrincipals && cache.shared === undefined) ? false : cache
 }
 
 function cachePartition(options: CacheOptions): CachePartition {

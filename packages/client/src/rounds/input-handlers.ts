@@ -46,7 +46,8 @@ export interface InputHandlers {
   readonly elicit?: ((question: ElicitRequestFormParams, context: InputContext) => Awaitable<ElicitAnswer>) | undefined
   /**
    * Shows a URL in full and opens it outside this program once the user agrees; declares `elicitation.url`. It is
-   * `https:` or `http:`, without credentials; never fetch it (client/elicitation, safe URL handling).
+   * `https:` or `http:`, without credentials, and normalized: its host is in ASCII (Punycode). Never fetch it
+   * (client/elicitation, safe URL handling).
    */
   readonly openUrl?: ((question: ElicitRequestURLParams, context: InputContext) => Awaitable<ElicitAnswer>) | undefined
   /** Samples a model, and declares `sampling` (client/sampling). Deprecated by the specification. */

@@ -8,6 +8,7 @@ import {
   type ReadResourceResult,
 } from '@x/schema'
 import { printableKey, describeCheckFailure } from '../describe-failure.ts'
+import { unsafeUrl } from './unsafe-url.ts'
 
 /** The final results of the methods that may answer `input_required` (basic/patterns/mrtr). */
 export interface AskingResults {
@@ -49,6 +50,17 @@ export function parseInputRequired(result: JsonObject): InputRequired | { readon
   return { resultType: 'input_required', requests, state, meta: isJsonObject(meta) ? meta : undefined }
 }
 
+/**
+ * Writes the URL of a request as a browser will open it: with its host in ASCII (Punycode), so that letters of another
+ * alphabet do not pass for a known name (client/elicitation, safe URL handling). One that must not be shown is left as it is.
+ */
+function withNormalizedUrl(request: InputRequest): InputRequest {
+  if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request
+  const { url } = request.params
+  if (unsafeUrl(url) !== undefined) return request
+  return { ...request, params: { ...request.params, url: new URL(url).href } }
+}
+
 /** Parses the requests of a round by their keys; returns the path and reason of a failure. */
 function parseRequests(value: unknown): ReadonlyMap<string, InputRequest> | { readonly issue: string } {
   if (!isJsonObject(value)) return { issue: 'inputRequests: expected an object' }
@@ -59,7 +71,7 @@ function parseRequests(value: unknown): ReadonlyMap<string, InputRequest> | { re
     const failure = checkInputRequest(request)
     if (failure !== undefined) return { issue: `inputRequests ${printableKey(key)} ${describeCheckFailure(failure)}` }
     // The check of its own method has accepted it; the original is kept, with its unknown members.
-    requests.set(key, request as unknown as InputRequest)
+    requests.set(key, withNormalizedUrl(request as unknown as InputRequest))
   }
   return requests
 }

@@ -17,12 +17,26 @@ const opened = async (url: string): Promise<readonly string[]> => {
 }
 
 test.each([
-  'https://example.com/pay?id=1#top',
-  'http://localhost:3000/',
-  'https://xn--bcher-kva.example/',
-  'HTTPS://EXAMPLE.COM',
-])('The URL %s is shown as it came', async (url) => {
-  expect(await opened(url)).toEqual([url])
+  ['https://example.com/pay?id=1#top', 'https://example.com/pay?id=1#top'],
+  ['http://localhost:3000/', 'http://localhost:3000/'],
+  ['https://xn--bcher-kva.example/', 'https://xn--bcher-kva.example/'],
+  ['HTTPS://EXAMPLE.COM', 'https://example.com/'],
+  ['https://b\u00fccher.example/\u00e4', 'https://xn--bcher-kva.example/%C3%A4'],
+  // The first letter is Cyrillic.
+  ['https://\u0430pple.example/', 'https://xn--pple-43d.example/'],
+  ['https:\\\\evil.example\\@bank.example', 'https://evil.example/@bank.example'],
+  ['https://0x7f000001/', 'https://127.0.0.1/'],
+])('The URL %s is shown as a browser opens it: %s', async (url, shown) => {
+  expect(await opened(url)).toEqual([shown])
+})
+
+test('a round that is answered by hand has the URL as a browser opens it', async () => {
+  const client = createClient(inTurn(asks({ pay: page('https://\u0430pple.example') })), {
+    ...host,
+    capabilities: { elicitation: { url: {} } },
+  })
+  const round = await client.manual.callTool('buy')
+  expect(JSON.stringify(round)).toContain('https://xn--pple-43d.example/')
 })
 
 test.each([

@@ -27,6 +27,8 @@ export interface DualConnection extends AsyncDisposable {
   readonly exchange: Exchange
   /** Name of the server in errors. */
   readonly url: string
+  /** True when requests may be of several principals, because `headers` is a function. */
+  readonly mixedPrincipals?: boolean | undefined
   /** Aborts with {@link close}, for code that would otherwise try again. */
   readonly closed: AbortSignal
   /** The server that was found; undefined before the first call, and until a call has succeeded in finding it. */

@@ -99,6 +99,7 @@ export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}
   return {
     exchange: (request, call) => dispatch(state, legacy, { request, call }),
     url: http.url,
+    mixedPrincipals: typeof options.headers === 'function',
     closed: state.closing.signal,
     get peer() {
       return state.peer

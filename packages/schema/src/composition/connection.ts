@@ -8,6 +8,11 @@ export interface Connection extends AsyncResource {
   readonly exchange: Exchange
   /** The name of the server in errors: its endpoint without a query, or its program. Absent where there is none. */
   readonly url?: string | undefined
+  /**
+   * True when requests may be of several principals, as those of a connection whose `headers` is a function. A client over
+   * it caches only in a partition that its user names. Absent: one principal.
+   */
+  readonly mixedPrincipals?: boolean | undefined
   /** Aborts with {@link close}, for code that would otherwise try again. */
   readonly closed: AbortSignal
   /** Rejects what is under way, and frees what the connection holds. */
@@ -15,7 +20,8 @@ export interface Connection extends AsyncResource {
 }
 
 /** The part of a connection that a client needs; what is absent never ends and holds nothing. */
-export type ConnectionView = Pick<Connection, 'exchange' | 'url'> & Partial<Pick<Connection, 'closed' | 'close'>>
+export type ConnectionView = Pick<Connection, 'exchange' | 'url' | 'mixedPrincipals'> &
+  Partial<Pick<Connection, 'closed' | 'close'>>
 
 /** The other side of a client: a connection, a server in this process, or any exchange. */
 export type ClientTarget = ConnectionView | Server | Exchange

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { call, refusalOf } from '../testing/refusal.ts'
 import { errorCodes } from '../basic/error-codes.ts'
-import { parseMessage } from './parse-message.ts'
+import { defaultBounds } from './bounds.ts'
+import { parseBatch, parseMessage } from './parse-message.ts'
 
 describe('keys are exact (CVE-2026-27896)', () => {
   test.each([
@@ -33,6 +34,16 @@ describe('keys are exact (CVE-2026-27896)', () => {
   })
 })
 
+test('a result may have a key twice: nobody acts upon it between a server and its client', () => {
+  expect(parseMessage('{"jsonrpc":"2.0","id":7,"result":{"a":{"b":1,"b":2}}}')).toMatchObject({ id: 7 })
+})
+
+test('a key that stands twice in arguments of any depth is found', () => {
+  const bounds = { ...defaultBounds, depth: 100_000, elements: 200_000 }
+  const deep = `${'[{"a":'.repeat(40_000)}{"b":1,"b":1}${'}]'.repeat(40_000)}`
+  expect(refusalOf(call(`,"params":{"arguments":${deep}}`), bounds).message).toContain('stands twice')
+})
+
 describe('a key that stands twice is refused where a gateway may read the other value', () => {
   const version = '"io.modelcontextprotocol/protocolVersion":"x"'
   // Which of two ids a request has, nobody can say; so a refusal of the message's own keys carries none.
@@ -53,6 +64,13 @@ describe('a key that stands twice is refused where a gateway may read the other 
     ['params._meta', `,"params":{"_meta":{${version},${version}}}`, 7],
     ['params._meta', `,"params":{"_meta":{${version},${version.replace('/', '\\/')}}}`, 7],
     ['params._meta', `,"params":{"arguments":{"_meta":{}},"_m\\u0065ta" : {${version},${version}}}`, 7],
+    ['an object in params', ',"params":{"name":"a","arguments":{"name":1,"method":2,"name":3}}', 7],
+    ['an object in params', ',"params":{"arguments":{"a":[{},{"b":{"c":{"d":1,"d":1}}}]}}', 7],
+    ['an object in params', ',"params":{"arguments":{"user":{"id":1,"role":2},"user":3}}', 7],
+    ['an object in params', ',"params":{"arguments":{"__proto__":1,"__proto__":{}}}', 7],
+    ['an object in params', ',"params":{"arguments":{"a":1,"\\u0061":1}}', 7],
+    ['an object in params', ',"params":{"inputResponses":{"q":{"content":{"sure":false,"sure":true}}}}', 7],
+    ['an object in params', ',"params":{"_meta":{"com.example/a":{"b":1,"b":2}}}', 7],
   ])('in %s: %s', (level, members, id) => {
     expect(refusalOf(call(members))).toEqual({
       code: errorCodes.invalidRequest,
@@ -62,7 +80,10 @@ describe('a key that stands twice is refused where a gateway may read the other 
   })
 
   test.each([
-    ['as keys of the arguments', ',"params":{"name":"a","arguments":{"name":1,"method":2,"name":3}}'],
+    [
+      'as keys of different objects',
+      ',"params":{"name":"a","arguments":{"name":1,"method":{"name":2,"a":{"name":3}}}}',
+    ],
     ['as values', ',"params":{"name":"name","uri":"uri","arguments":{"a":"params","b":["id","id"]}}'],
     ['as keys of objects in an array', ',"params":{"list":[{"name":1},{"name":2}],"name":"a"}'],
     ['in a member of another name that holds an object', ',"params":{"context":{"name":1},"name":"a"}'],
@@ -77,11 +98,20 @@ describe('a key that stands twice is refused where a gateway may read the other 
   test('the same keys found by any reader of JSON, whatever the values hold', () => {
     const json = fc.json({ maxDepth: 4 })
     fc.assert(
-      fc.property(json, json, fc.boolean(), (first, second, twice) => {
+      fc.property(json, json, fc.boolean(), (one, other, twice) => {
+        // The texts of this arbitrary may have a key twice.
+        const [first, second] = [one, other].map((part) => JSON.stringify(JSON.parse(part)))
         const text = call(`,"params":{"arguments":${first},"other":${second}${twice ? ',"arguments":{}' : ''}}`)
         if (twice) expect(refusalOf(text).message).toContain('A key of params stands twice')
         else expect(parseMessage(text)).toEqual(JSON.parse(text))
       }),
     )
   })
+})
+
+test.each([
+  ['of a message', '[{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}]'],
+  ['of arguments', '[{"jsonrpc":"2.0","id":1,"method":"a","params":{"arguments":{"a":1,"a":2}}}]'],
+])('a batch with a key %s that stands twice is refused', (_title, text) => {
+  expect(() => parseBatch(text, 10)).toThrow('A key of the batch stands twice')
 })

@@ -1,19 +1,43 @@
-import { isJsonObject, type JsonObject } from '../basic/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../basic/json.ts'
 import { metaKeys } from '../basic/meta-keys.ts'
 import type { KeyCounts } from './scan-text.ts'
 
 /**
  * Detects a message that another reader, such as a gateway, could parse differently from `JSON.parse`. A key is
- * duplicated in the message, its params or their `_meta`, or differs from a known key only in case or Unicode form.
+ * duplicated in the message or anywhere in its params, or a key of the message, its params or their `_meta` differs from
+ * a known one only in case or Unicode form.
  */
 export function ambiguousKeys(message: JsonObject, counts: KeyCounts): KeyFlaw | undefined {
-  const flaw = flawAt(messageLevel, message, counts.message)
   const params = message['params']
+  const flaw = flawAt(messageLevel, message, counts.message)
   if (flaw !== undefined || !isJsonObject(params)) return flaw
-  const flawOfParams = flawAt(paramsLevel, params, counts.params)
+  return flawInParams(params, counts) ?? duplicateIn('an object in params', hasDuplicates(message, counts))
+}
+
+function flawInParams(params: JsonObject, counts: KeyCounts): KeyFlaw | undefined {
   const meta = params['_meta']
-  if (flawOfParams !== undefined || !isJsonObject(meta)) return flawOfParams
-  return flawAt(metaLevel, meta, counts.meta)
+  const flaw = flawAt(paramsLevel, params, counts.params)
+  return flaw !== undefined || !isJsonObject(meta) ? flaw : flawAt(metaLevel, meta, counts.meta)
+}
+
+/** Tells if a text has more elements than the value that was parsed from it: of a duplicated key the last one remains. */
+export function hasDuplicates(value: JsonValue, { elements }: KeyCounts): boolean {
+  const open = [value]
+  let found = 0
+  // A list in place of a recursion: an operator may allow any depth.
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null) continue
+    const members: readonly (JsonValue | undefined)[] = Array.isArray(next) ? next : Object.values(next)
+    found += members.length
+    for (const member of members) if (typeof member === 'object' && member !== null) open.push(member)
+  }
+  return found !== elements
+}
+
+function duplicateIn(name: string, isDuplicated: boolean): KeyFlaw | undefined {
+  if (!isDuplicated) return undefined
+  const message = `A key of ${name} stands twice, which readers take differently; send each key once`
+  return { message, ofId: name === messageLevel.name }
 }
 
 /** The problem, and whether another reader could see another message id. */
@@ -46,10 +70,7 @@ function level(name: string, path: string, keys: string): Level {
 
 function flawAt(level: Level, object: JsonObject, written: number): KeyFlaw | undefined {
   const keys = Object.keys(object)
-  if (keys.length !== written) {
-    const message = `A key of ${level.name} stands twice, which readers take differently; send each key once`
-    return { message, ofId: level === messageLevel }
-  }
+  if (keys.length !== written) return duplicateIn(level.name, true)
   for (const key of keys) {
     const meant = level.known.has(key) ? undefined : level.folded.get(fold(key))
     if (meant !== undefined) return lookalike(level, key, meant)

@@ -1,7 +1,7 @@
-import { ambiguousKeys, type KeyFlaw } from './ambiguous-keys.ts'
+import { ambiguousKeys, hasDuplicates, type KeyFlaw } from './ambiguous-keys.ts'
 import { checkBytes, defaultBounds, type ParseBounds } from './bounds.ts'
 import { errorCodes } from '../basic/error-codes.ts'
-import { isJsonObject, type JsonObject } from '../basic/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../basic/json.ts'
 import { isMcpError, McpError } from '../basic/mcp-error.ts'
 import type { RequestId, RpcError, RpcMessage, RpcNotification, RpcRequest, RpcResponse } from '../basic/rpc.ts'
 import { scanText } from './scan-text.ts'
@@ -26,7 +26,8 @@ export function parseMessage(text: string, bounds: ParseBounds = defaultBounds):
  * The messages of a JSON-RPC batch, which revision 2025-03-26 has; undefined for a text that is no array. The bounds hold for the
  * whole text, and `length` for the number of messages. A member that is no message is the `McpError` of {@link parseMessage}.
  *
- * Throws `McpError(parse)` when the text is not JSON or breaks a bound, and `McpError(invalidRequest)` for an empty or a longer batch.
+ * Throws `McpError(parse)` when the text is not JSON or breaks a bound, and `McpError(invalidRequest)` for an empty or a longer batch,
+ * and for one in which a key is duplicated.
  */
 export function parseBatch(
   text: string,
@@ -35,9 +36,13 @@ export function parseBatch(
 ): readonly (RpcMessage | McpError)[] | undefined {
   if (!/^\s*\[/.test(text)) return undefined
   checkBytes(text, bounds)
-  scanText(text, bounds)
-  const members = parseJson(text)
+  const counts = scanText(text, bounds)
+  // The cast is safe: JSON.parse makes nothing else.
+  const members = parseJson(text) as JsonValue
   if (!Array.isArray(members)) return undefined
+  if (hasDuplicates(members, counts)) {
+    throw new McpError(errorCodes.invalidRequest, 'A key of the batch stands twice; send each key once')
+  }
   if (members.length === 0 || members.length > length) {
     throw new McpError(errorCodes.invalidRequest, `A batch has 1 to ${length} messages`)
   }

@@ -5,6 +5,8 @@ export interface KeyCounts {
   readonly message: number
   readonly params: number
   readonly meta: number
+  /** The number of array items and object members in the whole text. */
+  readonly elements: number
 }
 
 /**
@@ -21,7 +23,7 @@ export function scanText(text: string, bounds: ParseBounds): KeyCounts {
     if (unit < 0x80 && marks[unit] === 1) at = readMark(scan, unit, at)
   }
   const [, message, params, meta] = scan.keys
-  return { message, params, meta }
+  return { message, params, meta, elements: scan.elements }
 }
 
 interface Scan {

@@ -19,6 +19,7 @@ import { type Journal, readJournal, writeJournal } from './journal.ts'
 import { explicitKey, wireKey } from './keys.ts'
 import { type RunStart, responseFor } from './run.ts'
 import { hearOfHandOff } from '../shedding/hand-off.ts'
+import { unsealableValues } from './unsealable.ts'
 
 /** The purpose of the sealed values; keys of other purposes do not open them. */
 const purpose = 'requestState'
@@ -106,8 +107,8 @@ function sizeOf(value: JsonValue | undefined, most: number): number {
 }
 
 /**
- * Seals a journal for the way through the client. Why one cannot be sealed, such as that it is too large, is for the
- * author; for the client it matters only whether the call has lasted too long.
+ * Seals a journal for the way through the client. The reason why one cannot be sealed is for the author; the client
+ * learns of it where the call has lasted too long, or where its own values are the reason.
  */
 export async function sealState(journal: Journal, scope: Scope, name: string): Promise<string> {
   const { state } = scope.settings
@@ -121,7 +122,8 @@ export async function sealState(journal: Journal, scope: Scope, name: string): P
     })
   } catch (error) {
     report(error, { method: scope.method, name }, scope.settings)
-    throw isStateError(error) && error.code === 'too_old' ? invalidState() : (reachedQuota(error) ?? sealFailure())
+    if (isStateError(error) && error.code === 'too_old') throw invalidState()
+    throw reachedQuota(error) ?? unsealableValues(error, journal, scope) ?? sealFailure()
   }
 }
 

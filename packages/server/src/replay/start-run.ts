@@ -18,7 +18,7 @@ export function startRun<T>(handler: Handler<T>, scope: Scope, start?: RunStart)
     return settle(run, { thrown }, handler)
   }
   if (!isPromiseLike(returned)) return settle(run, { returned }, handler)
-  return returned.then(
+  return Promise.resolve(returned).then(
     (value) => settle(run, { returned: value }, handler),
     (thrown: unknown) => settle(run, { thrown }, handler),
   )

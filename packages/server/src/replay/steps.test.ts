@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Context } from '../index.ts'
+import { type Context, ToolError } from '../index.ts'
 import { accept, glass, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
 
 const text = { message: 'What?', schema: z.object({}) }
@@ -46,8 +46,8 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     expect(tries).toBe(first + 1)
   })
 
-  test('a step that throws uncaught ends the call with its message', async () => {
-    const run: Run = async (ctx) => String(await ctx.step('work', () => Promise.reject(new Error('sold out'))))
+  test('a step that throws uncaught ends the call with its error', async () => {
+    const run: Run = async (ctx) => String(await ctx.step('work', () => Promise.reject(new ToolError('sold out'))))
     const { text: said, isError } = await send(serve(run, mode))
     expect([said, isError]).toEqual(['sold out', true])
   })

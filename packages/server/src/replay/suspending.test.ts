@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { type Context, HandlerError, isSuspension } from '../index.ts'
+import { type Context, HandlerError, isSuspension, ToolError } from '../index.ts'
 import { accept, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
 
 const name = { message: 'Who are you?', schema: z.object({ name: z.string() }) }
@@ -132,7 +132,7 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
   test('a branch that fails beside a question swallows nothing, and the failure is what the call ends with', async () => {
     const run: Run = async (ctx) => {
-      const fails = async () => Promise.reject(new Error('no such item'))
+      const fails = async () => Promise.reject(new ToolError('no such item'))
       await Promise.all([greet(ctx), fails()])
       return 'never'
     }

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { deferSignal, emptyContext } from '@x/schema'
-import { type Context, createServer, tool } from '../index.ts'
-import { callOf, collector, requestOf } from '../testing/ask.ts'
+import { z } from 'zod'
+import { type Context, createServer, prompt, tool } from '../index.ts'
+import { callOf, callTool, collector, requestOf, resultOf, textOf } from '../testing/ask.ts'
+import { modes, send, serve } from '../testing/rounds.ts'
 
 const about = { name: 'demo', version: '1.0.0' }
 
@@ -33,5 +35,30 @@ describe('cancelling', () => {
     })
     await expect(server.exchange(requestOf('tools/call', { name: 'a' }), call)).resolves.toMatchObject({ id: 1 })
     expect(looks).toBe(0)
+  })
+})
+
+describe('a thenable whose `then` returns nothing', () => {
+  const later = <T>(value: T): PromiseLike<T> =>
+    // oxlint-disable-next-line unicorn/no-thenable -- the object under test
+    ({ then: (resolve: (value: T) => void) => void setImmediate(resolve, value) }) as unknown as PromiseLike<T>
+
+  test.each(modes)('is waited for as the result of a handler (strictReplay: $strictReplay)', async (mode) => {
+    const served = serve(() => later('done'), mode)
+    expect((await send(served)).text).toBe('done')
+  })
+
+  test('is waited for as the outcome of a validator and of a completer', async () => {
+    const input = z.object({ a: z.string() })
+    const slow = {
+      ...input,
+      '~standard': { ...input['~standard'], validate: () => later({ value: { a: 'checked' } }) },
+    }
+    const hello = prompt('hello', { input, complete: { a: () => later(['Ada']) }, run: ({ a }) => a })
+    const echo = tool('echo', { description: 'Echoes', input: slow as unknown as typeof input, run: ({ a }) => a })
+    const server = createServer({ ...about, tools: [echo], prompts: [hello], strictReplay: false })
+    expect(textOf(await callTool(server, 'echo', { a: 'x' }))).toBe('checked')
+    const params = { ref: { type: 'ref/prompt', name: 'hello' }, argument: { name: 'a', value: 'A' } }
+    expect(await resultOf(server, 'completion/complete', params)).toMatchObject({ completion: { values: ['Ada'] } })
   })
 })

@@ -9,5 +9,6 @@ export function isPromiseLike<T>(value: Awaitable<T>): value is PromiseLike<T> {
 
 /** Continues with a value: at once when it is there already, so that a synchronous handler costs no tick. */
 export function after<T, R>(value: Awaitable<T>, proceed: (value: T) => Awaitable<R>): Awaitable<R> {
-  return isPromiseLike(value) ? value.then((result) => proceed(result)) : proceed(value)
+  // A thenable of an author's may return nothing from its `then`.
+  return isPromiseLike(value) ? Promise.resolve(value).then((result) => proceed(result)) : proceed(value)
 }

@@ -63,8 +63,9 @@ function parseVariable(expression: string, refuse: (reason: string) => Error): U
  * The variables of a URI that the template describes, percent-decoded; undefined when it does not.
  *
  * Takes time linear in the URI for a given template. Where a URI can be split in several ways, an earlier variable
- * takes as much as it can. What comes out is safe to put in a path below a root: never empty, no control characters, no
- * `.` or `..` between slashes or backslashes, and neither of the two in a variable without `+`, not even encoded
+ * takes as much as it can. A value is safe to append to the path of a root folder: it is never empty, has no control
+ * characters, begins neither with a slash nor with a drive letter, and has no segment of dots alone, such as `..`, not
+ * even encoded twice or in full-width characters. A variable without `+` has neither slash nor backslash
  * (server/resources, security considerations).
  */
 export function matchUriTemplate(template: UriTemplate, uri: string): UriVariables | undefined {
@@ -150,8 +151,28 @@ function unsafe(value: string, { slashes }: UriVariable): string | undefined {
   if (/\p{Surrogate}/u.test(value)) return 'has half of a surrogate pair'
   if (/\p{Cc}/u.test(value)) return 'has a control character'
   if (!slashes && /[/\\]/.test(value)) return 'has a slash; write {+name} in the template to allow it'
-  if (/(?:^|[/\\])\.\.?(?:[/\\]|$)/.test(value)) return 'has "." or ".." as a segment'
+  const path = pathOf(value)
+  if (/^[/\\]/.test(path)) return 'begins with a slash'
+  if (/^[A-Z]:/i.test(path)) return 'begins with a drive letter'
+  // Windows ignores spaces and dots at the end of a segment.
+  if (path.split(/[/\\]/).some((segment) => /^\.+$/.test(segment.trim()))) return 'has "." or ".." as a segment'
   return undefined
+}
+
+const pathCharacters: ReadonlyMap<string, string> = new Map([
+  ['2e', '.'],
+  ['2f', '/'],
+  ['5c', '\\'],
+  ['3a', ':'],
+])
+
+/** Returns a value as a file system may read it that decodes it once more, or maps characters to similar ones. */
+function pathOf(value: string): string {
+  const decoded = value.replace(
+    /%(?:25)*(2e|2f|5c|3a)/gi,
+    (_escape, code: string) => pathCharacters.get(code.toLowerCase()) ?? '',
+  )
+  return decoded.normalize('NFKC')
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type JsonObject, McpError } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createServer, type Tool, type ToolDefinition, tool, toolResult } from '../index.ts'
+import { createServer, type Tool, type ToolDefinition, ToolError, isToolError, tool, toolResult } from '../index.ts'
 import { callTool, collector, errorOf, textOf } from '../testing/ask.ts'
 
 const { reported, onError } = collector()
@@ -123,21 +123,30 @@ describe('what a tool throws', () => {
   }
 
   test.each([
-    [
-      'throws an error',
-      throws(new Error('No such city: Atlantis', { cause: new Error('secret') })),
-      'No such city: Atlantis',
-    ],
-    ['rejects with an error', rejects(new TypeError('No such city')), 'No such city'],
-    ['throws an error without a message', throws(new Error()), 'Tool "t" failed'],
-    ['throws text', throws('secret'), 'Tool "t" failed'],
-    ['rejects with nothing', rejects(undefined), 'Tool "t" failed'],
-  ])('a tool that %s has failed, and the model reads the message alone [TOL-033]', async (_, run, text) => {
+    ['throws an error', throws, new Error('postgres://admin:secret@db/items', { cause: new Error('secret') })],
+    ['rejects with an error', rejects, new TypeError('secret')],
+    ['throws an error without a message', throws, new Error()],
+    ['throws text', throws, 'secret'],
+    ['rejects with nothing', rejects, undefined],
+  ])('a tool that %s has failed, and the author alone reads why [TOL-033]', async (_, how, error) => {
     const before = reported.length
-    const result = await callTool(serve(tool('t', { description, run })), 't')
-    expect(result).toMatchObject({ isError: true, content: [{ type: 'text', text }] })
+    const result = await callTool(serve(tool('t', { description, run: how(error) })), 't')
+    expect(result).toMatchObject({ isError: true, content: [{ type: 'text', text: 'Tool "t" failed' }] })
     expect(JSON.stringify(result)).not.toMatch(/secret|at .*\.ts/)
-    expect(reported.slice(before)).toMatchObject([{ where: { method: 'tools/call', name: 't' } }])
+    expect(reported.slice(before)).toEqual([{ error, where: { method: 'tools/call', name: 't' } }])
+  })
+
+  test.each([
+    ['throws', throws],
+    ['rejects with', rejects],
+  ])('the message of a ToolError that it %s is what the model reads, and no failure', async (_, how) => {
+    const before = reported.length
+    const error = new ToolError('No such city: Atlantis', { cause: new Error('secret') })
+    const result = await callTool(serve(tool('t', { description, run: how(error) })), 't')
+    expect(result).toMatchObject({ isError: true, content: [{ type: 'text', text: 'No such city: Atlantis' }] })
+    expect(JSON.stringify(result)).not.toContain('secret')
+    expect(reported.slice(before)).toEqual([])
+    expect([isToolError(error), isToolError(new Error('no'))]).toEqual([true, false])
   })
 
   test.each([

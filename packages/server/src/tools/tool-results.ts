@@ -6,6 +6,7 @@ import { isHandlerError } from '../replay/handler-error.ts'
 import { isInputDeclined } from '../replay/input-declined.ts'
 import { quote, report, type Scope } from '../request/scope.ts'
 import { isFullToolResult, type ToolContent } from './tool.ts'
+import { isToolError } from './tool-error.ts'
 
 /**
  * Converts a returned value into a result. Structured content that the output schema rejects never leaves the server:
@@ -77,11 +78,11 @@ export function refusedArguments(tool: CompiledTool, rejected: Rejected, scope: 
 
 /**
  * Converts a thrown error into a result that the model reads; an McpError, and the end of a cancelled call, pass
- * unchanged.
+ * unchanged. The author receives every error but a {@link ToolError}, whose message is for the model.
  */
 export function failedTool(error: unknown, tool: CompiledTool, scope: Scope): CallToolResult {
   if (isMcpError(error) || scope.call.signal.aborted) throw error
-  if (isInputDeclined(error)) return failedResult(error.message, scope)
+  if (isInputDeclined(error) || isToolError(error)) return failedResult(error.message, scope)
   const where = { method: scope.method, name: tool.key }
   report(error, where, scope.settings)
   // A handler's misuse of its context concerns its author, not a model.

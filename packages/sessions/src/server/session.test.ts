@@ -1,4 +1,4 @@
-import { type Context, inputRequired, prompt, resource, tool } from '@x/server'
+import { type Context, inputRequired, prompt, resource, tool, ToolError } from '@x/server'
 import { memoryStore } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -126,10 +126,13 @@ describe('The state of a session', () => {
         return `${session.state.count} at ${session.revision}`
       },
     })
-    const server = serverWith({ tools: [count], extensions: [sessions] })
+    const errors: unknown[] = []
+    const onError = (error: unknown): void => void errors.push(error)
+    const server = serverWith({ tools: [count], extensions: [sessions], onError })
     const first = await callIn(server, await createdSession(server), 'count')
     expect(first.text).toBe('1 at 0')
-    expect((await callIn(server, first.session, 'count')).text).toContain('Not a session state: count:')
+    expect((await callIn(server, first.session, 'count')).text).toBe('Tool "count" failed')
+    expect(String(errors)).toContain('Not a session state: count:')
   })
 
   test('may only have a schema that answers at once', () => {
@@ -223,13 +226,15 @@ describe('Overlapping calls', () => {
       input: z.object({ text: z.string(), fail: z.boolean().optional(), careful: z.boolean().optional() }),
       async run({ text, fail, careful }, ctx: Context) {
         const session = sessions.of(ctx)
-        if (careful === true && !(await session.claim())) throw new Error('Somebody else was faster')
-        if (fail === true) throw new Error('No')
+        if (careful === true && !(await session.claim())) throw new ToolError('Somebody else was faster')
+        if (fail === true) throw new ToolError('No')
         session.setState({ notes: [...session.state.notes, text] })
         return session.state.notes.join(' ')
       },
     })
-    return { server: serverWith({ tools: [add], strictReplay: false, extensions: [sessions] }) }
+    const errors: unknown[] = []
+    const onError = (error: unknown): void => void errors.push(error)
+    return { server: serverWith({ tools: [add], strictReplay: false, extensions: [sessions], onError }), errors }
   }
 
   test('each answer with the state that they made: the last that the client hears of wins [SES-009]', async () => {
@@ -262,8 +267,8 @@ describe('Overlapping calls', () => {
   })
 
   test('cannot claim without a store', async () => {
-    const { server } = setUp(undefined)
-    const { text } = await callIn(server, await createdSession(server), 'add', { text: 'a', careful: true })
-    expect(text).toContain('needs a store')
+    const { server, errors } = setUp(undefined)
+    await callIn(server, await createdSession(server), 'add', { text: 'a', careful: true })
+    expect(String(errors)).toContain('needs a store')
   })
 })

@@ -1,8 +1,11 @@
 import type { JsonObject, JsonValue } from '../json.ts'
 import { StateUsageError } from '../state-error.ts'
 
-/** The greatest depth of a value; the limit protects the call stack. */
-export const maxDepth = 200
+/**
+ * The greatest depth of a value; the limit protects the call stack. Messages of the protocol, which are bound to a state
+ * with their arguments, have 256 levels at most by default.
+ */
+export const maxDepth = 300
 
 /** The number of keys up to which an insertion sort is faster than `sort`. */
 const insertionSortLimit = 16

@@ -266,7 +266,7 @@ test.each([
   ['a function', { run() {} }, '"run" is function'],
   ['undefined', undefined, 'The value is undefined'],
   ['a hole', [1, undefined], '"1" is undefined'],
-  ['too many levels', JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`), 'nested deeper than 200 levels'],
+  ['too many levels', JSON.parse(`${'['.repeat(400)}${']'.repeat(400)}`), 'nested deeper than 300 levels'],
 ])('%s is rejected with a message that names its path', async (_, value, message) => {
   const sealing = onNode.sealed({ keys: [oldKey] }).seal(value as JsonValue, claims)
   await expect(sealing).rejects.toMatchObject({ code: 'not_json', message: expect.stringContaining(message) })

@@ -1,5 +1,5 @@
 import { errorCodes, McpError } from '@x/schema'
-import { tool, toolResult } from '@x/server'
+import { tool, ToolError, toolResult } from '@x/server'
 import { z } from 'zod'
 
 const named = z.object({ name: z.string() })
@@ -32,7 +32,7 @@ export const tools = [
     description: 'Throws',
     task: 'allowed',
     run: () => {
-      throw new Error('Sold out')
+      throw new ToolError('Sold out')
     },
   }),
   tool('break', {

@@ -162,3 +162,14 @@ test.each([
 ])('connectHttp refuses %s', (_title, url, message) => {
   for (const [, connect] of senders) expect(() => connect(url)).toThrow(message)
 })
+
+test.each([
+  ['fixed headers', { headers: { authorization: 'Bearer x' } }, false],
+  ['a function for its headers', { headers: () => ({ authorization: 'Bearer x' }) }, true],
+  ['no headers', {}, false],
+])('a connection with %s says whether its requests may be of several principals', async (_, options, mixed) => {
+  for (const [, connect] of senders) {
+    await using connection = connect('http://127.0.0.1:1/mcp', options)
+    expect(connection.mixedPrincipals).toBe(mixed)
+  }
+})

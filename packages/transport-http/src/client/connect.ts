@@ -17,5 +17,6 @@ export interface HttpConnection extends Connection {
 export function createConnection(url: string | URL, options: HttpConnectOptions, sender: Sender): HttpConnection {
   const client = createClientOver(url, options, sender)
   const { exchange, closed, close } = client
-  return { exchange, url: client.url, closed, close, [Symbol.asyncDispose]: close }
+  const mixedPrincipals = typeof options.headers === 'function'
+  return { exchange, url: client.url, mixedPrincipals, closed, close, [Symbol.asyncDispose]: close }
 }

@@ -57,7 +57,10 @@ export interface RetryOptions {
 
 /** The options of `connectHttp` on every platform. */
 export interface HttpConnectOptions {
-  /** Headers to add, such as `Authorization`; a function is asked once per request. */
+  /**
+   * Headers to add, such as `Authorization`; a function is asked once per request. A client over a connection with a function
+   * caches nothing unless its `cache` names a partition: the requests may be of several principals.
+   */
   readonly headers?: HttpHeaders | ((request: RpcRequest) => HttpHeaders | Promise<HttpHeaders>) | undefined
   /** Authorizes every request, such as `oauth` of `@x/auth/client`: it adds headers and answers 401 and 403. */
   readonly auth?: HttpAuthorizer | undefined

@@ -250,3 +250,14 @@ test('a server that somebody else made may use the handler with a body that was 
     [500, expect.stringContaining('mount it ahead of body parsers')],
   ])
 })
+
+test('two Host headers are answered with 400, and the operator sees both [SHT-002]', async () => {
+  const errors: unknown[] = []
+  await using http = await serveHttp(testServer(echo), { onError: (error) => errors.push(error) })
+  const raw = connectRaw(http.port)
+  raw.send(requestOf('tools/list', 1).replace('\r\n', '\r\nHost: evil.test\r\nConnection: close\r\n'))
+  const text = await raw.closed()
+  expect(text).toContain('HTTP/1.1 400')
+  expect(text).not.toContain('"result"')
+  expect(String(errors)).toContain('"evil.test, localhost"')
+})

@@ -38,7 +38,6 @@ describe.each(shells)('%s', (_, serve) => {
     ['a broken IPv6 address', '[::1'],
     ['no IPv6 address', '[1:2]'],
     ['a port that is no number', 'localhost:x'],
-    ['two hosts', 'localhost, evil.test'],
     ['loopback where the list does not have it', 'localhost', example],
     ['another port than the list has', 'api.example.com:443', example],
     ['no port where the list has one', 'api.example.com', example],
@@ -49,6 +48,28 @@ describe.each(shells)('%s', (_, serve) => {
     expect([received.status, received.headers.get('content-type')]).toEqual([403, 'application/json'])
     expect(JSON.parse(received.body)).toMatchObject({ jsonrpc: '2.0', error: { code: errorCodes.invalidRequest } })
     expect(exchange).not.toHaveBeenCalled()
+  })
+
+  test('two hosts are refused with 400, whichever of them is served', async () => {
+    const exchange = vi.fn(echo)
+    await using handler = await serve(exchange, { allowedHosts: '*' })
+    expect((await handler.send(list({ host: 'localhost, evil.test' }))).status).toBe(400)
+    expect(exchange).not.toHaveBeenCalled()
+  })
+
+  test.each([
+    ['Host', { host: 'evil.test:3000' }, '"evil.test:3000"'],
+    ['Origin', { host: 'localhost', origin: 'https://evil.test' }, '"https://evil.test"'],
+    ['Host, however long it is', { host: `a${'b'.repeat(1000)}` }, `"a${'b'.repeat(199)}"`],
+  ])('the operator sees a rejected %s, and the peer does not', async (_title, headers, named) => {
+    const onError = vi.fn()
+    await using handler = await serve(echo, { onError })
+    const { body } = await handler.send(list(headers))
+    expect(body).not.toContain(named.slice(1, 9))
+    expect(onError).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ message: expect.stringContaining(named) }),
+      expect.anything(),
+    )
   })
 
   test.each<[string, string, string, Options?]>([
@@ -170,12 +191,13 @@ describe.each(shells)('%s', (_, serve) => {
   })
 })
 
-test.each([
+test.each<[string, Options]>([
   ['allowedHosts', { allowedHosts: ['http://example.com'] }],
   ['allowedHosts', { allowedHosts: ['example.com/mcp'] }],
   ['allowedOrigins', { allowedOrigins: ['example.com'] }],
   ['allowedOrigins', { allowedOrigins: ['https://example.com/'] }],
   ['allowedOrigins', { allowedOrigins: ['null'] }],
+  ['allowedOrigins', { allowedOrigins: '*', cors: { credentials: true } }],
   ['timeoutMs', { timeoutMs: -1 }],
   ['keepAliveMs', { keepAliveMs: Number.NaN }],
 ])('%s that makes no sense is an error when the handler is made: %o', async (name, options) => {

@@ -38,16 +38,36 @@ export function admit<Source>(
 }
 
 // basic/transports/streamable-http, security: a page that rebinds its own name to this machine's address shows in the
-// Host, any other foreign page in the Origin.
+// Host, any other foreign page in the Origin. The operator sees which one it was, the peer only the option.
 function refuseForeign<Source>(view: RequestView<Source>, settings: Settings<Source>): HttpRefusal | undefined {
+  const reject = (status: number, message: string, reason: string): HttpRefusal => {
+    settings.onError(new Error(`A request was rejected with status ${status}: ${reason}`), view)
+    return { status, message }
+  }
   const header = view.header('host')
+  // RFC 9112, 3.2: readers of two hosts take different ones. Where values are joined, a comma shows that there were two.
+  if (view.headerValues('host').length > 1 || header?.includes(',') === true) {
+    const hosts = view.headerValues('host').join(', ')
+    return reject(400, 'A request has one Host', `it has more than one Host, ${quoted(hosts)}`)
+  }
   const host = header === undefined ? undefined : parseHost(header)
   if (host === undefined || !hostAllowed(host, settings.hosts)) {
-    return { status: 403, message: 'The Host is not one that is served here: it has to be in allowedHosts' }
+    const message = 'The Host is not one that is served here: it has to be in allowedHosts'
+    return reject(403, message, `its Host ${quoted(header)} is not in allowedHosts`)
   }
   const origin = view.header('origin')
   if (origin === undefined || originAllowed(origin, host, settings)) return undefined
-  return { status: 403, message: 'The Origin is not one that may call here: it has to be in allowedOrigins' }
+  const message = 'The Origin is not one that may call here: it has to be in allowedOrigins'
+  return reject(
+    403,
+    message,
+    `its Origin ${quoted(origin)} is not in allowedOrigins, and its Host is ${quoted(header)}`,
+  )
+}
+
+/** A header's value for a log: quoted, and never long. */
+function quoted(value: string | undefined): string {
+  return JSON.stringify((value ?? '').slice(0, 200))
 }
 
 /**

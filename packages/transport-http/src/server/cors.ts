@@ -8,7 +8,7 @@ export interface CorsOptions {
   readonly headers?: readonly string[] | undefined
   /** Response headers to show to pages beyond `WWW-Authenticate` and `Retry-After`. */
   readonly exposed?: readonly string[] | undefined
-  /** True when pages may send cookies; false by default. */
+  /** True when pages may send cookies; false by default. It needs a list of `allowedOrigins`. */
   readonly credentials?: boolean | undefined
   /** Seconds for which a browser may cache the answer; 10 minutes by default. */
   readonly maxAge?: number | undefined

@@ -76,7 +76,10 @@ export interface HandlerOptions<Source> {
    * body stays the JSON-RPC error. Not called once the answer has become a stream, whose head is out.
    */
   readonly toHttpError?: ((error: WireError) => HttpErrorHead | undefined) | undefined
-  /** Receives failures whose cause the peer must not see; a line of `console.error` when absent, `false` for none. */
+  /**
+   * Receives the failures whose cause the peer must not see, and the `Host` or `Origin` of a request that was rejected
+   * for it; a line of `console.error` when absent, `false` for none.
+   */
   readonly onError?: ErrorListener<[error: unknown, request: RequestView<Source>]>
   /** The clock; the platform's own by default. */
   readonly schedule?: Schedule | undefined
@@ -106,7 +109,7 @@ const oneMebibyte = 1_048_576
 /**
  * Works options out, so that a request pays for none of it. `schedule` is the clock when the options give none.
  *
- * @throws TypeError for a host, an origin or a document's path that is malformed.
+ * @throws TypeError for a host, an origin or a document's path that is malformed, and for cookies from every origin.
  * @throws RangeError for a number that is negative or not a number.
  */
 export function compileSettings<Source>(
@@ -117,7 +120,7 @@ export function compileSettings<Source>(
   return {
     hosts: compileHosts(options.allowedHosts ?? loopbackHosts),
     origins: compileOrigins(options.allowedOrigins),
-    cors: compileCors(options.cors, adapter),
+    cors: compileCors(checkedCors(options), adapter),
     bounds: { ...defaultBounds, ...options.bounds },
     timeoutMs: limit('timeoutMs', options.timeoutMs, fiveMinutes),
     keepAliveMs: limit('keepAliveMs', options.keepAliveMs, fifteenSeconds),
@@ -134,6 +137,12 @@ export function compileSettings<Source>(
 /** A query may hold secrets. */
 function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? ''
+}
+
+/** Any page could read what a user may see, if every origin may send the user's cookies. */
+function checkedCors<Source>({ cors, allowedOrigins }: HandlerOptions<Source>): boolean | CorsOptions | undefined {
+  if (allowedOrigins !== '*' || typeof cors !== 'object' || cors.credentials !== true) return cors
+  throw new TypeError("cors.credentials with allowedOrigins '*' lets every page act as its user: list the origins")
 }
 
 /** The platform's own timers. */

@@ -27,8 +27,8 @@ export interface StdioConnection extends Connection {
   /** Starts the process before the first call does. Rejects with a `StdioError`, as a call would. */
   start(): Promise<void>
   /**
-   * Rejects pending calls with a `StdioError` `closed`, and ends the process. Closes its stdin, then sends SIGTERM and
-   * SIGKILL, each after `graceMs`. Resolves when the process has ended.
+   * Rejects pending calls with a `StdioError` `closed`, and ends the process with those that it has started. Closes its
+   * stdin, then sends SIGTERM and SIGKILL, each after `graceMs`. Resolves when the process has ended.
    */
   close(): Promise<void>
 }

@@ -93,6 +93,12 @@ export interface StdioConnectOptions extends ConnectionOptions {
   /** The working directory of the process; this process's own by default. */
   readonly cwd?: string | URL | undefined
   /**
+   * Starts the process as the leader of a process group, so that `close()` ends what it has started as
+   * well, and forwards SIGINT, SIGTERM and SIGHUP of this process to it. Default: true. `false` leaves the process in this
+   * one's group and at its terminal, for programs that ask there for a password, such as `ssh`. Without effect on Windows.
+   */
+  readonly processGroup?: boolean | undefined
+  /**
    * Receives the lines of stderr; `'inherit'` sends them to this process's own stderr. By default errors include the
    * last lines.
    */

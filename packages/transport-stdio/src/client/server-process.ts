@@ -6,6 +6,7 @@ import { StdioError } from '../stdio-error.ts'
 import { withTimeout } from '../with-timeout.ts'
 import { createEnvironment } from './environment.ts'
 import type { ProcessExit, StdioConnectOptions } from './options.ts'
+import { forwardSignals, type ProcessTree, processTree } from './process-tree.ts'
 import { type Spawner, selectSpawner } from './spawner.ts'
 import { readStderr, type StderrLines } from './stderr-lines.ts'
 
@@ -17,8 +18,9 @@ export interface ServerProcess {
   /** Resolves when the process has exited and its output was read; never rejects. */
   readonly exited: Promise<Omit<ProcessExit, 'expected'>>
   /**
-   * Ends the process: closes its stdin, sends SIGTERM when it is still running after `graceMs`, and SIGKILL after the
-   * same time again (basic/transports/stdio, shutdown). On Windows the first signal already kills it.
+   * Ends the process and those that it has started: closes its stdin, sends SIGTERM to what still runs after the process
+   * has exited or `graceMs` have passed, and SIGKILL after the same time again (basic/transports/stdio, shutdown). On
+   * Windows the first signal already kills them.
    */
   stop(graceMs: number): Promise<void>
 }
@@ -29,19 +31,27 @@ const pipeCloseTimeoutMs = 500
 /** Starts a server's process without a shell; rejects with {@link StdioError} `spawn` when it cannot be started. */
 export async function startProcess(options: StdioConnectOptions, clock: Clock): Promise<ServerProcess> {
   const child = await spawnChild(options, await selectSpawner(process.platform))
+  const isLeader = isGroupLeader(options)
+  const stopForwarding = isLeader && child.pid !== undefined ? forwardSignals(child.pid) : undefined
+  // After the exit nobody waits for the process to hear of a signal.
+  child.once('exit', () => stopForwarding?.())
   const { stdin, stdout, stderr } = child
   if (stdin === null || stdout === null) throw new StdioError('spawn', `${options.command} has no stdin and stdout`)
   const { stderr: onStderr } = options
   const said = stderr === null ? undefined : readStderr(stderr, typeof onStderr === 'function' ? onStderr : undefined)
   const streams = { input: stdout, output: stdin }
   const exited = awaitExit(child, { streams, stderr, said, clock })
-  return { pid: child.pid, streams, exited, stop: (graceMs) => stopProcess(child, exited, { graceMs, clock }) }
+  const tree = processTree(child, isLeader)
+  return { pid: child.pid, streams, exited, stop: (graceMs) => stopProcess({ child, tree, exited }, graceMs, clock) }
 }
 
-function spawnChild(
-  { command, args = [], env = {}, cwd, stderr }: StdioConnectOptions,
-  { spawn, limitation }: Spawner,
-): Promise<ChildProcess> {
+/** On POSIX a process leads a group of its own, so that those that it starts can be ended with it. */
+function isGroupLeader({ processGroup = true }: StdioConnectOptions): boolean {
+  return processGroup && process.platform !== 'win32'
+}
+
+function spawnChild(options: StdioConnectOptions, { spawn, limitation }: Spawner): Promise<ChildProcess> {
+  const { command, args = [], env = {}, cwd, stderr } = options
   return new Promise((resolve, reject) => {
     const fail = (cause: unknown): void => {
       const what =
@@ -57,6 +67,7 @@ function spawnChild(
         cwd,
         shell: false,
         windowsHide: true,
+        detached: isGroupLeader(options),
       })
       // The listener stays: a failing kill is reported here too.
       child.on('error', fail)
@@ -95,20 +106,16 @@ async function awaitExit(
   return { pid: child.pid, exitCode: exitCode ?? undefined, signal: signal ?? undefined, stderr: said?.last() ?? '' }
 }
 
-interface StopOptions {
-  readonly graceMs: number
-  readonly clock: Clock
+interface StoppedProcess {
+  readonly child: ChildProcess
+  readonly tree: ProcessTree
+  readonly exited: Promise<unknown>
 }
 
-async function stopProcess(
-  child: ChildProcess,
-  exited: Promise<unknown>,
-  { graceMs, clock }: StopOptions,
-): Promise<void> {
+async function stopProcess({ child, tree, exited }: StoppedProcess, graceMs: number, clock: Clock): Promise<void> {
   child.stdin?.end()
-  if (await withTimeout(exited, graceMs, clock)) return
-  child.kill('SIGTERM')
-  if (await withTimeout(exited, graceMs, clock)) return
-  child.kill('SIGKILL')
+  await withTimeout(exited, graceMs, clock)
+  tree.kill('SIGTERM')
+  if (!(await tree.ended(graceMs, clock))) tree.kill('SIGKILL')
   await exited
 }

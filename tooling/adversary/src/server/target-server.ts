@@ -8,7 +8,7 @@ import { answerParent } from '../answer-parent.ts'
 import { type Endpoints, storeSize } from './endpoints.ts'
 import { bombs } from './bomb-schemas.ts'
 
-/** Seconds that the attack has skipped: codecs and stores go by this clock. */
+/** Milliseconds that the attack has skipped: servers, codecs and stores go by this clock. */
 let skippedMs = 0
 const clock = { now: () => Date.now() + skippedMs }
 const keys = [randomKey()]
@@ -128,5 +128,5 @@ answerParent({
 })
 
 function serverOf(name: string, rest: Partial<ServerDefinition>): ReturnType<typeof createServer> {
-  return createServer({ name, version: '1.0.0', ...silent, ...rest })
+  return createServer({ name, version: '1.0.0', runtime: { now: clock.now }, ...silent, ...rest })
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { tool } from '@x/server'
+import { tool, ToolError } from '@x/server'
 
 const pauseMilliseconds = 50
 const reconnectionMilliseconds = 800
@@ -9,7 +9,7 @@ export const protocolTools = [
   tool('test_error_handling', {
     description: 'Always fails',
     run: () => {
-      throw new Error('This tool intentionally returns an error for testing')
+      throw new ToolError('This tool intentionally returns an error for testing')
     },
   }),
   tool('test_tool_with_progress', {

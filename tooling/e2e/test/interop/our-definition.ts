@@ -9,6 +9,7 @@ import {
   type ServerDefinition,
   type Tool,
   tool,
+  ToolError,
 } from '@x/server'
 import { z } from 'zod'
 import { keys, resolveTool, stateWith } from '../asking.ts'
@@ -68,7 +69,7 @@ function plainTools(): Tool[] {
     tool('broken', {
       description: 'Fails',
       run: () => {
-        throw new Error('the disk is full')
+        throw new ToolError('the disk is full')
       },
     }),
     tool('deploy', {

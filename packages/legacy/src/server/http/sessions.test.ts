@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { clientAddressKey, transportKey } from '@x/schema'
 import { sealedState, tool } from '@x/server'
 import { httpHandler } from '@x/transport-http'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { rpc, scriptedClient } from '../../testing/scripted-client.ts'
 import { createLegacyServer } from '../../testing/serve-legacy.ts'
@@ -200,4 +201,25 @@ test('calls of older clients have the principal, the transport and the address o
   await client.initialize()
   await client.request('tools/call', { name: 'who', arguments: {} })
   expect(seen).toEqual([['ada', 'http', '192.0.2.7']])
+})
+
+test('any other text as a session id is answered as an unknown session, and never with more than that', async () => {
+  const { connect } = serve()
+  const ada = connect()
+  await ada.initialize()
+  const real = ada.session ?? ''
+  const nearly = fc
+    .tuple(fc.nat(real.length - 1), fc.constantFrom('', 'A', '.', '=', '%', 'AAAA'))
+    .map(([at, text]) => real.slice(0, at) + text + real.slice(at + 1))
+  const long = fc
+    .tuple(fc.constantFrom('A', '.', '=', '{'), fc.integer({ min: 1, max: 5000 }))
+    .map(([a, n]) => a.repeat(n))
+  const visible = fc.string({ unit: fc.constantFrom(...'!"#%&()*+,-./0:;<=>?@AZ[]^_`az{|}~'), minLength: 1 })
+  const property = fc.asyncProperty(fc.oneof(nearly, long, visible), async (id) => {
+    if (id === real) return
+    const { status, json } = await connect().post(rpc('tools/list'), { 'mcp-session-id': id })
+    expect([400, 404]).toContain(status)
+    expect(JSON.stringify(json).length).toBeLessThan(500)
+  })
+  await fc.assert(property, { numRuns: 100 })
 })

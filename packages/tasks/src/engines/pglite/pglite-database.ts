@@ -1,4 +1,5 @@
 import type { ChangeBus } from '@x/server'
+import { type PostgresConnection, type PostgresPool, postgresBus } from '@x/server/postgres'
 import type { Query, SqlDatabase, SqlRow } from '../postgres/sql-database.ts'
 
 /** The part of PGlite's API that is used in a transaction and outside. */
@@ -44,13 +45,30 @@ function pgliteRows({ rows }: { readonly rows: readonly unknown[] }): readonly S
   return rows as readonly SqlRow[]
 }
 
-/** A bus of topics for everything that uses the same database object; nothing is lost, for there is no connection to lose. */
+/** Longer than a process runs: there is no connection that a ping could find lost. */
+const never = 2 ** 31 - 1
+
+/** A bus for everything that uses the same database object, with the messages and the limits of the one over a pool. */
 function notificationBus(pglite: Pglite, channel: string, onError: (error: unknown) => void): ChangeBus {
+  const pool: PostgresPool = {
+    query: ({ text, values = [] }) => pglite.query(text, values),
+    connect: async () => listeningConnection(pglite, channel, onError),
+  }
+  return postgresBus(pool, { channel, keepAliveMs: never, onError })
+}
+
+/** The one connection as a pool would give it; its only query is LISTEN. */
+function listeningConnection(pglite: Pglite, channel: string, onError: (error: unknown) => void): PostgresConnection {
+  let hear = (_: { channel: string; payload?: string | undefined }): void => {}
+  let stop = async (): Promise<void> => {}
   return {
-    publish: async ({ topic }) => void (await pglite.query('SELECT pg_notify($1, $2)', [channel, topic])),
-    listen: async ({ onChange }) => {
-      const stop = await pglite.listen(channel, (topic) => onChange({ topic }))
-      return () => void stop().catch(onError)
+    query: async () => {
+      stop = await pglite.listen(channel, (payload) => hear({ channel, payload }))
     },
+    on: (event: string, listener: (notification: never) => void) => {
+      // The listeners of other events hear of a loss, which does not happen here.
+      if (event === 'notification') hear = listener as typeof hear
+    },
+    release: () => void stop().catch(onError),
   }
 }

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn as nodeSpawn } from 'node:child_process'
+import process from 'node:process'
+import type { Clock } from '@x/schema'
+import type { Spawn } from './spawner.ts'
+
+/** A signal that ends a process: the first lets it finish, the second does not. */
+export type EndSignal = 'SIGTERM' | 'SIGKILL'
+
+/** A process with those that it has started. */
+export interface ProcessTree {
+  /** Sends a signal to every process of the tree that runs. On Windows any signal ends them at once. */
+  kill(signal: EndSignal): void
+  /** Resolves to true when no process of the tree runs any more, and to false after `ms`. */
+  ended(ms: number, clock: Clock): Promise<boolean>
+}
+
+/** The parts of a platform that end processes; the real ones by default. */
+export interface ProcessPlatform {
+  readonly platform: NodeJS.Platform
+  readonly spawn: Spawn
+}
+
+const pollMs = 20
+
+/**
+ * Returns the tree of a process. On POSIX it is the process group that `isGroupLeader` says it leads. On Windows `taskkill`
+ * finds the processes by their parents, as long as the process itself runs.
+ */
+export function processTree(
+  child: ChildProcess,
+  isGroupLeader: boolean,
+  { platform, spawn }: ProcessPlatform = { platform: process.platform, spawn: nodeSpawn },
+): ProcessTree {
+  const { pid } = child
+  if (platform === 'win32' && pid !== undefined) return treeOf(child, { kill: () => killOnWindows(pid, spawn) })
+  if (!isGroupLeader || pid === undefined) return treeOf(child, { kill: (signal) => child.kill(signal) })
+  return treeOf(child, { kill: (signal) => signalGroup(pid, signal), isRunning: () => signalGroup(pid, 0) })
+}
+
+function treeOf(
+  child: ChildProcess,
+  { kill, isRunning }: { readonly kill: (signal: EndSignal) => unknown; readonly isRunning?: () => boolean },
+): ProcessTree {
+  const runs = isRunning ?? (() => child.exitCode === null && child.signalCode === null)
+  return {
+    kill: (signal) => {
+      if (runs()) kill(signal)
+    },
+    async ended(ms, clock) {
+      // No event tells when the last process of a group ends.
+      for (let waited = 0; waited < ms && runs(); waited += pollMs) {
+        await new Promise<void>((resolve) => void clock.setTimeout(resolve, pollMs))
+      }
+      return !runs()
+    },
+  }
+}
+
+/** Sends a signal to a process group, and returns whether there is such a group; 0 asks no more than that. */
+function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-pid, signal)
+  } catch (error) {
+    // The group may belong to another user, as that of a program that changed its own.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+function killOnWindows(pid: number, spawn: Spawn): void {
+  // By its full path: a program of this name in the working directory must not run instead.
+  const taskkill = `${process.env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\taskkill.exe`
+  spawn(taskkill, ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore', windowsHide: true }).on('error', () => {
+    process.kill(pid)
+  })
+}
+
+const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const leaders = new Set<number>()
+
+/**
+ * Forwards the signals that end this process to a process group: a terminal sends its Ctrl-C to the group of this process
+ * alone. Where nobody else listens for the signal, it then ends this process, as it would have.
+ *
+ * Returns the function that stops it.
+ */
+export function forwardSignals(pid: number): () => void {
+  if (leaders.size === 0) for (const signal of forwarded) process.on(signal, forward)
+  leaders.add(pid)
+  return () => {
+    if (leaders.delete(pid) && leaders.size === 0) stopForwarding()
+  }
+}
+
+function forward(signal: NodeJS.Signals): void {
+  for (const pid of leaders) signalGroup(pid, signal)
+  if (process.listenerCount(signal) > 1) return
+  stopForwarding()
+  process.kill(process.pid, signal)
+}
+
+function stopForwarding(): void {
+  for (const signal of forwarded) process.off(signal, forward)
+}
