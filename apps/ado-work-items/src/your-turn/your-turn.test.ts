@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { serveInstance } from '../fleet/serve-instance.ts'
 import { createWorkItemsServer } from '../server/create-work-items-server.ts'
 import { emulated } from '../testing/emulated.ts'
-import { fakeTerminal, keys, type Move } from '../testing/fake-terminal.ts'
+import { fakeTerminal, keys, type Move } from '@tooling/vitest/fake-terminal'
 import { type TurnsContext, takeTurns, whoAnswers } from './take-turns.ts'
 import { writtenAnswers } from './written-answers.ts'
 
