@@ -1,14 +1,14 @@
+import { createClient } from '@x/client'
 import { createServer, tool } from '@x/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { createClient } from '@x/client'
 import { fillIn } from '../src/client-questions.ts'
 
 test('a form is shown again with what is wrong until it is right', async () => {
   const order = tool('order', {
     description: 'Orders cups',
     run: async (_, ctx) => {
-      const { cups } = await ctx.elicit('cups', 'How many?', z.object({ cups: z.number().int().min(1) }))
+      const { cups } = await ctx.elicit('cups', { message: 'How many?', schema: z.object({ cups: z.int().min(1) }) })
       return `${cups} cups`
     },
   })
