@@ -7,7 +7,7 @@ import { formatGreeting, formatServing } from './greeting.ts'
 import type { Options } from './options.ts'
 import { openService, type Service } from './service.ts'
 import { openTasksDatabase, type TasksDatabase } from './tasks/open-database.ts'
-import type { Terminal } from './terminal/terminal.ts'
+import type { Terminal } from '@x/client/terminal'
 import { walkThrough } from './walk-through/walk-through.ts'
 import { takeTurns, whoAnswers } from './your-turn/take-turns.ts'
 

@@ -33,7 +33,15 @@ export const layers = new Map([
       without: { '.': ['zod', 'ajv', '@redis/client', 'pg'] },
     },
   ],
-  ['@x/client', { imports: ['@x/schema'], dependencies: [], portable: ['.'], without: { '.': ['zod'] } }],
+  [
+    '@x/client',
+    {
+      imports: ['@x/schema'],
+      dependencies: ['@clack/prompts'],
+      portable: ['.', './forms'],
+      without: { '.': ['zod', '@clack/prompts'], './forms': ['zod', '@clack/prompts'], './terminal': ['zod'] },
+    },
+  ],
   [
     '@x/transport-http',
     {

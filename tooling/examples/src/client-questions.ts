@@ -1,4 +1,6 @@
 import { type Client, createClient, type ElicitAnswer } from '@x/client'
+import { type FormField, readForm } from '@x/client/forms'
+import { terminalHandlers } from '@x/client/terminal'
 import type { ElicitRequestFormParams, Exchange } from '@x/schema'
 
 type ShowForm = (form: ElicitRequestFormParams, from: string) => Promise<ElicitAnswer['content']>
@@ -54,5 +56,28 @@ export async function goOn(exchange: Exchange, kept: string, content: ElicitAnsw
   const client = createClient(exchange, { name: 'host', version: '1.0.0', capabilities: { elicitation: { form: {} } } })
   const round = await client.manual.resume(JSON.parse(kept), { resolution: { action: 'accept', content } })
   return round.status
+}
+// #endregion
+
+type ShowFields = (
+  fields: readonly FormField[],
+  issues: ReadonlyMap<string, string>,
+) => Promise<Readonly<Record<string, unknown>>>
+
+// #region form
+export async function fillIn(question: ElicitRequestFormParams, show: ShowFields): Promise<ElicitAnswer> {
+  const form = readForm(question.requestedSchema)
+  let values = await show(form.fields, new Map())
+  for (;;) {
+    const checked = form.check(values)
+    if ('content' in checked) return { action: 'accept', content: checked.content }
+    values = await show(form.fields, checked.issues)
+  }
+}
+// #endregion
+
+// #region terminal
+export function createTerminalHost(exchange: Exchange, openPage: (url: string) => void): Client {
+  return createClient(exchange, { name: 'host', version: '1.0.0', ...terminalHandlers({ openPage }) })
 }
 // #endregion

@@ -1,8 +1,7 @@
-import { askForm } from '../terminal/ask-form.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import { askInTerminal, type Terminal } from '@x/client/terminal'
 import type { Person } from './person.ts'
 
 /** The person at a terminal, who is asked with prompts. */
 export function atTerminal(terminal: Terminal): Person {
-  return { answer: (_, question) => askForm(question, terminal), leftOver: () => undefined }
+  return { answer: (_, question) => askInTerminal(question, terminal), leftOver: () => undefined }
 }

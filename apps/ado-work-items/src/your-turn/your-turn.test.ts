@@ -3,7 +3,7 @@ import { serveHttp } from '@x/transport-http/node'
 import { expect, test } from 'vitest'
 import { createWorkItemsServer } from '../server/create-work-items-server.ts'
 import { emulated } from '../testing/emulated.ts'
-import { fakeTerminal, keys, type Move } from '../testing/fake-terminal.ts'
+import { fakeTerminal, keys, type Move } from '@tooling/vitest/fake-terminal'
 import { type TurnsContext, takeTurns, whoAnswers } from './take-turns.ts'
 import { writtenAnswers } from './written-answers.ts'
 

@@ -4,7 +4,7 @@ import type { HttpAuthorizer } from '@x/transport-http/client'
 import pc from 'picocolors'
 import { z } from 'zod'
 import { instanceIn } from '../fleet/instance-meta.ts'
-import { shownText } from '../terminal/shown-text.ts'
+import { shownText } from '@x/client/terminal'
 import { watchedExchange } from '../walk-through/watched-exchange.ts'
 import type { Person } from './person.ts'
 

@@ -8,7 +8,7 @@ import {
   isJsonObject,
   type ListRootsResult,
 } from '@x/schema'
-import { checkForm } from './check-form.ts'
+import { checkForm } from '../forms/check-form.ts'
 import { describeCheckFailure } from '../describe-failure.ts'
 
 /** An answer as it is sent, or the path and reason of a failure; the reason repeats nothing of the answer. */

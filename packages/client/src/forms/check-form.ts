@@ -37,14 +37,20 @@ function contentPlace(name: string): string {
   return `content ${JSON.stringify(name.slice(0, 128).replaceAll(/\p{C}/gu, ' '))}`
 }
 
-function isFieldValue(value: unknown): value is FieldValue {
+/** Returns the description of the values that a field accepts if `value` is none of them; `undefined` if it is one. */
+export function fieldMismatch(field: PrimitiveSchemaDefinition, value: unknown): string | undefined {
+  return isFieldValue(value) ? expectedValues(field, value) : fieldTypeName(field)
+}
+
+/** Returns `true` for a value of a type that some field may have. */
+export function isFieldValue(value: unknown): value is FieldValue {
   if (Array.isArray(value)) return value.every((item) => typeof item === 'string')
   return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 }
 
 function fieldTypeName({ type }: PrimitiveSchemaDefinition): string {
   if (type === 'array') return 'a list of strings'
-  return type === 'integer' ? 'an integer' : `a ${type}`
+  return type === 'integer' ? 'a whole number' : `a ${type}`
 }
 
 /** Returns the description of the values that a field accepts if a value does not fit; `undefined` if it fits. */
@@ -65,7 +71,7 @@ type Field<Type> = Extract<PrimitiveSchemaDefinition, { readonly type: Type }>
 type NumberField = Extract<PrimitiveSchemaDefinition, { readonly minimum?: unknown }>
 
 function numberMismatch({ type, minimum, maximum }: NumberField, value: number): string | undefined {
-  if (type === 'integer' && !Number.isInteger(value)) return 'an integer'
+  if (type === 'integer' && !Number.isInteger(value)) return 'a whole number'
   if (minimum !== undefined && value < minimum) return `at least ${minimum}`
   return maximum !== undefined && value > maximum ? `at most ${maximum}` : undefined
 }
@@ -74,28 +80,40 @@ function listMismatch(field: Field<'array'>, value: readonly string[]): string |
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items } = field
   if (value.length < minItems) return `at least ${minItems} of the options`
   if (value.length > maxItems) return `at most ${maxItems} of the options`
-  const options = new Set(choiceOptions(items))
+  const options = new Set(choicesOf(items)?.map((choice) => choice.value))
   return value.every((item) => options.has(item)) ? undefined : 'nothing but the options of the form'
 }
 
+/** A value that people choose, and the text that they see for it. */
+export interface Choice {
+  readonly value: string
+  readonly label: string
+}
+
 /**
- * Returns the options of a choice. A member of such a name may have another type, since objects may have members that
- * their type does not name.
+ * Returns the choices of a field, or of the items of one; `undefined` where any value may be given. A member of such a
+ * name may have another type, since objects may have members that their type does not name.
  */
-function choiceOptions(choice: { readonly [member: string]: unknown }): readonly string[] | undefined {
-  for (const options of [choice['oneOf'], choice['enum'], choice['anyOf']]) {
+export function choicesOf(definition: { readonly [member: string]: unknown }): readonly Choice[] | undefined {
+  const titles: unknown = definition['enumNames']
+  for (const options of [definition['oneOf'], definition['enum'], definition['anyOf']]) {
     if (!Array.isArray(options)) continue
-    const values: readonly unknown[] = options.map((option: unknown) =>
-      isJsonObject(option) ? option['const'] : option,
-    )
-    if (values.every((value) => typeof value === 'string')) return values
+    const choices = options.map((option: unknown, index) => {
+      if (isJsonObject(option)) return choiceOf(option['const'], option['title'])
+      return choiceOf(option, Array.isArray(titles) ? titles[index] : undefined)
+    })
+    if (choices.every((choice) => choice !== undefined)) return choices
   }
   return undefined
 }
 
+function choiceOf(value: unknown, title: unknown): Choice | undefined {
+  return typeof value === 'string' ? { value, label: typeof title === 'string' ? title : value } : undefined
+}
+
 function textMismatch(field: Field<'string'>, value: string): string | undefined {
-  const options = choiceOptions(field)
-  if (options) return options.includes(value) ? undefined : 'one of the options of the form'
+  const choices = choicesOf(field)
+  if (choices) return choices.some((choice) => choice.value === value) ? undefined : 'one of the options of the form'
   return 'minLength' in field || 'maxLength' in field || 'format' in field ? plainTextMismatch(field, value) : undefined
 }
 
@@ -103,9 +121,13 @@ function plainTextMismatch(field: StringSchema, value: string): string | undefin
   const { minLength, maxLength, format } = field
   // JSON Schema counts code points.
   const length = [...value].length
-  if (minLength !== undefined && length < minLength) return `at least ${minLength} characters`
-  if (maxLength !== undefined && length > maxLength) return `at most ${maxLength} characters`
+  if (minLength !== undefined && length < minLength) return `at least ${countOf(minLength, 'character')}`
+  if (maxLength !== undefined && length > maxLength) return `at most ${countOf(maxLength, 'character')}`
   return format === undefined || formats[format].test(value) ? undefined : formats[format].says
+}
+
+function countOf(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
 interface Format {

@@ -57,7 +57,7 @@ describe('A field', () => {
     [{ type: 'number', maximum: 1 }, 2, 'at most 1'],
     [{ type: 'number' }, Number.NaN, 'a number'],
     [{ type: 'number' }, '1', 'a number'],
-    [{ type: 'integer' }, 1.5, 'an integer'],
+    [{ type: 'integer' }, 1.5, 'a whole number'],
     [{ type: 'boolean' }, 'true', 'a boolean'],
     [single, 'x', 'one of the options'],
     [titledSingle, 'Red', 'one of the options'],

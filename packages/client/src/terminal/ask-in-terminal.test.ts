@@ -1,7 +1,7 @@
 import type { ElicitRequestFormParams, PrimitiveSchemaDefinition } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { fakeTerminal, keys, type Move } from '../testing/fake-terminal.ts'
-import { askForm } from './ask-form.ts'
+import { fakeTerminal, keys, type Move } from '@tooling/vitest/fake-terminal'
+import { askInTerminal } from './ask-in-terminal.ts'
 
 const { enter, down, space, erase, leave } = keys
 const colours = ['red', 'green', 'blue']
@@ -47,7 +47,7 @@ describe('a field of a form is a prompt', () => {
     ],
   ])('%s', async (_, field, typed, value) => {
     const terminal = fakeTerminal(['It', typed])
-    const answer = await askForm(formWith(field), terminal)
+    const answer = await askInTerminal(formWith(field), terminal)
     expect(answer.action).toBe('accept')
     expect(sorted(answer.content?.['it'])).toEqual(sorted(value))
     expect(terminal.shown()).toContain('Fill this in.')
@@ -62,7 +62,7 @@ describe('a field of a form is a prompt', () => {
     ['several choices', { type: 'array', title: 'It', items: { type: 'string', enum: colours } }, enter, undefined],
   ])('that may stay empty when it is optional: %s', async (_, field, typed, value) => {
     const terminal = fakeTerminal(['It (optional)', typed])
-    expect(await askForm(formWith(field, false), terminal)).toEqual({ action: 'accept', content: { it: value } })
+    expect(await askInTerminal(formWith(field, false), terminal)).toEqual({ action: 'accept', content: { it: value } })
   })
 })
 
@@ -71,8 +71,8 @@ describe('what does not fit is not taken', () => {
     ['nothing', { type: 'string' }, '', 'This is required', 'x', 'x'],
     ['no number', { type: 'number' }, 'many', 'Write a number', '', undefined],
     ['half a number', { type: 'integer' }, '1.5', 'Write a whole number', `${erase}${erase}`, 1],
-    ['too little', { type: 'integer', minimum: 10 }, '1', 'Write a number from 10', '2', 12],
-    ['too much', { type: 'integer', maximum: 10 }, '11', 'Write a number up to 10', erase, 1],
+    ['too little', { type: 'integer', minimum: 10 }, '1', 'Write at least 10', '2', 12],
+    ['too much', { type: 'integer', maximum: 10 }, '11', 'Write at most 10', erase, 1],
     ['too few characters', { type: 'string', minLength: 2 }, '🙂', 'Write at least 2 characters', '🙂', '🙂🙂'],
     ['too many characters', { type: 'string', maxLength: 1 }, 'ab', 'Write at most 1 character', erase, 'a'],
     ['no date', { type: 'string', format: 'date' }, '2026-07-2', 'Write a date', '8', '2026-07-28'],
@@ -84,30 +84,33 @@ describe('what does not fit is not taken', () => {
       'Z',
       '2026-07-28T12:00:00Z',
     ],
-    ['no address', { type: 'string', format: 'email' }, 'ada@example', 'Write an e-mail', '.com', 'ada@example.com'],
-    ['no URL', { type: 'string', format: 'uri' }, 'x', 'Write a whole address', ':y', 'x:y'],
+    ['no address', { type: 'string', format: 'email' }, 'ada', 'Write an e-mail', '@example.com', 'ada@example.com'],
+    ['no URL', { type: 'string', format: 'uri' }, 'x', 'Write an absolute URI', ':y', 'x:y'],
   ] satisfies [string, PrimitiveSchemaDefinition, string, string, string, unknown][])(
     '%s',
     async (_, field, wrong, problem, more, value) => {
-      const moves: Move[] = [['it', `${wrong}${enter}`]]
+      const moves: Move[] = [['It', `${wrong}${enter}`]]
       // What cannot be mended by typing on is left.
       if (value === undefined) moves.push([problem, leave], ['Leave this question?', leave])
       else moves.push([problem, `${more}${enter}`])
       const terminal = fakeTerminal(...moves)
-      const { content } = await askForm(formWith(field), terminal)
+      const { content } = await askInTerminal(formWith(field), terminal)
       expect(terminal.left()).toEqual([])
       expect(content?.['it']).toEqual(value)
     },
   )
 
   test.each([
-    [{ minItems: 2 }, 'Choose at least 2 of them'],
-    [{ minItems: 2, maxItems: 2 }, 'Choose exactly 2 of them'],
-    [{ minItems: 2, maxItems: 3 }, 'Choose 2 to 3 of them'],
+    [{ minItems: 2 }, 'Choose at least 2 of the options'],
+    [{ minItems: 2, maxItems: 2 }, 'Choose at least 2 of the options'],
+    [{ minItems: 2, maxItems: 3 }, 'Choose at least 2 of the options'],
   ])('a number of choices outside %j', async (bounds, problem) => {
     const field = { type: 'array', title: 'It', items: { type: 'string', enum: colours }, ...bounds } as const
     const terminal = fakeTerminal(['It', `${space}${enter}`], [problem, ''], ['It', `${down}${space}${enter}`])
-    expect(await askForm(formWith(field), terminal)).toEqual({ action: 'accept', content: { it: ['red', 'green'] } })
+    expect(await askInTerminal(formWith(field), terminal)).toEqual({
+      action: 'accept',
+      content: { it: ['red', 'green'] },
+    })
   })
 })
 
@@ -120,20 +123,20 @@ describe('a question can be left', () => {
     ['left a second time', leave, 'cancel'],
   ])('by being %s', async (_, pressed, action) => {
     const terminal = fakeTerminal(['It', leave], ['Leave this question?', pressed])
-    expect(await askForm(question, terminal)).toEqual({ action })
+    expect(await askInTerminal(question, terminal)).toEqual({ action })
   })
 
   test('and taken up again', async () => {
     const terminal = fakeTerminal(['It', leave], ['Leave this question?', enter], ['It', `Ada${enter}`])
-    expect(await askForm(question, terminal)).toEqual({ action: 'accept', content: { it: 'Ada' } })
+    expect(await askInTerminal(question, terminal)).toEqual({ action: 'accept', content: { it: 'Ada' } })
   })
 
   test('when nobody waits for the answer any more', async () => {
     const terminal = fakeTerminal()
-    const answer = askForm(question, terminal)
+    const answer = askInTerminal(question, terminal)
     terminal.stop.abort(new Error('the call is over'))
     await expect(answer).rejects.toThrow('the call is over')
-    await expect(askForm(question, terminal)).rejects.toThrow('the call is over')
+    await expect(askInTerminal(question, terminal)).rejects.toThrow('the call is over')
   })
 })
 
@@ -141,8 +144,8 @@ test('several fields are asked one after the other, whatever they are called', a
   const properties: Record<string, PrimitiveSchemaDefinition> = JSON.parse(
     '{"__proto__": {"type": "string", "description": "First"}, "second": {"type": "integer", "title": "Second", "description": "a number"}}',
   )
-  const terminal = fakeTerminal(['First (optional)', `a${enter}`], ['Second: a number', `2${enter}`])
-  const { content } = await askForm(
+  const terminal = fakeTerminal(['Proto: First (optional)', `a${enter}`], ['Second: a number', `2${enter}`])
+  const { content } = await askInTerminal(
     { message: 'Both, please.', requestedSchema: { type: 'object', properties, required: ['second'] } },
     terminal,
   )
@@ -154,7 +157,7 @@ test('several fields are asked one after the other, whatever they are called', a
 
 test('a server cannot write to the terminal what it likes', async () => {
   const terminal = fakeTerminal(['name', `x${enter}`])
-  await askForm(
+  await askInTerminal(
     {
       message: 'Safe?\u001B]0;evil\u0007\u202Egnp.exe',
       requestedSchema: { type: 'object', properties: { it: { type: 'string', title: 'Your\u009B31m name' } } },

@@ -1,0 +1,19 @@
+/**
+ * Forms that servers ask for, as fields to show.
+ *
+ * @module @x/client/forms
+ */
+
+export type { Choice } from './forms/check-form.ts'
+export {
+  type BooleanField,
+  type ChoiceField,
+  type ChoicesField,
+  type FieldBase,
+  type Form,
+  type FormCheck,
+  type FormField,
+  type NumberField,
+  readForm,
+  type TextField,
+} from './forms/form.ts'

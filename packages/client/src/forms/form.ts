@@ -1,0 +1,183 @@
+import type { PrimitiveSchemaDefinition, RequestedSchema, StringSchema } from '@x/schema'
+import type { ElicitAnswer } from '../rounds/input-handlers.ts'
+import { type Choice, choicesOf, type FieldValue, fieldMismatch, isFieldValue } from './check-form.ts'
+
+/** The members that fields of all types have. Texts come from the server: escape them for the place that shows them. */
+export interface FieldBase {
+  /** The name of the member of the content. */
+  readonly name: string
+  /** The title of the schema, else the name in words: `dueDate` is "Due date". */
+  readonly label: string
+  readonly description?: string | undefined
+  readonly required: boolean
+  /**
+   * Checks a value; `undefined` is an empty field. Returns a sentence for the person that says what is right, or
+   * `undefined` for a valid value. The sentence repeats nothing of the value.
+   */
+  check(value: unknown): string | undefined
+}
+
+/** A line of text. Lengths count code points, as JSON Schema does. */
+export interface TextField extends FieldBase {
+  readonly type: 'text'
+  readonly format?: 'date' | 'date-time' | 'email' | 'uri' | undefined
+  readonly minLength?: number | undefined
+  readonly maxLength?: number | undefined
+  readonly default?: string | undefined
+  /** Returns the value that a typed text means: `undefined` for nothing. */
+  parse(typed: string): string | undefined
+}
+
+/** A number; a whole number if `integer` is set. */
+export interface NumberField extends FieldBase {
+  readonly type: 'number'
+  readonly integer: boolean
+  readonly minimum?: number | undefined
+  readonly maximum?: number | undefined
+  readonly default?: number | undefined
+  /** Returns the value that a typed text means: `undefined` for nothing, `NaN` for no number, which `check` refuses. */
+  parse(typed: string): number | undefined
+}
+
+/** A yes or a no. */
+export interface BooleanField extends FieldBase {
+  readonly type: 'boolean'
+  readonly default?: boolean | undefined
+}
+
+/** One of the choices. */
+export interface ChoiceField extends FieldBase {
+  readonly type: 'choice'
+  readonly choices: readonly Choice[]
+  readonly default?: string | undefined
+}
+
+/** Several of the choices. */
+export interface ChoicesField extends FieldBase {
+  readonly type: 'choices'
+  readonly choices: readonly Choice[]
+  readonly minItems?: number | undefined
+  readonly maxItems?: number | undefined
+  readonly default?: readonly string[] | undefined
+}
+
+/** A field of a form. A default is there only if it passes the check of its field. */
+export type FormField = TextField | NumberField | BooleanField | ChoiceField | ChoicesField
+
+/** The content of an answer, or the sentences about the fields that are wrong, by name and in the order of the form. */
+export type FormCheck =
+  | { readonly content: NonNullable<ElicitAnswer['content']> }
+  | { readonly issues: ReadonlyMap<string, string> }
+
+/** A form to show to a person. */
+export interface Form {
+  /** The fields in the order of the schema. */
+  readonly fields: readonly FormField[]
+  /**
+   * Checks the values of all fields. A member that is absent gets the default of its field, and one that is
+   * `undefined` stays empty. The content is complete: give it back with `action: 'accept'`.
+   */
+  check(values: Readonly<Record<string, unknown>>): FormCheck
+}
+
+/**
+ * Returns the fields of a form that a server asks for, with labels, defaults, choices and checks (client/elicitation,
+ * requested schema).
+ *
+ * @example
+ * const form = readForm(question.requestedSchema)
+ * const checked = form.check(await show(form.fields))
+ * return 'content' in checked ? { action: 'accept', content: checked.content } : show(form.fields, checked.issues)
+ */
+export function readForm(schema: RequestedSchema): Form {
+  const required = new Set(schema.required)
+  const fields = Object.entries(schema.properties).map(([name, definition]) =>
+    readDefinition(definition, {
+      name,
+      label: definition.title || nameInWords(name),
+      description: definition.description,
+      required: required.has(name),
+      check: (value) => (value === undefined ? missing(required.has(name)) : describeMismatch(definition, value)),
+    }),
+  )
+  return { fields, check: (values) => checkFields(fields, values) }
+}
+
+function checkFields(fields: readonly FormField[], values: Readonly<Record<string, unknown>>): FormCheck {
+  const issues = new Map<string, string>()
+  const entries: [string, FieldValue | undefined][] = []
+  for (const field of fields) {
+    const value = Object.hasOwn(values, field.name) ? values[field.name] : field.default
+    const issue = field.check(value)
+    if (issue !== undefined) issues.set(field.name, issue)
+    else entries.push([field.name, isFieldValue(value) ? value : undefined])
+  }
+  const names = new Set(fields.map(({ name }) => name))
+  for (const name of Object.keys(values)) if (!names.has(name)) issues.set(name, 'The form has no such field')
+  // fromEntries defines members, so that a field such as __proto__ stays a field.
+  return issues.size > 0 ? { issues } : { content: Object.fromEntries(entries) }
+}
+
+function readDefinition(definition: PrimitiveSchemaDefinition, base: FieldBase): FormField {
+  switch (definition.type) {
+    case 'boolean':
+      return { ...base, type: 'boolean', default: validDefault(base, definition.default) }
+    case 'array': {
+      const { items, minItems, maxItems } = definition
+      const choices = choicesOf(items) ?? []
+      return { ...base, type: 'choices', choices, minItems, maxItems, default: validDefault(base, definition.default) }
+    }
+    case 'string':
+      return readText(definition, base)
+    default: {
+      const { type, minimum, maximum } = definition
+      const numeric = { integer: type === 'integer', minimum, maximum, parse: parseNumber }
+      return { ...base, type: 'number', ...numeric, default: validDefault(base, definition.default) }
+    }
+  }
+}
+
+type TextDefinition = Extract<PrimitiveSchemaDefinition, { readonly type: 'string' }>
+
+function readText(definition: TextDefinition, base: FieldBase): TextField | ChoiceField {
+  const choices = choicesOf(definition)
+  const initial = validDefault(base, definition.default)
+  if (choices !== undefined) return { ...base, type: 'choice', choices, default: initial }
+  const { format, minLength, maxLength }: Partial<StringSchema> =
+    'enum' in definition || 'oneOf' in definition ? {} : definition
+  return { ...base, type: 'text', format, minLength, maxLength, default: initial, parse: parseText }
+}
+
+function validDefault<Value>({ check }: FieldBase, value: Value | undefined): Value | undefined {
+  return value === undefined || check(value) !== undefined ? undefined : value
+}
+
+function parseText(typed: string): string | undefined {
+  return typed === '' ? undefined : typed
+}
+
+function parseNumber(typed: string): number | undefined {
+  // Number('') is 0.
+  return typed.trim() === '' ? undefined : Number(typed)
+}
+
+function missing(isRequired: boolean): string | undefined {
+  return isRequired ? 'This is required' : undefined
+}
+
+function describeMismatch(definition: PrimitiveSchemaDefinition, value: unknown): string | undefined {
+  const expected = fieldMismatch(definition, value)
+  if (expected === undefined) return undefined
+  if (definition.type === 'boolean') return 'Choose yes or no'
+  const isChosen = definition.type === 'array' || (definition.type === 'string' && choicesOf(definition) !== undefined)
+  return `${isChosen ? 'Choose' : 'Write'} ${expected}`
+}
+
+function nameInWords(name: string): string {
+  const words = name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replaceAll(/[_-]+/g, ' ')
+    .trim()
+    .toLowerCase()
+  return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1)
+}

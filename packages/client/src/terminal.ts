@@ -1,0 +1,10 @@
+/**
+ * Answers to elicitations from the person at a terminal, on `@clack/prompts`.
+ *
+ * @module @x/client/terminal
+ */
+
+export { askInTerminal } from './terminal/ask-in-terminal.ts'
+export { shownText } from './terminal/shown-text.ts'
+export type { Terminal } from './terminal/terminal.ts'
+export { type TerminalOptions, terminalHandlers } from './terminal/terminal-handlers.ts'

@@ -1,0 +1,105 @@
+import { confirm, isCancel, log, multiselect, select, text } from '@clack/prompts'
+import type { BooleanField, ChoiceField, ChoicesField, FormField, NumberField, TextField } from '../forms/form.ts'
+import { shownText } from './shown-text.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The person left the prompt without an answer. */
+export const left: unique symbol = Symbol('left')
+
+/** The value of a field; `undefined` when it stays empty. */
+type Filled<T> = T | undefined | typeof left
+
+/** Asks for one field with the prompt that suits its type. */
+export async function askField(
+  field: FormField,
+  terminal: Terminal,
+): Promise<Filled<string | number | boolean | readonly string[]>> {
+  switch (field.type) {
+    case 'choices':
+      return askChoices(field, terminal)
+    case 'boolean':
+      return askYesOrNo(field, terminal)
+    case 'choice':
+      return askChoice(field, terminal)
+    default:
+      return askText(field, terminal)
+  }
+}
+
+function messageOf({ label, description, required }: FormField): string {
+  const words = description === undefined ? label : `${label}: ${description}`
+  return shownText(required ? words : `${words} (optional)`)
+}
+
+async function askText(field: TextField | NumberField, terminal: Terminal): Promise<Filled<string | number>> {
+  const typed: string | symbol | undefined = await text({
+    message: messageOf(field),
+    validate: (input = '') => field.check(field.parse(input)),
+    ...streamsOf(terminal),
+    ...(field.default === undefined ? {} : { initialValue: String(field.default) }),
+  })
+  if (isCancel(typed) || typeof typed === 'symbol') return left
+  return field.parse(typed ?? '')
+}
+
+async function askYesOrNo(field: BooleanField, terminal: Terminal): Promise<Filled<boolean>> {
+  if (!field.required && field.default === undefined) {
+    const picked = await pick(['Yes', 'No'], { message: messageOf(field), terminal, canBeEmpty: true })
+    return typeof picked === 'number' ? picked === 0 : picked
+  }
+  const prompt = { message: messageOf(field), initialValue: field.default ?? false, ...streamsOf(terminal) }
+  const answer = await confirm(prompt)
+  return isCancel(answer) ? left : answer
+}
+
+async function askChoice(field: ChoiceField, terminal: Terminal): Promise<Filled<string>> {
+  const { choices } = field
+  const initial = choices.findIndex(({ value }) => value === field.default)
+  const labels = choices.map(({ label }) => shownText(label))
+  const picked = await pick(labels, { message: messageOf(field), terminal, initial, canBeEmpty: !field.required })
+  return typeof picked === 'number' ? choices[picked]?.value : picked
+}
+
+interface Picking {
+  readonly message: string
+  readonly terminal: Terminal
+  readonly initial?: number
+  readonly canBeEmpty: boolean
+}
+
+const empty = -1
+
+/** Asks for one of the labels and returns its index, because a value could be the same as what stands for none. */
+async function pick(labels: readonly string[], picking: Picking): Promise<Filled<number>> {
+  const { message, terminal, initial = empty, canBeEmpty } = picking
+  const rows = labels.map((label, value) => ({ value, label }))
+  const options = canBeEmpty ? [...rows, { value: empty, label: '(leave empty)' }] : rows
+  // A prompt without options cannot be answered, only left.
+  if (options.length === 0) return left
+  const start = initial === empty ? {} : { initialValue: initial }
+  const picked = await select({ message, options, ...start, ...streamsOf(terminal) })
+  if (isCancel(picked)) return left
+  return picked === empty ? undefined : picked
+}
+
+async function askChoices(field: ChoicesField, terminal: Terminal): Promise<Filled<readonly string[]>> {
+  const { choices, required } = field
+  if (choices.length === 0) return field.check([]) === undefined ? [] : left
+  const options = choices.map(({ label }, value) => ({ value, label: shownText(label) }))
+  let chosen = choices.flatMap(({ value }, index) => (field.default?.includes(value) ? [index] : []))
+  for (;;) {
+    const prompt = { message: messageOf(field), options, initialValues: chosen, required: false }
+    const picked = await multiselect({ ...prompt, ...streamsOf(terminal) })
+    if (isCancel(picked)) return left
+    if (picked.length === 0 && !required) return undefined
+    const values = picked.flatMap((at) => choices[at]?.value ?? [])
+    const issue = field.check(values)
+    if (issue === undefined) return values
+    log.error(issue, { output: terminal.output })
+    chosen = picked
+  }
+}
+
+function streamsOf({ input, output, signal }: Terminal): Terminal {
+  return { input, output, signal }
+}

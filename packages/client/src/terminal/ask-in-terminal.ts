@@ -1,0 +1,75 @@
+import { isCancel, log, select } from '@clack/prompts'
+import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@x/schema'
+import { type Form, readForm } from '../forms/form.ts'
+import type { ElicitAnswer } from '../rounds/input-handlers.ts'
+import { askField, left } from './ask-field.ts'
+import { shownText } from './shown-text.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The ways in which a person can dismiss a question. */
+const waysOut = [
+  { value: 'decline', label: 'Decline: I do not want to answer this' },
+  { value: 'cancel', label: 'Cancel: not now' },
+] as const
+
+/**
+ * Shows a form as prompts, one for each field, and returns the person's answer (client/elicitation, response actions).
+ * Esc and Ctrl-C lead to the choice between going back, declining and cancelling. Rejects with the signal's reason.
+ */
+export async function askInTerminal(question: ElicitRequestFormParams, terminal: Terminal): Promise<ElicitAnswer> {
+  terminal.signal.throwIfAborted()
+  log.step(shownText(question.message), { output: terminal.output })
+  const form = readForm(question.requestedSchema)
+  for (;;) {
+    const content = await fillIn(form, terminal)
+    if (content !== left) return { action: 'accept', content }
+    const options = [{ value: 'back', label: 'Go back to the question' }, ...waysOut]
+    const way = await pickWay('Leave this question?', options, terminal)
+    if (way === 'decline' || way === 'cancel') return { action: way }
+  }
+}
+
+/**
+ * Shows the whole address of a page, with its host apart, and asks if it is to be opened (client/elicitation, safe URL
+ * handling). Rejects with the signal's reason.
+ */
+export async function confirmPage(question: ElicitRequestURLParams, terminal: Terminal): Promise<ElicitAnswer> {
+  const { output, signal } = terminal
+  signal.throwIfAborted()
+  log.step(shownText(question.message), { output })
+  // The URL has no invisible characters, which the client refuses.
+  log.message(question.url, { output })
+  const { host } = new URL(question.url)
+  const options = [{ value: 'accept', label: `Open the page of ${host}` }, ...waysOut]
+  const action = await pickWay(`Open this page of ${host}?`, options, terminal)
+  return { action: action === 'accept' || action === 'decline' ? action : 'cancel' }
+}
+
+interface Way {
+  readonly value: string
+  readonly label: string
+}
+
+/** Asks for one of several ways; Esc and Ctrl-C choose "cancel". */
+async function pickWay(message: string, ways: readonly Way[], terminal: Terminal): Promise<string> {
+  const { input, output, signal } = terminal
+  signal.throwIfAborted()
+  const options = ways.map((way) => ({ ...way }))
+  const way = await select({ message, options, input, output, signal })
+  signal.throwIfAborted()
+  return isCancel(way) ? 'cancel' : way
+}
+
+async function fillIn(
+  { fields }: Form,
+  terminal: Terminal,
+): Promise<NonNullable<ElicitAnswer['content']> | typeof left> {
+  const filled: [string, string | number | boolean | readonly string[] | undefined][] = []
+  for (const field of fields) {
+    const value = await askField(field, terminal)
+    if (value === left) return left
+    filled.push([field.name, value])
+  }
+  // fromEntries defines members, so that a field such as __proto__ stays a field.
+  return Object.fromEntries(filled)
+}

@@ -1,0 +1,98 @@
+import { fakeTerminal, keys, type Move } from '@tooling/vitest/fake-terminal'
+import type { Exchange, InputRequest } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { createClient } from '../create-client.ts'
+import { terminalHandlers } from './terminal-handlers.ts'
+
+const { enter, down, leave } = keys
+
+const nameOf = (message: string): InputRequest => ({
+  method: 'elicitation/create',
+  params: {
+    mode: 'form',
+    message,
+    requestedSchema: { type: 'object', properties: { it: { type: 'string' } }, required: ['it'] },
+  },
+})
+const page: InputRequest = {
+  method: 'elicitation/create',
+  params: { mode: 'url', message: 'Log in there.', url: 'https://example.com/a/login?x=1' },
+}
+
+/** A server that asks once, and then returns the answers. */
+function asking(inputRequests: Readonly<Record<string, InputRequest>>): Exchange {
+  return async ({ id, params }) => {
+    const result =
+      params !== undefined && 'inputResponses' in params
+        ? { resultType: 'complete', content: [{ type: 'text', text: JSON.stringify(params['inputResponses']) }] }
+        : { resultType: 'input_required', inputRequests }
+    return JSON.parse(JSON.stringify({ jsonrpc: '2.0', id, result }))
+  }
+}
+
+async function call(requests: Readonly<Record<string, InputRequest>>, ...moves: readonly Move[]) {
+  const terminal = fakeTerminal(...moves)
+  const opened: string[] = []
+  const openPage = (url: string): void => void opened.push(url)
+  const client = createClient(asking(requests), {
+    name: 'host',
+    version: '1.0.0',
+    ...terminalHandlers({ input: terminal.input, output: terminal.output, openPage }),
+  })
+  const { content } = await client.callTool('ask')
+  const [part] = content
+  return { answers: JSON.parse(part?.type === 'text' ? part.text : ''), opened, terminal }
+}
+
+describe('The person at a terminal', () => {
+  test('answers the questions of one round one after the other', async () => {
+    const { answers, terminal } = await call(
+      { first: nameOf('The first?'), second: nameOf('The second?') },
+      ['It', `Ada${enter}`],
+      ['It', `Bob${enter}`],
+    )
+    expect(answers).toEqual({
+      first: { action: 'accept', content: { it: 'Ada' } },
+      second: { action: 'accept', content: { it: 'Bob' } },
+    })
+    const shown = terminal.shown()
+    expect(shown.indexOf('The second?')).toBeGreaterThan(shown.indexOf('Ada'))
+  })
+
+  test('sees the whole address of a page and its host, and has it opened', async () => {
+    const { answers, opened, terminal } = await call({ page }, ['Open the page of example.com', enter])
+    expect(answers).toEqual({ page: { action: 'accept' } })
+    expect(opened).toEqual(['https://example.com/a/login?x=1'])
+    expect(terminal.shown()).toContain('https://example.com/a/login?x=1')
+  })
+
+  test.each([
+    ['declined', `${down}${enter}`, 'decline'],
+    ['cancelled', `${down}${down}${enter}`, 'cancel'],
+    ['left', leave, 'cancel'],
+  ])('is not sent to a page that was %s', async (_, pressed, action) => {
+    const { answers, opened } = await call({ page }, ['Open the page of', pressed])
+    expect([answers, opened]).toEqual([{ page: { action } }, []])
+  })
+
+  test('is asked for forms only where no page can be opened', () => {
+    expect(Object.keys(terminalHandlers())).toEqual(['elicit'])
+  })
+})
+
+test('a question whose call is over does not hold up the next one', async () => {
+  const terminal = fakeTerminal(['The second?', ''], ['It', `Bob${enter}`])
+  const { elicit } = terminalHandlers({ input: terminal.input, output: terminal.output })
+  const stop = new AbortController()
+  const ask = (message: string, signal: AbortSignal) => {
+    const { params } = nameOf(message)
+    if (params === undefined || !('requestedSchema' in params)) throw new Error('no form')
+    return elicit?.(params, { key: 'it', method: 'tools/call', target: 'ask', round: 1, signal, server: 'demo' })
+  }
+  const first = ask('The first?', stop.signal)
+  const second = ask('The second?', new AbortController().signal)
+  stop.abort(new Error('the call is over'))
+  await expect(first).rejects.toThrow('the call is over')
+  expect(await second).toEqual({ action: 'accept', content: { it: 'Bob' } })
+  expect(terminal.shown()).toContain('demo asks')
+})

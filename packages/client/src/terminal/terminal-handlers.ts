@@ -1,0 +1,58 @@
+import type { Readable, Writable } from 'node:stream'
+import { log } from '@clack/prompts'
+import type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from '../rounds/input-handlers.ts'
+import { askInTerminal, confirmPage } from './ask-in-terminal.ts'
+import { shownText } from './shown-text.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The streams of the terminal, and the way to a browser. */
+export interface TerminalOptions {
+  /** The keys of the person; `process.stdin` by default. */
+  readonly input?: Readable | undefined
+  /** The place of the prompts; `process.stdout` by default. */
+  readonly output?: Writable | undefined
+  /**
+   * Opens a page to which the person has agreed. Without it servers may ask for forms only. An error that it throws
+   * fails the call.
+   */
+  readonly openPage?: ((url: string) => Awaitable<void>) | undefined
+}
+
+/**
+ * Returns handlers that ask the person at a terminal, for `createClient` or one call. Questions of several calls or
+ * servers come one after the other, each under the name of its server (client/elicitation).
+ *
+ * @example
+ * const client = createClient(connection, { name: 'host', version: '1.0.0', ...terminalHandlers() })
+ */
+export function terminalHandlers(options: TerminalOptions = {}): Pick<InputHandlers, 'elicit' | 'openUrl'> {
+  const { input = process.stdin, output = process.stdout, openPage } = options
+  let last: Promise<unknown> = Promise.resolve()
+
+  /** Waits for the questions before this one: two prompts at once would both take every key. */
+  const ask = (context: InputContext, show: (terminal: Terminal) => Promise<ElicitAnswer>): Promise<ElicitAnswer> => {
+    const before = last
+    const turn = async (): Promise<ElicitAnswer> => {
+      await before
+      const { signal, server } = context
+      signal.throwIfAborted()
+      if (server !== undefined) log.info(shownText(`${server} asks`), { output })
+      return show({ input, output, signal })
+    }
+    const answer = turn()
+    last = answer.catch(() => undefined)
+    return answer
+  }
+
+  return {
+    elicit: (question, context) => ask(context, (terminal) => askInTerminal(question, terminal)),
+    ...(openPage && {
+      openUrl: (question, context) =>
+        ask(context, async (terminal) => {
+          const answer = await confirmPage(question, terminal)
+          if (answer.action === 'accept') await openPage(question.url)
+          return answer
+        }),
+    }),
+  }
+}

@@ -1,0 +1,31 @@
+import { createClient } from '@x/client'
+import { createServer, tool } from '@x/server'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { fillIn } from '../src/client-questions.ts'
+
+test('a form is shown again with what is wrong until it is right', async () => {
+  const order = tool('order', {
+    description: 'Orders cups',
+    run: async (_, ctx) => {
+      const { cups } = await ctx.elicit('cups', { message: 'How many?', schema: z.object({ cups: z.int().min(1) }) })
+      return `${cups} cups`
+    },
+  })
+  const server = createServer({ name: 'shop', version: '1.0.0', tools: [order] })
+  const shown: unknown[] = []
+  const client = createClient(server, {
+    name: 'host',
+    version: '1.0.0',
+    elicit: (question) =>
+      fillIn(question, async (fields, issues) => {
+        shown.push([fields.map(({ label }) => label), [...issues]])
+        return { cups: issues.size > 0 ? 2 : 0 }
+      }),
+  })
+  expect((await client.callTool('order', {})).content).toEqual([{ type: 'text', text: '2 cups' }])
+  expect(shown).toEqual([
+    [['Cups'], []],
+    [['Cups'], [['cups', 'Write at least 1']]],
+  ])
+})
