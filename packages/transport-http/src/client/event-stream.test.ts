@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { defaultBounds, type RpcMessage } from '@x/schema'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { callWith, event, events, rpcRequest, rpcResult, scriptedServer } from '../testing/scripted-server.ts'
 import { type Connect, senders } from '../testing/senders.ts'
 import { eventStream } from './event-stream.ts'
@@ -166,5 +166,52 @@ describe('Chunks of a stream', () => {
         }
       }),
     )
+  })
+})
+
+describe('line ends', () => {
+  const lines = ['data: {"jsonrpc":"2.0",', 'data: "method":"a"}', '', ': comment', '', '']
+  const messagesOf = (text: string, size: number): RpcMessage[] => {
+    const heard: RpcMessage[] = []
+    const feed = eventStream({
+      origin: 'http://localhost',
+      bounds: defaultBounds,
+      maxBytes: 1e9,
+      onMessage: (message) => heard.push(message),
+    })
+    for (let at = 0; at < text.length; at += size) feed(new TextEncoder().encode(text.slice(at, at + size)))
+    return heard
+  }
+
+  test.each([
+    ['LF', '\n'],
+    ['CR', '\r'],
+    ['CRLF', '\r\n'],
+  ])('of %s mean the same, however the chunks are cut', (_title, end) => {
+    const text = [...lines, ...lines].join(end)
+    for (let size = 1; size <= text.length; size += 1) {
+      const message = { jsonrpc: '2.0', method: 'a' }
+      expect(messagesOf(text, size)).toEqual([message, message])
+    }
+  })
+
+  test('of bare CR are found in no more steps than those of LF', () => {
+    const searched = (text: string): number => {
+      let steps = 0
+      const { indexOf } = String.prototype
+      using _counting = vi.spyOn(String.prototype, 'indexOf').mockImplementation(function (
+        this: string,
+        part,
+        from = 0,
+      ) {
+        const at = indexOf.call(this, part, from)
+        steps += (at < 0 ? this.length : at) - from
+        return at
+      })
+      messagesOf(text, 65_536)
+      return steps
+    }
+    const comments = ': x\n'.repeat(10_000)
+    expect(searched(comments.replaceAll('\n', '\r'))).toBeLessThanOrEqual(2 * searched(comments))
   })
 })

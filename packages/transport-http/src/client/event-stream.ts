@@ -53,6 +53,7 @@ export function decodeEvents({
   onRetry,
 }: EventDecoding): (chunk: Uint8Array) => void {
   const decoder = new TextDecoder()
+  const endLines = lineEnds()
   let total = 0
   const tooLarge = (what: string, limit: number): HttpError =>
     new HttpError('too-large', `${origin}: ${what} is longer than ${limit} bytes`, { origin })
@@ -72,7 +73,21 @@ export function decodeEvents({
   return (chunk) => {
     total += chunk.byteLength
     if (total > maxBytes) throw tooLarge('the stream', maxBytes)
-    parser.feed(decoder.decode(chunk, { stream: true }))
+    parser.feed(endLines(decoder.decode(chunk, { stream: true })))
+  }
+}
+
+/**
+ * Returns a function that writes every line end of a text that comes in chunks as LF. The parser looks for the next LF at
+ * every CR, so that a chunk of bare CR would cost the square of its length.
+ */
+function lineEnds(): (text: string) => string {
+  let afterReturn = false
+  return (text) => {
+    if (text === '') return text
+    const rest = afterReturn && text.startsWith('\n') ? text.slice(1) : text
+    afterReturn = text.endsWith('\r')
+    return rest.includes('\r') ? rest.replace(/\r\n?/g, '\n') : rest
   }
 }
 

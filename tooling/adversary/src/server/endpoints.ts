@@ -13,3 +13,6 @@ export interface Endpoints {
 
 /** The values that each store of the server takes. */
 export const storeSize = 50
+
+/** A secret in the message of an error that the tool `leak` throws. */
+export const secret = 'hunter2'

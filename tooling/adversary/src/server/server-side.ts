@@ -4,12 +4,18 @@ import { type Attacker, createAttacker } from './attacker.ts'
 import { costlyInputs } from './costly-inputs.ts'
 import type { Endpoints } from './endpoints.ts'
 import { stateAttacks } from './state-attacks.ts'
-import { stdioAttacks, wireAttacks } from './wire-attacks.ts'
+import { stdioAttacks, trickAttacks, wireAttacks } from './wire-attacks.ts'
 
 /** Hostile clients against our server, in every way that it is composed. */
 export const serverSide: Side<Attacker> = {
   program: 'server/target-server.js',
   connect: async (target) => createAttacker(target, await target.ask<Endpoints>('endpoints')),
   startHonest: async (target) => startHonestClient((await target.ask<Endpoints>('endpoints')).shop),
-  classes: { ...costlyInputs, state: stateAttacks, connections: wireAttacks, stdio: stdioAttacks },
+  classes: {
+    ...costlyInputs,
+    state: stateAttacks,
+    connections: wireAttacks,
+    tricks: trickAttacks,
+    stdio: stdioAttacks,
+  },
 }

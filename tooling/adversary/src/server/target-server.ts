@@ -5,7 +5,7 @@ import { serveHttp } from '@x/transport-http/node'
 import { serveStdio } from '@x/transport-stdio'
 import { z } from 'zod'
 import { answerParent } from '../answer-parent.ts'
-import { type Endpoints, storeSize } from './endpoints.ts'
+import { type Endpoints, secret, storeSize } from './endpoints.ts'
 import { bombs } from './bomb-schemas.ts'
 
 /** Milliseconds that the attack has skipped: servers, codecs and stores go by this clock. */
@@ -67,9 +67,17 @@ const flood = tool('flood', {
   },
 })
 const files = resourceTemplate('file:///{+path}', { name: 'files', read: ({ path }) => path.slice(0, 10) })
+const folder = resourceTemplate('data:///folder/{+path}', { name: 'folder', read: ({ path }) => path })
+
+const leak = tool('leak', {
+  description: 'Fails with an error that holds a secret',
+  run: () => {
+    throw new Error(`cannot connect to postgres://admin:${secret}@db`)
+  },
+})
 
 const silent = { onError: () => {}, onWarning: () => {} }
-const offers = { tools: [echo, remove, ask, big, wait, flood, ...rows], resourceTemplates: [files] }
+const offers = { tools: [echo, remove, ask, big, wait, flood, leak, ...rows], resourceTemplates: [files, folder] }
 const shop = serverOf('shop', { ...offers, state: sealedState({ keys, clock }) })
 const neighbor = serverOf('neighbor', { ...offers, state: sealedState({ keys, clock }) })
 

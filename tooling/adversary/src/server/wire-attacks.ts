@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import type { Attack } from '../attack.ts'
-import { callOf, type Message, request } from '../requests.ts'
+import { isJsonObject } from '@x/schema'
+import { callOf, type Message, rawCallOf, request } from '../requests.ts'
+import { secret } from './endpoints.ts'
 import { type Attacker, httpText, until } from './attacker.ts'
 
 const withProgress = { _meta: { progressToken: 1 } }
@@ -127,6 +129,48 @@ export const wireAttacks: readonly Attack<Attacker>[] = [
       },
     }),
   ),
+]
+
+/** Requests that must be answered as the fault of their client, whatever a lenient reader makes of them. */
+const rejected: readonly (readonly [name: string, message: Message])[] = [
+  ['duplicate-arguments', rawCallOf('echo', '{"text":"seen by a gateway","text":"run here"}')],
+  ['duplicate-nested-arguments', rawCallOf('remove', '{"folder":"a","more":[{"b":1,"b":2}]}')],
+  ['half-pair-for-a-tool-that-asks', rawCallOf('remove', '{"more":"\\ud800"}')],
+  ['endless-number-for-a-tool-that-asks', rawCallOf('remove', '{"more":1e400}')],
+  ...['/etc/passwd', '%2Fetc/passwd', '%252Fetc/passwd', 'a/..%2F..', 'a/%252e%252e/b', 'C:%5CWindows'].map(
+    (path) => [`path-of-a-template-${path}`, request('resources/read', { uri: `data:///folder/${path}` })] as const,
+  ),
+]
+
+/** Attacks by one request that means more than one thing, or asks for what it must not have. */
+export const trickAttacks: readonly Attack<Attacker>[] = [
+  ...rejected.map(
+    ([name, message]): Attack<Attacker> => ({
+      name,
+      run: async (peer) => {
+        const { body, status } = await peer.send(message)
+        const { error } = body
+        const code = isJsonObject(error) ? error['code'] : undefined
+        if (status < 500 && (code === -32602 || code === -32600)) return
+        throw new Error(`answered with status ${status}: ${JSON.stringify(body).slice(0, 200)}`)
+      },
+    }),
+  ),
+  {
+    name: 'two-hosts',
+    run: async (peer) => {
+      const socket = peer.open([echo.replace('host: 127.0.0.1', 'host: 127.0.0.1\r\nhost: evil.test')])
+      const [bytes] = await once(socket, 'data')
+      if (!String(bytes).startsWith('HTTP/1.1 400')) throw new Error(`answered with ${String(bytes).slice(0, 100)}`)
+    },
+  },
+  {
+    name: 'secret-of-an-error',
+    run: async (peer) => {
+      const text = JSON.stringify((await peer.send(callOf('leak', {}))).body)
+      if (text.includes(secret)) throw new Error('the message of an error reached the client')
+    },
+  },
 ]
 
 /** Attacks on the same server over stdio, beside the honest client over HTTP. */
