@@ -4,13 +4,11 @@ import { compileDefinition, infoOf } from './compile.ts'
 import { exchangeOver, type ServerState } from './core-exchange.ts'
 import { localOnly as withoutKeys } from './random-key.ts'
 import { report, type Settings } from './request/scope.ts'
-import type { Prompt } from './prompts/prompt.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './server-definition.ts'
 import { compileServerSettings } from './settings.ts'
 import { beginDrain, serverLoad } from './shedding/server-load.ts'
 import { announce } from './subscriptions/announce.ts'
 import { lists, resourceTopic } from './subscriptions/topics.ts'
-import type { Tool } from './tools/tool.ts'
 
 /**
  * Makes a server of its definitions and extensions. Everything about them is checked and compiled here, once; a request allocates
@@ -21,8 +19,8 @@ import type { Tool } from './tools/tool.ts'
  */
 export function createServer<
   const Extensions extends readonly ServerExtension[] = readonly [],
-  const Tools extends Tool = never,
-  const Prompts extends Prompt = never,
+  const Tools extends NonNullable<ServerOffers['tools']>[number] = never,
+  const Prompts extends NonNullable<ServerOffers['prompts']>[number] = never,
 >(
   definition: ServerDefinition<Extensions, Tools, Prompts>,
 ): McpServer<TypesByName<Tools, Prompts>> & ServerApis<Extensions> {

@@ -19,6 +19,8 @@ export {
   isStateError,
   StateError,
   type StateErrorCode,
+  type StateErrorOptions,
+  type StateQuota,
   type StateUsageCode,
   StateUsageError,
 } from './state-error.ts'

@@ -9,6 +9,8 @@ import { listFiles, listPackages } from './workspace.mjs'
 const typescriptNames = new Set(['ts', 'tsx', 'mts', 'typescript'])
 const checked = /^(README|CONTRIBUTING)\.md$|^(packages|apps|tooling)\/[^/]+\/README\.md$|^docs\/(?!reference\/).*\.md$/
 
+const publishedReadme = /^packages\/[^/]+\/README\.md$/
+
 /** Up to how many values a README lists each by name; beyond it, a link to the generated list is easier to read. */
 const listable = 40
 
@@ -88,17 +90,30 @@ function linkProblems(root, file) {
     const isOnline = target.startsWith(online)
     if (!isOnline && /^[a-z][a-z0-9+.-]*:/i.test(target)) return []
     const [path = '', anchor] = target.split('#')
-    if (/^packages\/[^/]+\/README\.md$/.test(file) && !isOnline && path !== '') {
-      const remedy = `write ${online}…: a relative link is dead on the page of the registry`
-      return [problem(`${file}:${line} links to ${target}`, remedy)]
-    }
+    if (!isOnline && path !== '' && publishedReadme.test(file)) return [deadOnPage(`${file}:${line}`, target, online)]
     const linked = isOnline ? join(root, path.slice(online.length)) : localTarget(root, file, path)
-    if (!existsSync(linked))
-      return [problem(`${file}:${line} links to ${target}`, 'there is no such file: correct the link')]
-    if (anchor === undefined || !linked.endsWith('.md')) return []
-    const found = anchors(readFileSync(linked, 'utf8')).has(anchor)
-    return found ? [] : [problem(`${file}:${line} links to ${target}`, 'there is no such heading: correct the link')]
+    const where = `${file}:${line} links to ${target}`
+    if (!existsSync(linked)) return [problem(where, 'there is no such file: correct the link')]
+    return hasAnchor(linked, anchor) ? [] : [problem(where, 'there is no such heading: correct the link')]
   })
+}
+
+/**
+ * @param {string} where
+ * @param {string} target
+ * @param {string} online
+ */
+function deadOnPage(where, target, online) {
+  const remedy = `write ${online}…: a relative link is dead on the page of the registry`
+  return problem(`${where} links to ${target}`, remedy)
+}
+
+/**
+ * @param {string} linked
+ * @param {string | undefined} anchor
+ */
+function hasAnchor(linked, anchor) {
+  return anchor === undefined || !linked.endsWith('.md') || anchors(readFileSync(linked, 'utf8')).has(anchor)
 }
 
 /**

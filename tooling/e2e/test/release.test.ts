@@ -59,13 +59,13 @@ test(
 )
 
 describe('a release to a registry of this machine', () => {
-  let registry: LocalRegistry
+  let published: LocalRegistry
   let copy: WorkspaceCopy
   let entries: readonly PackageEntries[] = []
   const publish = (): Promise<string> =>
-    copy.node('tooling/run/release.mjs', ['--skip-verify'], { ...registry.publishing })
+    copy.node('tooling/run/release.mjs', ['--skip-verify'], { ...published.publishing })
   const latest = async (name: string): Promise<string> =>
-    (await runCommand('npm', ['view', name, 'version'], { folder, env: { ...registry.publishing } })).trim()
+    (await runCommand('npm', ['view', name, 'version'], { folder, env: { ...published.publishing } })).trim()
   const installFrom = (place: string, packages: readonly string[]): Promise<string> =>
     runCommand(
       'npm',
@@ -74,13 +74,13 @@ describe('a release to a registry of this machine', () => {
     )
 
   beforeAll(async () => {
-    registry = await startRegistry(`${folder}/registry`)
+    published = await startRegistry(`${folder}/registry`)
     copy = await copyWorkspace(`${folder}/release`)
     entries = await listEntries(copy.folder)
     await copy.version()
     await publish()
   }, 10 * minutes)
-  afterAll(() => registry.close())
+  afterAll(() => published.close())
 
   const find = (name: string): PackageEntries => {
     const found = entries.find((one) => one.name === name)
@@ -100,7 +100,7 @@ describe('a release to a registry of this machine', () => {
     async (name) => {
       const { readme, entries: specifiers, versions } = find(name)
       const place = `${folder}/user-${name.replace('/', '-')}`
-      await registry.consumer(place)
+      await published.consumer(place)
       await installFrom(place, [name])
       const ours = (await measureInstall(place)).packages.filter((installed) => names.includes(installed))
       expect(ours.toSorted()).toEqual([name, ...(siblings.get(name) ?? [])].toSorted())
@@ -123,7 +123,7 @@ describe('a release to a registry of this machine', () => {
     async () => {
       const others = names.filter((name) => name !== '@x/auth')
       const place = `${folder}/without-auth`
-      await registry.consumer(place)
+      await published.consumer(place)
       await installFrom(place, others)
       const { packages } = await measureInstall(place)
       expect(packages).toEqual(expect.arrayContaining(others))
