@@ -162,7 +162,7 @@ export interface ClaimedTask extends Lease {
   readonly cancelling: boolean
 }
 
-/** How far a handler has come, as it reports it (basic/patterns/progress). */
+/** The progress that a handler reported (basic/patterns/progress). */
 export type ProgressNumbers = {
   readonly progress: number
   readonly total?: number | undefined

@@ -81,8 +81,8 @@ const offers = { tools: [echo, remove, ask, big, wait, flood, leak, ...rows], re
 const shop = serverOf('shop', { ...offers, state: sealedState({ keys, clock }) })
 const neighbor = serverOf('neighbor', { ...offers, state: sealedState({ keys, clock }) })
 
-/** Answers are good for once, and the store of uses holds few of them. */
-const usesStore = memoryStore({ maxEntries: storeSize, clock })
+/** Answers are good for once. One caller may hold a tenth of the store of uses, which is few of them. */
+const usesStore = memoryStore({ maxEntries: storeSize * 10, clock })
 const once = serverOf('once', {
   ...offers,
   state: singleUse(sealed({ keys, ttlMs: 60_000, clock }), usesStore),
@@ -108,7 +108,7 @@ const inSessions = serverOf('sessions', {
 
 const counts = sessionsExtension({
   ...sessionOptions,
-  stateCodec: stored({ store: memoryStore({ maxEntries: storeSize, clock }), clock }),
+  stateCodec: stored({ store: memoryStore({ maxEntries: storeSize * 10, clock }), clock }),
   state: { schema: z.object({ count: z.number() }), initial: { count: 0 } },
 })
 const count = tool('count', {

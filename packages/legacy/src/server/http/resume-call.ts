@@ -26,7 +26,7 @@ export function resumeCall({ key, call }: OpenedState, response: RpcResponse, at
   return true
 }
 
-/** Where a call is resumed: the client, and the instance. */
+/** The client of a call that is resumed, and the instance. */
 export interface ResumePlace {
   readonly peer: SessionPeer
   readonly http: HttpDeps
