@@ -75,7 +75,7 @@ describe.each(mounts)('mounted in %s', (_, mount) => {
     raw.send('GET /mcp HTTP/1.1\r\nHost: evil.test\r\n\r\n')
     expect(await raw.until('}}')).toMatch(/^HTTP\/1.1 403 [^]*application\/json/i)
     raw.send('DELETE /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
-    expect(await raw.closed()).toMatch(/HTTP\/1.1 405 [^]*-32600/)
+    expect(await raw.closed()).toMatch(/HTTP\/1.1 405 [^]*-32022/)
   })
 
   test('a form of a foreign page is refused', async () => {

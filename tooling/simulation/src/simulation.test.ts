@@ -25,8 +25,10 @@ describe.each([
   })
 
   test('the number of running calls swings no more than it does without shedding', () => {
-    const { wobble } = run({ instances, mode: 'none' }, overload)
-    expect(result.wobble).toBeLessThanOrEqual(1.3 * wobble)
+    // One seed says little: at three instances the swings of two seeds differ by up to a sixth.
+    const wobbleOf = (mode: Mode): number =>
+      meanOf([1, 2, 3, 4, 5].map((seed) => run({ instances, mode, seed }, overload).wobble))
+    expect(wobbleOf('shedding')).toBeLessThanOrEqual(1.3 * wobbleOf('none'))
   })
 
   test('no client waits for more than 50 ms for a hand-off, and none gives up', () => {

@@ -92,8 +92,10 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     'a model that said nothing in words fails the call, and is named',
     async (content) => {
       const run: Run = (ctx) => ctx.sampleText('model', hello)
-      const { isError, text: end } = await play(serve(run, mode), { model: { ...said, content } })
-      expect([isError, end]).toEqual([true, expect.stringMatching(/"model".*(image|nothing) and no text/)])
+      const served = serve(run, mode)
+      const { isError, text: end } = await play(served, { model: { ...said, content } })
+      expect([isError, end]).toEqual([true, 'Tool "do" failed'])
+      expect(String(served.reported.at(-1)?.error)).toMatch(/"model".*(image|nothing) and no text/)
     },
   )
 

@@ -148,7 +148,8 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
       const store = memoryStore()
       const down = async () => Promise.reject(new Error('connection refused'))
       const flaky = new Proxy(store, {
-        get: (target, name, receiver) => (reachable ? Reflect.get(target, name, receiver) : down),
+        get: (target, name, receiver) =>
+          name === 'ownedBy' ? undefined : reachable ? Reflect.get(target, name, receiver) : down,
       })
       const served = serve(run, { ...mode, state: stored({ store: flaky }) }, kind)
       const { state } = await send(served)

@@ -140,7 +140,9 @@ test('a client that drops its session is served all that needs none', async () =
 
 test('without the package an initialize is rejected as before [LEG-095]', async () => {
   const client = scriptedClient(httpHandler(createServer({ name: 'modern', version: '1.0.0', tools: [greet] })))
-  await expect(client.initialize()).rejects.toThrow('MCP-Protocol-Version is missing')
+  await expect(client.initialize()).rejects.toThrow(
+    'this server speaks only MCP 2026-07-28; the client opened with 2025-11-25',
+  )
 })
 
 test.each([

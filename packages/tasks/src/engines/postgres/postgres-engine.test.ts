@@ -72,7 +72,7 @@ describe('the tables', () => {
   test('of a later version are left alone', async () => {
     await open().create(newTask('a'))
     await pool.query('UPDATE mcp_tasks.version SET number = 99')
-    await expect(open().get('a', owner)).rejects.toThrow('are of version 99, and this knows 2 at most')
+    await expect(open().get('a', owner)).rejects.toThrow('are of version 99, and this knows 3 at most')
   })
 
   test('of two schemas know nothing of each other', async () => {
