@@ -25,6 +25,7 @@ const siblings: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 /** The optional peers that a user of every entry of a package installs. */
 const besides: ReadonlyMap<string, readonly string[]> = new Map([
+  ['@x/client', ['@clack/prompts']],
   ['@x/legacy', ['@x/transport-http', '@x/transport-stdio', '@x/client']],
   ['@x/sessions', ['@x/client']],
   ['@x/tasks', ['@x/client', '@x/server']],
@@ -124,7 +125,7 @@ describe('a release to a registry of this machine', () => {
       const others = names.filter((name) => name !== '@x/auth')
       const place = `${folder}/without-auth`
       await published.consumer(place)
-      await installFrom(place, others)
+      await installFrom(place, [...others, '@clack/prompts'])
       const { packages } = await measureInstall(place)
       expect(packages).toEqual(expect.arrayContaining(others))
       expect(packages.filter((name) => ['@x/auth', 'oauth4webapi'].includes(name))).toEqual([])

@@ -1,5 +1,5 @@
 import type { Exchange } from '@x/schema'
-import { createServer, sealedState, tool, toolResult } from '@x/server'
+import { createServer, sealedState, tool, ToolError, toolResult } from '@x/server'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { OpenQuestion } from './questions.ts'
@@ -106,7 +106,7 @@ test('a second call does not begin while one runs', async () => {
 
 test('a tool that fails is shown as not done, in its own words', async () => {
   const failing = workItemsServer(async () => {
-    throw new Error('The bug is asleep.')
+    throw new ToolError('The bug is asleep.')
   })
   const session = await started(failing)
   await session.call(args)
