@@ -145,9 +145,8 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
 
     test('in a store that cannot be reached is an internal error, and the client may try again', async () => {
       let reachable = true
-      const store = memoryStore()
       const down = async () => Promise.reject(new Error('connection refused'))
-      const flaky = new Proxy(store, {
+      const flaky = new Proxy(memoryStore(), {
         get: (target, name, receiver) =>
           name === 'ownedBy' ? undefined : reachable ? Reflect.get(target, name, receiver) : down,
       })
