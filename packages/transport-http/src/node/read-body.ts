@@ -2,7 +2,7 @@ import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { bodyCutShort, bodyTaken, bodyTooLarge, invalidText } from '../server/refusal.ts'
 import type { HttpRefusal } from '../server/refusal.ts'
-import { batchPerTick } from './next-turn.ts'
+import { batchPerTick } from '../server/next-turn.ts'
 
 /** A request of node:http, with the body that a framework may have read and parsed before. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }

@@ -1,3 +1,4 @@
+import { batchPerTick } from './next-turn.ts'
 import { bodyCutShort, bodyTaken, bodyTooLarge, invalidText } from './refusal.ts'
 import type { HttpRefusal } from './refusal.ts'
 
@@ -10,7 +11,11 @@ export async function readBody(request: Request, maxBytes: number): Promise<stri
   const length = request.headers.get('content-length')
   if (Number(length) > maxBytes) return bodyTooLarge(maxBytes)
   try {
-    if (length !== null) return readWhole(await request.arrayBuffer(), maxBytes)
+    if (length !== null) {
+      const bytes = await request.arrayBuffer()
+      await new Promise<void>(batchPerTick)
+      return readWhole(bytes, maxBytes)
+    }
     return request.body === null ? '' : await readBodyStream(request.body, maxBytes)
   } catch {
     return bodyCutShort
