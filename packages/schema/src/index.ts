@@ -237,14 +237,14 @@ export type {
   ToolListChangedNotification,
   ToolOutputSchema,
 } from './server/tools.ts'
-export { admitSchema, dialectOf, type SchemaDialect, schemaDialects } from './json-schema/admit-schema.ts'
+export { checkSchema, dialectOf, type SchemaDialect, schemaDialects } from './json-schema/check-schema.ts'
 export { defaultBounds, type ParseBounds } from './messages/bounds.ts'
 export { checkCreateMessageResult, checkListRootsResult } from './methods/check-answers.ts'
 export { checkInputRequest, checkInputRequests } from './methods/check-input-requests.ts'
 export type { ParamsCheck } from './methods/check-params.ts'
 export { checkResult } from './methods/check-results.ts'
 export type { Check, Failure } from './methods/checks.ts'
-export { type Clock, isWorkerd, platformClock, quieten } from './basic/clock.ts'
+export { type Clock, isWorkerd, platformClock, unref } from './basic/clock.ts'
 export {
   cancel,
   cancelledBy,
@@ -299,4 +299,4 @@ export type {
   StreamPeer,
   StreamProtocolAdapter,
 } from './transports/protocol-adapters.ts'
-export { checkMirrored, type MirroredParam, mirrorArguments, mirroredParams } from './transports/mirrored-params.ts'
+export { checkMirrored, type HeaderParam, encodeHeaderArguments, headerParams } from './transports/header-params.ts'

@@ -5,7 +5,7 @@
  */
 
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
-import { admitSchema, dialectOf } from './json-schema/admit-schema.ts'
+import { checkSchema, dialectOf } from './json-schema/check-schema.ts'
 import { boundPatterns } from './json-schema/bound-patterns.ts'
 import { dialectCopy } from './json-schema/dialect-copy.ts'
 import { errorCodes } from './basic/error-codes.ts'
@@ -30,7 +30,7 @@ export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/json-schema-
  * issue that says so.
  */
 export const compileJsonSchema: JsonSchemaCompiler = (schema) => {
-  const refused = admitSchema(schema)
+  const refused = checkSchema(schema)
   if (refused !== undefined) throw schemaError(refused)
   const validate = createValidate(schema)
   return (value) => {

@@ -1,4 +1,4 @@
-import type { CacheScope, ClientCapabilities, JsonObject, MirroredParam, ServerCapabilities } from '@x/schema'
+import type { CacheScope, ClientCapabilities, JsonObject, HeaderParam, ServerCapabilities } from '@x/schema'
 import type { Completer } from './described.ts'
 import type { Listed, Listing } from './pages.ts'
 import type { AnyPromptDefinition } from './prompts/prompt.ts'
@@ -30,7 +30,7 @@ export interface CompiledTool extends CompiledDefinition {
   readonly input: CompiledSchema['check']
   readonly output: CompiledSchema['check'] | undefined
   /** The arguments that HTTP headers repeat. */
-  readonly mirrored: readonly MirroredParam[]
+  readonly mirrored: readonly HeaderParam[]
   readonly definition: AnyToolDefinition
 }
 

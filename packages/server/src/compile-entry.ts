@@ -26,24 +26,24 @@ export function compileEntry(
   { visibleTo, requires, meta }: Described,
   subject: string,
 ): Omit<CompiledDefinition, 'key'> {
-  for (const key of Object.keys(meta ?? {})) refuseMetaKey(key, subject)
+  for (const key of Object.keys(meta ?? {})) rejectMetaKey(key, subject)
   return { wire: frozenObject(wire, subject), visibleTo, requires }
 }
 
 /** Refuses a `_meta` key that is not of the form `com.example/name` or `name` (basic/index, `_meta`). */
-function refuseMetaKey(key: string, subject: string): void {
+function rejectMetaKey(key: string, subject: string): void {
   if (isMetaKey(key)) return
   const reason = `the key ${JSON.stringify(key)} is not of the form "com.example/name"`
   throw new DefinitionError('name', subject, { reason })
 }
 
 /** Refuses the identifier of an extension without a prefix (basic/versioning, extension negotiation). */
-export function refuseExtensionName(identifier: string): void {
+export function rejectExtensionName(identifier: string): void {
   if (!identifier.includes('/')) {
     const reason = 'its identifier must have a prefix, as in "com.example/name"'
     throw new DefinitionError('name', `extension ${JSON.stringify(identifier)}`, { reason })
   }
-  refuseMetaKey(identifier, 'extensions')
+  rejectMetaKey(identifier, 'extensions')
 }
 
 /** Caching hints with what is absent filled in (server/utilities/caching). */

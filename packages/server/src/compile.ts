@@ -125,13 +125,13 @@ function listing({ pageSize = 1000, cache }: ServerDefinition, meta: JsonObject 
   }
   const { ttlMs, scope } = cacheHints(cache, listDefaults, 'server')
   return (field, entries) => {
-    refuseDuplicates(field, entries)
+    rejectDuplicates(field, entries)
     const varies = entries.some(({ visibleTo }) => visibleTo !== undefined)
     return createListing(entries, { field, pageSize, ttlMs, scope: varies ? 'private' : scope, meta })
   }
 }
 
-function refuseDuplicates(field: ListField, entries: readonly CompiledDefinition[]): void {
+function rejectDuplicates(field: ListField, entries: readonly CompiledDefinition[]): void {
   const seen = new Set<string>()
   for (const { key } of entries) {
     if (seen.has(key)) {

@@ -11,7 +11,7 @@ import type {
   ServerExtension,
   Undrain,
 } from '@x/schema'
-import { refuseExtensionName } from './compile-entry.ts'
+import { rejectExtensionName } from './compile-entry.ts'
 import { DefinitionError } from './definition-error.ts'
 
 /** The extensions of one server, started, and the exchange that they and the middleware of `use` make of its core. */
@@ -188,5 +188,5 @@ function checkExtension(extension: ServerExtension): void {
     const reason = `a server has a member of this name already; the name of an extension must be another`
     throw new DefinitionError('duplicate', `extension "${name}"`, { reason })
   }
-  refuseExtensionName(identifier)
+  rejectExtensionName(identifier)
 }

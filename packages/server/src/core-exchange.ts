@@ -163,7 +163,7 @@ function openRequest(request: RpcRequest, call: Call, { catalog, settings }: Ser
  * of an earlier one the message may be all it can show (basic/versioning, compatibility).
  */
 function requireServed(method: ServedMethod | undefined, name: string, state: ServerState): ServedMethod {
-  const lack = method && lackOf(method, state)
+  const lack = method && missingRequirement(method, state)
   if (method !== undefined && lack === undefined) return method
   const reason = lack === undefined ? '' : `, because the server has no ${lack}`
   const versions = supported.join(', ')
@@ -179,7 +179,7 @@ function completeResult(result: JsonObject, { resultMeta }: Catalog): JsonObject
 }
 
 /** Returns the name of the capability that a method needs and this server lacks. */
-function lackOf({ capability, streams }: ServedMethod, { catalog, settings }: ServerState): string | undefined {
+function missingRequirement({ capability, streams }: ServedMethod, { catalog, settings }: ServerState): string | undefined {
   if (capability !== undefined && catalog.capabilities[capability] === undefined) return capability
   return streams === true && !settings.subscriptions.served ? 'subscriptions' : undefined
 }

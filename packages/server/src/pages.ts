@@ -79,14 +79,14 @@ export function isVisible({ visibleTo }: Pick<Listed, 'visibleTo'>, caller: Call
 
 /** One page of a list, for a caller. Throws McpError(invalidParams) for a cursor that is not one of this list. */
 export function readPage(listing: Listing<Listed>, cursor: string | undefined, caller: Caller): JsonObject {
-  if (listing.fixed !== undefined) return listing.fixed.get(cursor) ?? refuseCursor()
+  if (listing.fixed !== undefined) return listing.fixed.get(cursor) ?? rejectCursor()
   const visible = [...listing.byKey.values()].filter((entry) => isVisible(entry, caller))
   const start = cursor === undefined ? 0 : visible.findIndex((entry) => listing.cursors.get(entry) === cursor) + 1
-  if (cursor !== undefined && start === 0) return refuseCursor()
+  if (cursor !== undefined && start === 0) return rejectCursor()
   return page(visible, start, listing)
 }
 
-function refuseCursor(): never {
+function rejectCursor(): never {
   const advice = 'list again without a cursor'
   throw new McpError(errorCodes.invalidParams, `Invalid params: params.cursor is not a cursor of this list; ${advice}`)
 }

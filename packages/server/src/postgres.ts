@@ -7,7 +7,7 @@
 import { createBatches, maxWaiting } from './bus/batches.ts'
 import { BusError } from './bus/bus-error.ts'
 import type { Connect } from './bus/connection.ts'
-import { hearConnections } from './bus/hear-connections.ts'
+import { watchConnections } from './bus/watch-connections.ts'
 import { defaultTimeoutMs, wireBus, type WireOptions } from './bus/wire-bus.ts'
 import type { ChangeBus } from './subscriptions/change-bus.ts'
 
@@ -81,8 +81,8 @@ const maxBytes = 7_999
 export function postgresBus(pool: PostgresPool, options: PostgresBusOptions = {}): ChangeBus {
   const { timeoutMs = defaultTimeoutMs, listenPool = pool } = options
   const channel = checkedPostgresChannel(options.channel ?? 'mcp_changes')
-  hearConnections(pool)
-  hearConnections(listenPool)
+  watchConnections(pool)
+  watchConnections(listenPool)
   const batches = createBatches(
     // In one transaction, which keeps the order; pg_notify takes the name as a value.
     (texts) =>

@@ -1,5 +1,5 @@
 import {
-  admitSchema,
+  checkSchema,
   checkCreateMessageResult,
   checkInputRequest,
   checkInputRequests,
@@ -13,8 +13,8 @@ import {
   type JsonValue,
   type Method,
   methods,
-  mirrorArguments,
-  mirroredParams,
+  encodeHeaderArguments,
+  headerParams,
   parseMessage,
   parseRequestOrNotification,
   requestMeta,
@@ -124,10 +124,10 @@ describe('A value from a peer is checked, or rejected by an error of the protoco
       'x-mcp-header',
     )
     const property = fc.property(schema, hostileValue, (of, value) => {
-      if (admitSchema(of) !== undefined) return
-      const problems = mirroredParams(of)
+      if (checkSchema(of) !== undefined) return
+      const problems = headerParams(of)
       if ('params' in problems && isJsonObject(value)) {
-        mirrorArguments(problems.params, value)
+        encodeHeaderArguments(problems.params, value)
         expectJudged(() => checkMirrored(problems.params, value, new Map()), isMcpError)
       }
       let validate: ReturnType<typeof compileJsonSchema>

@@ -4,7 +4,7 @@ import {
   createLoadMonitor,
   enterCall,
   handOffReason,
-  hearOfHandOff,
+  recordHandOff,
   leaveCall,
   type LoadMonitor,
   rulesOf,
@@ -184,7 +184,7 @@ export class Instance {
 
   #enter(call: SimulatedCall, time: number): void {
     this.#time = time
-    hearOfHandOff(this.monitor, { callId: String(call.id), sheds: call.sheds, handOff: call.handOff })
+    recordHandOff(this.monitor, { callId: String(call.id), sheds: call.sheds, handOff: call.handOff })
     enterCall(this.monitor)
     this.calls.add(call)
     call.at = this

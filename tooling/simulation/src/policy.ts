@@ -1,7 +1,7 @@
 // The simulation runs the code of the server and of the client itself, not a copy of it.
 export { handOffPause } from '../../../packages/client/src/rounds/pause.ts'
 export type { HandOffTag } from '../../../packages/server/src/shedding/fleet-view.ts'
-export { handOffReason, hearOfHandOff, tagHandOff } from '../../../packages/server/src/shedding/hand-off.ts'
+export { handOffReason, recordHandOff, tagHandOff } from '../../../packages/server/src/shedding/hand-off.ts'
 export {
   createLoadMonitor,
   enterCall,

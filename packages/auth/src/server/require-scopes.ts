@@ -55,7 +55,7 @@ export function requireScopes(
       const needed = compiled.get(request.method)?.(request.params ?? {}, call.principal) ?? []
       if (needed.length === 0 || isTrusted(call, options)) return next(request, call)
       if (isGranted(call.principal, needed, implies)) return next(request, call)
-      return errorResponse(request.id, lacking(needed))
+      return errorResponse(request.id, missingScopes(needed))
     },
   }
 }
@@ -68,7 +68,7 @@ export function requireScopes(
  */
 export function needScopes(ctx: { readonly principal: Principal | undefined }, ...scopes: readonly string[]): void {
   const needed = checkScopes('needScopes', scopes)
-  if (needed.length > 0 && !isGranted(ctx.principal, needed, new Map())) throw lacking(needed)
+  if (needed.length > 0 && !isGranted(ctx.principal, needed, new Map())) throw missingScopes(needed)
 }
 
 function isGranted(principal: Principal | undefined, needed: Scopes, implies: ReadonlyMap<string, Scopes>): boolean {
@@ -81,7 +81,7 @@ function isTrusted(call: Call, { stdio }: RequireScopesOptions): boolean {
   return stdio === 'trusted' && call.principal === undefined && call.context.get(transportKey) === 'stdio'
 }
 
-function lacking(scopes: Scopes): McpError {
+function missingScopes(scopes: Scopes): McpError {
   return new McpError(errorCodes.invalidRequest, `This needs the scopes ${scopes.join(' ')}`, {
     data: { reason: 'insufficient_scope', scopes: [...scopes] },
   })

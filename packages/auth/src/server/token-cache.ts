@@ -5,7 +5,7 @@ export interface TokenCache<T> {
   set(digest: string, value: T, until: number): void
 }
 
-interface Kept<T> {
+interface CachedEntry<T> {
   readonly value: T
   readonly until: number
 }
@@ -15,9 +15,9 @@ interface Kept<T> {
  * dropped; so what is in use stays, and a read costs one look at a map.
  */
 export function createTokenCache<T>(size: number): TokenCache<T> {
-  let young = new Map<string, Kept<T>>()
-  let old = new Map<string, Kept<T>>()
-  const add = (digest: string, kept: Kept<T>): void => {
+  let young = new Map<string, CachedEntry<T>>()
+  let old = new Map<string, CachedEntry<T>>()
+  const add = (digest: string, kept: CachedEntry<T>): void => {
     if (young.size >= size / 2) {
       old = young
       young = new Map()

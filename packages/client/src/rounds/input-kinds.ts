@@ -22,10 +22,10 @@ const modelWithTools: InputKind = {
   needs: { sampling: { tools: {} } },
   capability: 'sampling.tools',
 }
-const places: InputKind = { handler: 'roots', needs: { roots: {} }, capability: 'roots' }
+const rootsKind: InputKind = { handler: 'roots', needs: { roots: {} }, capability: 'roots' }
 
 function inputKindOf(request: InputRequest): InputKind {
-  if (request.method === 'roots/list') return places
+  if (request.method === 'roots/list') return rootsKind
   if (request.method === 'elicitation/create') return request.params.mode === 'url' ? url : form
   const { tools, toolChoice } = request.params
   return tools !== undefined || toolChoice !== undefined ? modelWithTools : model

@@ -18,7 +18,7 @@ interface Reader {
   readonly reject: (error: unknown) => void
 }
 
-const over: Result = { done: true, value: undefined }
+const finished: Result = { done: true, value: undefined }
 
 /**
  * Creates a queue that stays as small as the filter, `limit` and one event for each resource, however slow the reader
@@ -35,9 +35,9 @@ export function createEventQueue(limit: number): EventQueue {
     isOver = true
     const reader = readers.shift()
     if (why && reader) reader.reject(why.error)
-    else if (reader) reader.resolve(over)
+    else if (reader) reader.resolve(finished)
     if (!reader) failure = why
-    for (const later of readers.splice(0)) later.resolve(over)
+    for (const later of readers.splice(0)) later.resolve(finished)
   }
   return {
     put: (event, instead) => {
@@ -67,7 +67,7 @@ export function createEventQueue(limit: number): EventQueue {
         failure = undefined
         return Promise.reject(error)
       }
-      if (isOver) return Promise.resolve(over)
+      if (isOver) return Promise.resolve(finished)
       return new Promise((resolve, reject) => readers.push({ resolve, reject }))
     },
   }

@@ -52,7 +52,7 @@ export async function keepResourcesFresh(part: FreshPart): Promise<void> {
     const unopened = last === open ? undefined : last
     last = open
     await unopened?.subscription.close()
-    const resources = holders(keptUris(part).slice(-mostResources))
+    const resources = holders(watchedUris(part).slice(-mostResources))
     last = { subscription: listen({ resourceSubscriptions: [...resources.uris] }, how), resources }
     // Its end is not awaited: this work is done when it has started.
     void follow(last).catch(lost)
@@ -61,7 +61,7 @@ export async function keepResourcesFresh(part: FreshPart): Promise<void> {
   const stopNoting = kept.onKept(({ method, params }) => {
     if (method === 'resources/read' && !last?.resources.uris.has(String(params.uri))) listening.want()
   })
-  if (keptUris(part).length > 0) listening.want()
+  if (watchedUris(part).length > 0) listening.want()
   if (signal.aborted) end()
   else onAbort(signal, end)
 
@@ -72,7 +72,7 @@ export async function keepResourcesFresh(part: FreshPart): Promise<void> {
   await Promise.all([open?.subscription.close(), last?.subscription.close()])
 }
 
-function keptUris({ kept }: FreshPart): string[] {
+function watchedUris({ kept }: FreshPart): string[] {
   const uris: string[] = []
   kept.each(({ method, params }) => {
     if (method === 'resources/read' && typeof params.uri === 'string') uris.push(params.uri)

@@ -37,7 +37,7 @@ export function createListen(context: ListenContext): Listen {
     const late = (): Error => new Error('a subscription is never late')
     const wait = openWait({ signal: options.signal, timeoutMs: undefined, clock, late })
     const failed = (error: unknown): void => (wait.signal.aborted ? queue.drop({ error }) : queue.end({ error }))
-    const done = keepOpen(context, { wanted, queue, options, signal: wait.signal, clock })
+    const done = reopenStreams(context, { wanted, queue, options, signal: wait.signal, clock })
       .then(() => queue.end(), failed)
       .finally(wait.close)
     const close = async (): Promise<void> => {
@@ -77,7 +77,7 @@ interface Running {
 /**
  * Follows one stream after the other. Returns at a graceful end, and rejects with the error that ends the subscription.
  */
-async function keepOpen(context: ListenContext, running: Running): Promise<void> {
+async function reopenStreams(context: ListenContext, running: Running): Promise<void> {
   const { queue, options, signal, clock } = running
   const { attempts, ...pauses } = reopening(options)
   let inRow = 0

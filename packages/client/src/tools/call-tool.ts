@@ -4,9 +4,9 @@ import {
   isJsonObject,
   type JsonObject,
   metaNames,
-  mirrorArguments,
+  encodeHeaderArguments,
   type HeaderParams,
-  type MirroredParam,
+  type HeaderParam,
 } from '@x/schema'
 import type { OutputCheck } from './check-output.ts'
 import { type CallErrorContext, ClientError, isClientError, otherResultOf } from '../client-error.ts'
@@ -114,12 +114,12 @@ function withHeaderParams(
 
 // The error is raised here: it must not pass for one of the server.
 function headerParamsOf(
-  wanted: readonly MirroredParam[],
+  wanted: readonly HeaderParam[],
   args: JsonObject,
   place: () => CallErrorContext,
 ): HeaderParams {
   try {
-    return mirrorArguments(wanted, args)
+    return encodeHeaderArguments(wanted, args)
   } catch (error) {
     throw new ClientError('invalid_arguments', error instanceof Error ? error.message : String(error), place())
   }

@@ -1,4 +1,4 @@
-import { admitSchema, type CallToolResult, type JsonObject, type JsonSchemaCompiler, type Tool } from '@x/schema'
+import { checkSchema, type CallToolResult, type JsonObject, type JsonSchemaCompiler, type Tool } from '@x/schema'
 import { type CallErrorContext, ClientError } from '../client-error.ts'
 import type { ClientWarning } from '../options.ts'
 
@@ -38,7 +38,7 @@ export function createOutputChecks({
 }
 
 function compileOutput(schema: JsonObject, compiler: JsonSchemaCompiler): Compiled {
-  const refused = admitSchema(schema)
+  const refused = checkSchema(schema)
   if (refused !== undefined) return { reason: refused }
   try {
     const validate = compiler(schema)

@@ -1,11 +1,11 @@
-import { type ListToolsResult, type MirroredParam, mirroredParams, type Tool } from '@x/schema'
+import { type ListToolsResult, type HeaderParam, headerParams, type Tool } from '@x/schema'
 import { withSafeIcons } from '../icons.ts'
 import type { ClientWarning } from '../options.ts'
 
 /** A tool as it was last listed, and the arguments that HTTP headers repeat. */
 export interface KnownTool {
   readonly tool: Tool
-  readonly mirrored: readonly MirroredParam[]
+  readonly mirrored: readonly HeaderParam[]
 }
 
 /** The tools that one client has seen in lists. A call of any other tool is sent as it is. */
@@ -27,7 +27,7 @@ export function createToolIndex(onWarning: (warning: ClientWarning) => void): To
   // A page from the cache was indexed before.
   const admitted = new WeakMap<ListToolsResult, readonly Tool[]>()
   const remember = (tool: Tool): boolean => {
-    const annotations = mirroredParams(tool.inputSchema)
+    const annotations = headerParams(tool.inputSchema)
     known.delete(tool.name)
     if ('reason' in annotations) {
       onWarning({ code: 'tool_refused', tool: tool.name, reason: annotations.reason })

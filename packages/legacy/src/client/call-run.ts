@@ -12,7 +12,7 @@ import {
   methodRow,
   offCancel,
   onCancel,
-  quieten,
+  unref,
   type RpcNotification,
   type RpcRequest,
   type RpcResponse,
@@ -257,7 +257,7 @@ class Run implements CallRun, RunningCall {
     this.#detach(waiting)
     const { settings, clock, token, session } = this.#parts
     this.#timer = clock.setTimeout(() => this.#expire(), settings.answerTimeoutMs)
-    quieten(this.#timer)
+    unref(this.#timer)
     const _meta = session.peer.info === undefined ? {} : { _meta: { [metaKeys.serverInfo]: session.peer.info } }
     // Types of the protocol are JSON, which their readonly interfaces cannot say.
     const asked = { inputRequests: inputRequests as unknown as JsonObject, requestState: token, ..._meta }

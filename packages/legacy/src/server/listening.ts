@@ -102,7 +102,7 @@ export interface Tellable {
 }
 
 /** Returns what the server tells of its changes to this caller. */
-export async function tellableBy(client: LegacyClient, caller: Caller, deps: Deps): Promise<Tellable> {
+export async function notifiableBy(client: LegacyClient, caller: Caller, deps: Deps): Promise<Tellable> {
   const response = await requestDiscovery(client, caller, deps)
   if ('error' in response) throw new McpError(errorCodes.internal, response.error.message)
   const { tools, prompts, resources } = capabilitiesIn(response.result)

@@ -2,7 +2,7 @@ import { errorCodes, errorResponse, type LoggingLevel, McpError, type RpcRequest
 import type { LegacyClient } from '../translate/request.ts'
 import type { Caller } from './call-channel.ts'
 import type { Deps } from './deps.ts'
-import { tellableBy } from './listening.ts'
+import { notifiableBy } from './listening.ts'
 
 /** Settings of a client for itself: its log level, and the resources whose changes it wants. */
 export interface ClientSettings {
@@ -62,7 +62,7 @@ async function subscribe(request: RpcRequest, client: ClientSettings, deps: Deps
 }
 
 async function requireSubscriptions({ client, caller }: ClientSettings, deps: Deps): Promise<void> {
-  const { resources } = await tellableBy(client, caller, deps)
+  const { resources } = await notifiableBy(client, caller, deps)
   if (!resources) throw new McpError(errorCodes.methodNotFound, 'The server has no subscriptions to resources')
 }
 

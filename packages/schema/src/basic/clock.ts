@@ -7,7 +7,7 @@ export interface Clock {
 }
 
 /** Lets the process exit despite a timer, where the platform can: on Node a timer is an object, elsewhere a number. */
-export function quieten(timer: unknown): void {
+export function unref(timer: unknown): void {
   if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
     timer.unref()
 }

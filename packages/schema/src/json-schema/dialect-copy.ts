@@ -1,4 +1,4 @@
-import type { SchemaDialect } from './admit-schema.ts'
+import type { SchemaDialect } from './check-schema.ts'
 import type { JsonObject } from '../basic/json.ts'
 import { subschemas } from './subschemas.ts'
 

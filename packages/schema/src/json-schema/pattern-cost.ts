@@ -93,7 +93,7 @@ function waysThrough(positions: readonly Position[], budget: AnalysisBudget): Pa
   const waysFrom = new Map<number, Ways>()
   // Those that come later in the expression are found first.
   for (const component of componentsOf(positions)) {
-    if (component.loops) refuseExponential(component, positions, budget)
+    if (component.loops) rejectExponential(component, positions, budget)
     const ways = withWays(component, waysAfter(component, positions, waysFrom), positions)
     for (const member of component.members) waysFrom.set(member, ways)
   }
@@ -150,7 +150,7 @@ function spend(budget: AnalysisBudget, steps: number): void {
 }
 
 /** Throws when two ways lead from a position back to it with the same text: each round doubles them. */
-function refuseExponential({ members }: Component, positions: readonly Position[], budget: AnalysisBudget): void {
+function rejectExponential({ members }: Component, positions: readonly Position[], budget: AnalysisBudget): void {
   const within = (position: number): number[] => (positions[position]?.next ?? []).filter((next) => members.has(next))
   const seen = new Set<number>()
   const pairs: [number, number][] = []

@@ -5,7 +5,7 @@ import type { Subschema } from './subschemas.ts'
  * Returns the first problem of the references among subschemas. A reference leaves the schema, leads nowhere, or closes
  * a cycle that never descends into the value, which a validator would follow forever.
  */
-export function flawOfReferences(found: readonly Subschema[]): string | undefined {
+export function referencesProblem(found: readonly Subschema[]): string | undefined {
   const document = readDocument(found)
   for (const subschema of found) {
     for (const [keyword, reference] of referencesOf(subschema.schema)) {

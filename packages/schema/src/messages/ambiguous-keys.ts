@@ -9,15 +9,15 @@ import type { KeyCounts } from './scan-text.ts'
  */
 export function ambiguousKeys(message: JsonObject, counts: KeyCounts): KeyFlaw | undefined {
   const params = message['params']
-  const flaw = flawAt(messageLevel, message, counts.message)
+  const flaw = problemAt(messageLevel, message, counts.message)
   if (flaw !== undefined || !isJsonObject(params)) return flaw
   return flawInParams(params, counts) ?? duplicateIn('an object in params', hasDuplicates(message, counts))
 }
 
 function flawInParams(params: JsonObject, counts: KeyCounts): KeyFlaw | undefined {
   const meta = params['_meta']
-  const flaw = flawAt(paramsLevel, params, counts.params)
-  return flaw !== undefined || !isJsonObject(meta) ? flaw : flawAt(metaLevel, meta, counts.meta)
+  const flaw = problemAt(paramsLevel, params, counts.params)
+  return flaw !== undefined || !isJsonObject(meta) ? flaw : problemAt(metaLevel, meta, counts.meta)
 }
 
 /** Tells if a text has more elements than the value that was parsed from it: of a duplicated key the last one remains. */
@@ -68,7 +68,7 @@ function level(name: string, path: string, keys: string): Level {
   return { name, path, known: new Set(known), folded: new Map(known.map((key) => [fold(key), key])) }
 }
 
-function flawAt(level: Level, object: JsonObject, written: number): KeyFlaw | undefined {
+function problemAt(level: Level, object: JsonObject, written: number): KeyFlaw | undefined {
   const keys = Object.keys(object)
   if (keys.length !== written) return duplicateIn(level.name, true)
   for (const key of keys) {

@@ -44,18 +44,18 @@ export function encodePieces(message: RpcMessage): MessagePieces | undefined {
 const largeText = 16_384
 
 /** The cached texts of a prepared result. */
-interface Kept {
+interface PreparedText {
   readonly text: string
   bytes: Uint8Array | undefined
 }
 
-const texts = new WeakMap<object, Kept | undefined>()
+const texts = new WeakMap<object, PreparedText | undefined>()
 
 function resultText(result: JsonObject): string | undefined {
   return cachedTexts(result)?.text
 }
 
-function cachedTexts(result: JsonObject): Kept | undefined {
+function cachedTexts(result: JsonObject): PreparedText | undefined {
   const known = texts.get(result)
   if (known !== undefined || !texts.has(result)) return known
   const kept = { text: JSON.stringify(result), bytes: undefined }

@@ -65,7 +65,7 @@ export function fields(checks: { readonly [key: string]: Check }): Check {
     for (let at = 0; at < keys.length; at++) {
       const key = keys[at] ?? ''
       const failure = rows[at]?.(value[key])
-      if (failure !== undefined) return within(failure, key)
+      if (failure !== undefined) return inPath(failure, key)
     }
     return undefined
   }
@@ -92,7 +92,7 @@ export function members(check: Check): Check {
     if (!isJsonObject(value)) return expected('an object', value)
     for (const key of Object.keys(value)) {
       const failure = check(value[key])
-      if (failure !== undefined) return within(failure, key)
+      if (failure !== undefined) return inPath(failure, key)
     }
     return undefined
   }
@@ -107,7 +107,7 @@ export function fieldsAndOthers(checks: { readonly [key: string]: Check }, other
     if (failure !== undefined || !isJsonObject(value)) return failure
     for (const key of Object.keys(value)) {
       const failed = names.has(key) ? undefined : others(value[key])
-      if (failed !== undefined) return within(failed, key)
+      if (failed !== undefined) return inPath(failed, key)
     }
     return undefined
   }
@@ -120,7 +120,7 @@ export function byMember(key: string, checks: { readonly [word: string]: Check }
     if (!isJsonObject(value)) return expected('an object', value)
     const word = value[key]
     const check = rows.get(word)
-    return check === undefined ? within(expected(anyOf(Object.keys(checks)), word), key) : check(value)
+    return check === undefined ? inPath(expected(anyOf(Object.keys(checks)), word), key) : check(value)
   }
 }
 
@@ -129,7 +129,7 @@ function anyOf(words: readonly string[]): string {
 }
 
 /** Prefixes the path of a failure with the key of the enclosing object. */
-export function within(failure: Failure, key: string): Failure {
+export function inPath(failure: Failure, key: string): Failure {
   const step = plainKey.test(key) ? `.${key}` : `[${JSON.stringify(key.slice(0, longestStep))}]`
   return { ...failure, path: step + failure.path }
 }

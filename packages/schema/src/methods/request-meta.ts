@@ -35,7 +35,7 @@ export const requestMetaCheck: check.Check = check.fields({
 export function requestMeta(params: JsonObject | undefined): RequestMetaObject {
   const meta = params?.['_meta']
   const failure = requestMetaCheck(meta)
-  if (failure !== undefined) throw invalidParams(check.within(failure, '_meta'))
+  if (failure !== undefined) throw invalidParams(check.inPath(failure, '_meta'))
   // The check above covers every member that the type names.
   return meta as RequestMetaObject
 }

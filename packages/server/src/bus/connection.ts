@@ -1,6 +1,6 @@
 import type { Clock } from '@x/schema'
 import { busUnavailable } from './bus-error.ts'
-import { inTime } from './in-time.ts'
+import { withBusTimeout } from './bus-timeout.ts'
 import { createPause } from './pause.ts'
 
 /** The events of an open connection. */
@@ -69,7 +69,7 @@ export async function holdConnection(options: ConnectionOptions, { signal, onOpe
   const message = (text: string): void => void (attempt.signal.aborted || onMessage(text))
   try {
     const limit = { name, ms, clock, advice: 'is it running, and is a connection free to listen on?' }
-    const opening = inTime(limit, () => connect({ message, lost: lose }, attempt.signal))
+    const opening = withBusTimeout(limit, () => connect({ message, lost: lose }, attempt.signal))
     const connection = await Promise.race([opening, ended])
     if (connection === undefined || attempt.signal.aborted) return
     onOpen()
@@ -92,6 +92,6 @@ async function pingConnection(options: ConnectionOptions, connection: Connection
   const limit = { name, ms, clock, advice: 'the connection that listens is opened again' }
   while (!signal.aborted) {
     await pause.wait(keepAliveMs)
-    if (!signal.aborted) await inTime(limit, () => connection.ping())
+    if (!signal.aborted) await withBusTimeout(limit, () => connection.ping())
   }
 }

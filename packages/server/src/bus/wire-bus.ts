@@ -3,7 +3,7 @@ import type { ChangeBus } from '../subscriptions/change-bus.ts'
 import { BusError } from './bus-error.ts'
 import { decodeMessage, encodeChange } from './change-text.ts'
 import type { Connect } from './connection.ts'
-import { inTime } from './in-time.ts'
+import { withBusTimeout } from './bus-timeout.ts'
 import { createLine } from './line.ts'
 import { createListeners } from './listeners.ts'
 import { reporter } from './report.ts'
@@ -77,7 +77,7 @@ export function wireBus(wire: Wire, options: WireOptions, clock: Clock = platfor
     async publish(change) {
       const text = encodeChange(change, wire.maxBytes)
       const limit = { name: wire.name, ms: timeoutMs, clock, advice: wire.advice }
-      await inTime(limit, (signal) => wire.send(text, signal))
+      await withBusTimeout(limit, (signal) => wire.send(text, signal))
     },
     async listen(listener) {
       const remove = listeners.add(listener)

@@ -15,7 +15,7 @@ import {
   type Field,
   labelsOf,
   longestLabel,
-  misfit,
+  invalidField,
   present,
   rangeOf,
   fieldError,
@@ -34,7 +34,7 @@ export function singleSelect(field: Field): EnumSchema {
   if (type !== undefined && type !== 'string') throw fieldError(field, 'the type of a choice of one has to be "string"')
   const given = field.schema['default']
   const chosen = options.find(({ value }) => value === given)?.value
-  if (given !== undefined && chosen === undefined) throw misfit(field, 'one of the values to choose')
+  if (given !== undefined && chosen === undefined) throw invalidField(field, 'one of the values to choose')
   const enumNames = enumNamesOf(field, options)
   if (enumNames !== undefined) return withNames(field, { options, enumNames, default: chosen })
   return withOptions(field, options, chosen)
@@ -123,7 +123,7 @@ function chosenOf(
   const chosen = options.map(({ value }) => value).filter((value) => listed.includes(value))
   const fits =
     Array.isArray(given) && chosen.length === listed.length && listed.length >= least && listed.length <= most
-  if (!fits) throw misfit(field, 'an array of the values to choose, each once, and as many as are allowed')
+  if (!fits) throw invalidField(field, 'an array of the values to choose, each once, and as many as are allowed')
   return Object.freeze(chosen)
 }
 

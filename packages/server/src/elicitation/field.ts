@@ -94,7 +94,7 @@ function countAt(field: Field, keyword: string): number | undefined {
 }
 
 /** The default is what a user would fill in, so it has to be of the wire's side of a schema that transforms. */
-export function misfit(field: Field, wanted: string): DefinitionError {
+export function invalidField(field: Field, wanted: string): DefinitionError {
   const found = shownJson(field.schema['default'] ?? null)
   return fieldError(field, `the default is ${found}; it has to be ${wanted} (with zod, before a transform: prefault())`)
 }

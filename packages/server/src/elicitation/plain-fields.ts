@@ -6,7 +6,7 @@ import {
   labelsOf,
   longestLabel,
   longestText,
-  misfit,
+  invalidField,
   present,
   rangeOf,
   fieldError,
@@ -27,11 +27,11 @@ export function textField(field: Field): StringSchema {
 
 function defaultText(field: Field, { least, most }: { least: number; most: number }): string | undefined {
   if (field.schema['default'] === undefined) return undefined
-  if (typeof field.schema['default'] !== 'string') throw misfit(field, 'a string')
+  if (typeof field.schema['default'] !== 'string') throw invalidField(field, 'a string')
   const given = textAt(field, 'default', longestText)
   // JSON Schema counts characters, and not UTF-16 units.
   const size = [...(given ?? '')].length
-  if (size < least || size > most) throw misfit(field, 'a string of the allowed length')
+  if (size < least || size > most) throw invalidField(field, 'a string of the allowed length')
   return given
 }
 
@@ -59,7 +59,7 @@ export function numberField(field: Field, type: 'integer' | 'number'): NumberSch
   const [minimum, maximum] = inOrder(field, type === 'integer' ? wholeBounds(field) : bounds(field))
   const given = field.schema['default']
   if (given !== undefined && !fits(given, { type, minimum, maximum }))
-    throw misfit(field, `${type === 'integer' ? 'an integer' : 'a number'} within the bounds`)
+    throw invalidField(field, `${type === 'integer' ? 'an integer' : 'a number'} within the bounds`)
   return present<NumberSchema>({
     type,
     ...labelsOf(field),
@@ -100,6 +100,6 @@ function fits(value: unknown, { type, minimum, maximum }: NumberSchema): boolean
 export function booleanField(field: Field): BooleanSchema {
   allowOnly(field, 'a boolean', ['type', 'title', 'description', 'default'])
   const given = field.schema['default']
-  if (given !== undefined && typeof given !== 'boolean') throw misfit(field, 'true or false')
+  if (given !== undefined && typeof given !== 'boolean') throw invalidField(field, 'true or false')
   return present<BooleanSchema>({ type: 'boolean', ...labelsOf(field), default: given })
 }

@@ -34,7 +34,7 @@ export function requestedSchemaOf(json: JsonObject, subject: string): RequestedS
   const definitions = definitionsOf(json)
   const { $schema: _schema, $defs: _defs, definitions: _definitions, ...bare } = json
   const root = resolveField({ schema: bare, where: 'the schema', subject, definitions })
-  admitRoot(root)
+  checkRoot(root)
   const properties = Object.entries(fieldProperties(root)).map(([name, schema]) => {
     return [name, property(root, name, schema)] as const
   })
@@ -46,7 +46,7 @@ export function requestedSchemaOf(json: JsonObject, subject: string): RequestedS
   })
 }
 
-function admitRoot(root: Field): void {
+function checkRoot(root: Field): void {
   const { type, additionalProperties: others } = root.schema
   if (type !== 'object')
     throw fieldError(root, 'a form has to be one object, as z.object({ … }) is, and no union of several')

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1, StandardTypedV1 } from '@standard-schema/spec'
-import { admitSchema, type JsonObject, type JsonSchemaCompiler, type JsonValue, type SchemaIssue } from '@x/schema'
+import { checkSchema, type JsonObject, type JsonSchemaCompiler, type JsonValue, type SchemaIssue } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import { DefinitionError } from '../definition-error.ts'
@@ -65,7 +65,7 @@ export interface SchemaUse {
 export function compileSchema(schema: AnySchema, use: SchemaUse): CompiledSchema {
   const standard = standardOf(schema)
   if (standard === undefined) {
-    const json = admitted(frozenObject(schema, use.subject), use)
+    const json = acceptedSchema(frozenObject(schema, use.subject), use)
     // The default validator stops at ten issues; of another one nothing is known.
     const stopsEarly = use.compile === compileJsonSchema
     return { json, check: bounded(compiledCheck(json, use), { json, use, stopsEarly }) }
@@ -73,7 +73,7 @@ export function compileSchema(schema: AnySchema, use: SchemaUse): CompiledSchema
   if (typeof standard.validate !== 'function') {
     throw unusableSchema(use, `the schema of ${standard.vendor} cannot validate; it must implement Standard Schema`)
   }
-  const json = admitted(jsonOf(standard, use), use)
+  const json = acceptedSchema(jsonOf(standard, use), use)
   const first = standard.vendor === 'zod' && use.side === 'input' ? zodIssues(schema) : undefined
   const stopsEarly = first?.complete === true
   return { json, check: bounded(standardCheck(standard.validate), { json, use, stopsEarly, first }) }
@@ -132,8 +132,8 @@ function jsonOf(standard: StandardParts, use: SchemaUse): JsonObject {
   }
 }
 
-function admitted(json: JsonObject, use: SchemaUse): JsonObject {
-  const reason = admitSchema(json)
+function acceptedSchema(json: JsonObject, use: SchemaUse): JsonObject {
+  const reason = checkSchema(json)
   if (reason !== undefined) throw unusableSchema(use, reason)
   return json
 }

@@ -53,7 +53,7 @@ interface ZodCheck {
  */
 export function zodIssues(schema: object): FirstIssues | undefined {
   if (!isZodSchema(schema)) return undefined
-  const walk: Walk = { looks: new Map(), complete: true }
+  const walk: IssueTraversal = { looks: new Map(), complete: true }
   try {
     const find = lookOf(schema, walk)
     return { find, complete: walk.complete }
@@ -63,7 +63,7 @@ export function zodIssues(schema: object): FirstIssues | undefined {
   }
 }
 
-interface Walk {
+interface IssueTraversal {
   /** Undefined while the look of a schema is made: one that contains itself comes back to it. */
   readonly looks: Map<ZodSchema, Look | undefined>
   complete: boolean
@@ -77,7 +77,7 @@ export function isZodSchema(schema: unknown): schema is ZodSchema {
   return typeof schema === 'object' && schema !== null && '_zod' in schema && '~standard' in schema
 }
 
-function lookOf(schema: ZodSchema, walk: Walk): Look {
+function lookOf(schema: ZodSchema, walk: IssueTraversal): Look {
   const { looks } = walk
   if (looks.has(schema)) return looks.get(schema) ?? ((value, most) => (looks.get(schema) ?? nothing)(value, most))
   looks.set(schema, undefined)
@@ -88,12 +88,12 @@ function lookOf(schema: ZodSchema, walk: Walk): Look {
 }
 
 /** Nothing is said of a schema that transforms before it checks, or runs an author's code. */
-function unknownLook(walk: Walk): Look {
+function unknownLook(walk: IssueTraversal): Look {
   walk.complete = false
   return nothing
 }
 
-type Make = (schema: ZodSchema, walk: Walk) => Look
+type Make = (schema: ZodSchema, walk: IssueTraversal) => Look
 
 const makers: ReadonlyMap<string, Make> = new Map<string, Make>([
   ...['string', 'number', 'boolean', 'null', 'literal', 'enum', 'never'].map((type): [string, Make] => [type, leaf]),
@@ -113,18 +113,18 @@ const makers: ReadonlyMap<string, Make> = new Map<string, Make>([
   ['pipe', pipeLook],
 ])
 
-function innerLook(inner: ZodSchema | undefined, walk: Walk): Look {
+function innerLook(inner: ZodSchema | undefined, walk: IssueTraversal): Look {
   return inner === undefined ? unknownLook(walk) : lookOf(inner, walk)
 }
 
 /** A schema that takes one value more than the schema in it. */
-function unless(taken: null | undefined, schema: ZodSchema, walk: Walk): Look {
+function unless(taken: null | undefined, schema: ZodSchema, walk: IssueTraversal): Look {
   const inner = innerLook(schema._zod.def.innerType, walk)
   return (value, most) => (value === taken ? none : inner(value, most))
 }
 
 /** The first half is checked before anything is transformed; what follows may have faults of its own. */
-function pipeLook({ _zod: { def } }: ZodSchema, walk: Walk): Look {
+function pipeLook({ _zod: { def } }: ZodSchema, walk: IssueTraversal): Look {
   const look = innerLook(def.in, walk)
   walk.complete = false
   return look
@@ -135,13 +135,13 @@ const plainChecks: ReadonlySet<string> = new Set(
 )
 
 /** A text, a number or the like, which zod judges; one that is coerced or has an author's check is left to the validation. */
-function leaf(schema: ZodSchema, walk: Walk): Look {
+function leaf(schema: ZodSchema, walk: IssueTraversal): Look {
   const { coerce, checks = [] } = schema._zod.def
   if (coerce === true || !checks.every(({ _zod }) => plainChecks.has(_zod.def.check))) return unknownLook(walk)
-  return (value) => judgedByZod(schema, value)
+  return (value) => validatedByZod(schema, value)
 }
 
-function judgedByZod(schema: ZodSchema, value: unknown): readonly Issue[] {
+function validatedByZod(schema: ZodSchema, value: unknown): readonly Issue[] {
   const result = schema['~standard'].validate(value)
   if (!(result instanceof Promise)) return result.issues ?? none
   // Nothing here waits, and the validation that follows reports what the promise rejects with.
@@ -149,7 +149,7 @@ function judgedByZod(schema: ZodSchema, value: unknown): readonly Issue[] {
   return none
 }
 
-function objectLook(schema: ZodSchema, walk: Walk): Look {
+function objectLook(schema: ZodSchema, walk: IssueTraversal): Look {
   const { shape = {}, catchall, checks = [] } = schema._zod.def
   if (checks.length > 0) walk.complete = false
   const strict = catchall?._zod.def.type === 'never'
@@ -163,7 +163,7 @@ function objectLook(schema: ZodSchema, walk: Walk): Look {
   const names = new Set([...Object.keys(shape), '__proto__'])
   const otherKeys = strict || others !== undefined ? Object.keys : () => []
   return (value, most) => {
-    if (!isRecord(value)) return judgedByZod(schema, value)
+    if (!isRecord(value)) return validatedByZod(schema, value)
     const found = collectIssues(most)
     for (const member of members) {
       if (found.isFull()) break
@@ -185,13 +185,13 @@ function addOther(found: Found, key: string, faults: readonly Issue[] | undefine
 
 const lengthChecks: ReadonlySet<string> = new Set(['min_length', 'max_length', 'length_equals'])
 
-function arrayLook(schema: ZodSchema, walk: Walk): Look {
+function arrayLook(schema: ZodSchema, walk: IssueTraversal): Look {
   const { element, checks = [] } = schema._zod.def
   const bounds = checks.map(({ _zod }) => _zod.def)
   if (!bounds.every(({ check }) => lengthChecks.has(check))) walk.complete = false
   const item = innerLook(element, walk)
   return (value, most) => {
-    if (!Array.isArray(value)) return judgedByZod(schema, value)
+    if (!Array.isArray(value)) return validatedByZod(schema, value)
     const outside = bounds.map((bound) => lengthIssue(value.length, bound)).find((issue) => issue !== undefined)
     return outside === undefined ? itemIssues(value, () => item, most) : [outside]
   }
@@ -211,7 +211,7 @@ function lengthIssue(size: number, { check, minimum = 0, maximum = 0, length = 0
   return check === 'length_equals' && size !== length ? { message: `Expected ${length} items` } : undefined
 }
 
-function recordLook(schema: ZodSchema, walk: Walk): Look {
+function recordLook(schema: ZodSchema, walk: IssueTraversal): Look {
   const { keyType, valueType, checks = [] } = schema._zod.def
   // Keys of other types are converted, or there must be one of each.
   if (keyType?._zod.def.type !== 'string') return unknownLook(walk)
@@ -219,7 +219,7 @@ function recordLook(schema: ZodSchema, walk: Walk): Look {
   const name = lookOf(keyType, walk)
   const item = innerLook(valueType, walk)
   return (value, most) => {
-    if (!isRecord(value)) return judgedByZod(schema, value)
+    if (!isRecord(value)) return validatedByZod(schema, value)
     const found = collectIssues(most)
     for (const key of Object.keys(value)) {
       if (found.isFull()) break
@@ -231,14 +231,14 @@ function recordLook(schema: ZodSchema, walk: Walk): Look {
   }
 }
 
-function tupleLook(schema: ZodSchema, walk: Walk): Look {
+function tupleLook(schema: ZodSchema, walk: IssueTraversal): Look {
   const { items = [], rest, checks = [] } = schema._zod.def
   if (checks.length > 0) walk.complete = false
   const looks = items.map((item) => lookOf(item, walk))
   const others = rest === undefined || rest === null ? undefined : lookOf(rest, walk)
   const least = items.findLastIndex(({ _zod }) => _zod.optin === undefined && _zod.optout === undefined) + 1
   return (value, most) => {
-    if (!Array.isArray(value)) return judgedByZod(schema, value)
+    if (!Array.isArray(value)) return validatedByZod(schema, value)
     if (others === undefined && value.length < least) return [{ message: `Too small: expected ${least} items` }]
     if (others === undefined && value.length > looks.length) {
       return [{ message: `Too big: expected ${looks.length} items` }]
@@ -247,7 +247,7 @@ function tupleLook(schema: ZodSchema, walk: Walk): Look {
   }
 }
 
-function unionLook({ _zod: { def } }: ZodSchema, walk: Walk): Look {
+function unionLook({ _zod: { def } }: ZodSchema, walk: IssueTraversal): Look {
   const { options = [], discriminator } = def
   const looks = options.map((option) => lookOf(option, walk))
   const tags = options.map((option) => discriminator && option._zod.def.shape?.[discriminator])
@@ -259,7 +259,7 @@ function unionLook({ _zod: { def } }: ZodSchema, walk: Walk): Look {
       errors.push(issues)
     }
     const chosen = isRecord(value) && discriminator !== undefined ? value[discriminator] : undefined
-    const meant = tags.findIndex((tag) => isZodSchema(tag) && judgedByZod(tag, chosen).length === 0)
+    const meant = tags.findIndex((tag) => isZodSchema(tag) && validatedByZod(tag, chosen).length === 0)
     if (meant !== -1) return looks[meant]?.(value, most) ?? none
     const message = 'Invalid input'
     return [Object.assign({ message }, { errors })]

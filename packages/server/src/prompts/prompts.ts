@@ -31,7 +31,7 @@ export function getPrompt(params: GetPromptRequestParams, scope: Scope): Awaitab
   if (prompt === undefined) throw invalidPrompt(`Unknown prompt: ${quote(params.name)}`)
   requireCapabilities(prompt.requires, scope)
   const given = params.arguments ?? noArguments
-  refuseMissing(prompt, given)
+  rejectMissing(prompt, given)
   return after(prompt.input(given), (checked) => {
     if (checked.issues !== undefined) {
       throw invalidPrompt(`Invalid arguments for prompt ${quote(prompt.key)}:\n${issueLines(checked)}`)
@@ -45,7 +45,7 @@ export function getPrompt(params: GetPromptRequestParams, scope: Scope): Awaitab
   })
 }
 
-function refuseMissing(prompt: CompiledPrompt, given: Arguments): void {
+function rejectMissing(prompt: CompiledPrompt, given: Arguments): void {
   const missing = prompt.required.filter((name) => !Object.hasOwn(given, name))
   if (missing.length === 0) return
   throw invalidPrompt(`Prompt ${quote(prompt.key)} needs the arguments that are missing: ${missing.join(', ')}`)

@@ -59,11 +59,11 @@ export async function answerQuestion<T>(run: Run, key: string, question: Questio
   const known = journalOf(run).questions.get(key)
   const response = known === undefined ? unaskedAnswer(run, key, question.needed) : known.response
   if (response === undefined) return suspendForAnswer(run, key, { question, text, known })
-  const judged = judge(run, key, { known, response, question, text })
+  const judged = parseAnswer(run, key, { known, response, question, text })
   const outcome = isPromiseLike(judged) ? await whileReading(run, judged) : judged
   if (run.phase !== 'running') throw tooLate(run, question.called)
   if ('value' in outcome) return outcome.value
-  refuseEndless(run, { key, text, again: outcome })
+  rejectEndless(run, { key, text, again: outcome })
   return suspendForAnswer(run, key, { question, text, known: journalOf(run).questions.get(key), again: outcome })
 }
 
@@ -74,7 +74,7 @@ interface Endless {
 }
 
 /** A question that would be asked again without end fails the call. */
-function refuseEndless(run: Run, { key, text, again }: Endless): void {
+function rejectEndless(run: Run, { key, text, again }: Endless): void {
   if ('changes' in again && again.changes > changesAllowed) {
     const reason = `asks "${key}" another way in every run: keep times and random values out of messages and schemas`
     throw failRun(run, 'question', `${quote(run.name)} ${reason}. Now it asks: ${text.slice(0, 500)}`)
@@ -123,7 +123,7 @@ function unaskedAnswer({ scope }: Run, key: string, needed: ClientCapabilities):
   return response
 }
 
-type Judgement<T> = { readonly value: T } | Again
+type ParsedAnswer<T> = { readonly value: T } | Again
 
 interface Judging<T> {
   readonly known: QuestionRecord | undefined
@@ -133,8 +133,8 @@ interface Judging<T> {
 }
 
 /** Checks an answer; synchronously, unless the platform or the question takes time. */
-function judge<T>(run: Run, key: string, { known, response, question, text }: Judging<T>): Awaitable<Judgement<T>> {
-  return after(fingerprintOf(text), (fingerprint): Awaitable<Judgement<T>> => {
+function parseAnswer<T>(run: Run, key: string, { known, response, question, text }: Judging<T>): Awaitable<ParsedAnswer<T>> {
+  return after(fingerprintOf(text), (fingerprint): Awaitable<ParsedAnswer<T>> => {
     const record = known ?? { fingerprint, times: 1, misfits: 0, changes: 0, response }
     journalOf(run).questions.set(key, record)
     // The user answered another question: that of an earlier version, or one whose text is not repeatable.

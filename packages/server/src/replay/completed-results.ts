@@ -5,7 +5,7 @@ import { after, type Awaitable } from '../request/awaitable.ts'
 import { report, type Scope } from '../request/scope.ts'
 import { effectsId } from './call-identity.ts'
 import type { RunStart } from './run.ts'
-import type { Handler } from './settle.ts'
+import type { Handler } from './finish-run.ts'
 
 /** A call that goes on from the state that it came with, or begins. */
 interface Attempt {

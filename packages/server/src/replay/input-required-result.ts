@@ -1,7 +1,7 @@
 import type { InputRequest, JsonObject } from '@x/schema'
 import { resultMeta } from '../catalog.ts'
 import { after, type Awaitable } from '../request/awaitable.ts'
-import { note } from './kept-journal.ts'
+import { note } from './commit-journal.ts'
 import { sealState } from './request-state.ts'
 import { journalOf, type Run } from './run.ts'
 import { warn } from './warnings.ts'

@@ -40,7 +40,7 @@ function copy(value: unknown, path: string, depth: number): JsonValue {
   if (typeof value !== 'object')
     throw new NotJson(`${at(path)} is ${value === undefined ? value : `a ${typeof value}`}`)
   if (Array.isArray(value)) return Array.from(value, (item, index) => copy(item, `${path}/${index}`, depth + 1))
-  refuseInstance(value, path)
+  rejectInstance(value, path)
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [key, copy(member, `${path}/${key}`, depth + 1)]),
   )
@@ -52,7 +52,7 @@ function finite(value: number, path: string): number {
   return value === 0 ? 0 : value
 }
 
-function refuseInstance(value: object, path: string): void {
+function rejectInstance(value: object, path: string): void {
   const prototype: unknown = Object.getPrototypeOf(value)
   // The prototype of plain objects stands at the top; that of another realm is another object.
   if (prototype === null || Object.getPrototypeOf(prototype) === null) return

@@ -1,7 +1,7 @@
 import type { InputRequest } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import { note } from './kept-journal.ts'
+import { note } from './commit-journal.ts'
 import { wireKey } from './keys.ts'
 import { type Asked, journalOf, type Run } from './run.ts'
 

@@ -5,7 +5,7 @@ import type { Checkpoint, StepContext, StepResult, Widened } from './recorded.ts
 import { beginWork, passBoundary } from './boundary.ts'
 import { uuidWithin } from './call-identity.ts'
 import { cloneJson, jsonCopy } from './json-copy.ts'
-import { commitEntries, note } from './kept-journal.ts'
+import { commitEntries, note } from './commit-journal.ts'
 import { during, effectsOf, enterUse, failRun, journalOf, pass, type Run, tooLate } from './run.ts'
 
 /** Runs work and records its result, so that later runs have it without the work. */
@@ -35,11 +35,11 @@ export async function step<T extends StepResult>(
     if (recorded !== undefined) await recorded
     return copy
   })
-  refuseLate(run, 'ctx.step')
+  rejectLate(run, 'ctx.step')
   const turn = passBoundary(run)
   if (turn !== undefined) {
     await turn
-    refuseLate(run, 'ctx.step')
+    rejectLate(run, 'ctx.step')
   }
   // A copy of what the work gave, which differs from it in nothing that JSON can say.
   return cloneJson(value) as T
@@ -58,7 +58,7 @@ export function checkpoint<T extends JsonLeaf | object>(run: Run, key: string, i
       return current
     },
     async save(value) {
-      refuseLate(run, called)
+      rejectLate(run, called)
       const saved = checked(run, called, value)
       checkpoints.set(key, saved)
       // As above; and a copy of its own, so that nothing is recorded that was not saved.
@@ -67,13 +67,13 @@ export function checkpoint<T extends JsonLeaf | object>(run: Run, key: string, i
       const recorded = commitEntries(run)
       if (recorded !== undefined) {
         await recorded
-        refuseLate(run, called)
+        rejectLate(run, called)
       }
       if (run.strict) pass(run, key)
       const turn = passBoundary(run)
       if (turn === undefined) return
       await turn
-      refuseLate(run, called)
+      rejectLate(run, called)
     },
   }
 }
@@ -95,7 +95,7 @@ export function uuid(run: Run, key: string): string {
   return made
 }
 
-function refuseLate(run: Run, called: string): void {
+function rejectLate(run: Run, called: string): void {
   if (run.phase !== 'running') throw tooLate(run, called)
 }
 

@@ -6,8 +6,8 @@ import { identifyCall } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
 import { openKept, openState, unaskedResponses } from './request-state.ts'
 import { beginRun, type RunStart } from './run.ts'
-import { admitCall, beginCall, endCall } from '../shedding/admit-call.ts'
-import type { Handler } from './settle.ts'
+import { checkCapacity, beginCall, endCall } from '../shedding/check-capacity.ts'
+import type { Handler } from './finish-run.ts'
 import { runFrom, startRun } from './start-run.ts'
 
 /**
@@ -43,13 +43,13 @@ async function comeBack<T>(requestState: string, handler: Handler<T>, scope: Sco
   if (scope.settings.idempotency !== undefined) {
     const start = await openState(requestState, scope, handler.name)
     const run = (): Promise<JsonObject> => {
-      admitCall(scope)
+      checkCapacity(scope)
       beginCall(scope)
       return resumeRun(start, handler, scope)
     }
     return answerOnce(handler, scope, { start, run })
   }
-  admitCall(scope)
+  checkCapacity(scope)
   beginCall(scope)
   return resumeRun(await openCounted(requestState, scope, handler.name), handler, scope)
 }
@@ -69,7 +69,7 @@ function unasked(scope: Scope): RunStart | undefined {
 }
 
 function beginHandlerRun<T>(handler: Handler<T>, scope: Scope): Awaitable<JsonObject> {
-  admitCall(scope)
+  checkCapacity(scope)
   if (beginsAsTask(handler.task, scope)) return handOverToTask(beginRun(scope, handler.name))
   const start = unasked(scope)
   beginCall(scope)

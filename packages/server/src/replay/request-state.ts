@@ -18,7 +18,7 @@ import { answersKind } from './needs.ts'
 import { type Journal, readJournal, writeJournal } from './journal.ts'
 import { explicitKey, wireKey } from './keys.ts'
 import { type RunStart, responseFor } from './run.ts'
-import { hearOfHandOff } from '../shedding/hand-off.ts'
+import { recordHandOff } from '../shedding/hand-off.ts'
 import { unsealableValues } from './unsealable.ts'
 
 /** The purpose of the sealed values; keys of other purposes do not open them. */
@@ -45,7 +45,7 @@ export async function openState(token: string, scope: Scope, name: string): Prom
     tell(new Error('requestState holds a journal of a format that this version does not know'))
     throw invalidState()
   }
-  hearOfHandOff(loadMonitor, journal)
+  recordHandOff(loadMonitor, journal)
   const { inputResponses } = scope.params
   return { journal, responses: takeResponses(journal, isJsonObject(inputResponses) ? inputResponses : undefined) }
 }

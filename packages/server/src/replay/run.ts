@@ -6,7 +6,7 @@ import type { ShedReason } from '../shedding/shedding-options.ts'
 import { HandlerError, type HandlerProblem, withoutState } from './handler-error.ts'
 import { hideError } from './hide-error.ts'
 import { emptyJournal, type Journal } from './journal.ts'
-import { refuseKey } from './keys.ts'
+import { rejectKey } from './keys.ts'
 import { afterTurn } from '../shedding/event-loop.ts'
 import { suspensionFor } from './suspension.ts'
 
@@ -145,7 +145,7 @@ export function enterUse(run: Run, { kind, called, key, text = '' }: Use): void 
   if (run.phase !== 'running') throw tooLate(run, called)
   if (run.inStep) throw failRun(run, 'nested', `${called} was used inside a step: steps do work, the handler asks`)
   try {
-    refuseKey(key, called)
+    rejectKey(key, called)
   } catch (error) {
     if (error instanceof HandlerError) run.fault ??= error
     throw error

@@ -18,7 +18,7 @@ export async function shedCall(run: Run): Promise<JsonObject | undefined> {
   const { loadMonitor } = run.scope.settings
   const before = { sheds: journal.sheds, stops: journal.stops, handOff: journal.handOff }
   countHandOff(run, journal, loadMonitor)
-  keepResponses(run)
+  storeResponses(run)
   try {
     const requestState = await sealState(journal, run.scope, run.name)
     notifyShed(run, journal.sheds + journal.stops)
@@ -48,7 +48,7 @@ function withPause(result: JsonObject, { rules }: LoadMonitor): JsonObject {
 }
 
 /** Keeps answers to an explicit round: they came with this request, and nobody sends them again. */
-function keepResponses(run: Run): void {
+function storeResponses(run: Run): void {
   const journal = journalOf(run)
   if (run.responses === undefined || (journal.explicit === undefined && run.responses.size === 0)) return
   const responses = new Map(Array.from(run.responses, ([key, response]) => [key, asJson(response)]))

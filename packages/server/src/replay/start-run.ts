@@ -4,7 +4,7 @@ import { openContext } from '../request/open-context.ts'
 import type { Scope } from '../request/scope.ts'
 import type { InputRequired } from './input-required.ts'
 import { beginRun, type RunStart } from './run.ts'
-import { attempt, type Handler, settle } from './settle.ts'
+import { attempt, type Handler, finishRun } from './finish-run.ts'
 import { runStrictly } from './strict-replay.ts'
 
 /** Runs a handler for the first time, once its call was counted. One that asks nothing is called, and that is all. */
@@ -15,12 +15,12 @@ export function startRun<T>(handler: Handler<T>, scope: Scope, start?: RunStart)
   try {
     returned = handler.run(openContext(run))
   } catch (thrown) {
-    return settle(run, { thrown }, handler)
+    return finishRun(run, { thrown }, handler)
   }
-  if (!isPromiseLike(returned)) return settle(run, { returned }, handler)
+  if (!isPromiseLike(returned)) return finishRun(run, { returned }, handler)
   return Promise.resolve(returned).then(
-    (value) => settle(run, { returned: value }, handler),
-    (thrown: unknown) => settle(run, { thrown }, handler),
+    (value) => finishRun(run, { returned: value }, handler),
+    (thrown: unknown) => finishRun(run, { thrown }, handler),
   )
 }
 
@@ -28,5 +28,5 @@ export function startRun<T>(handler: Handler<T>, scope: Scope, start?: RunStart)
 export async function runFrom<T>(start: RunStart, handler: Handler<T>, scope: Scope): Promise<JsonObject> {
   if (scope.settings.strictReplay) return runStrictly(start, handler, scope)
   const run = beginRun(scope, handler.name, start)
-  return settle(run, await attempt(handler, run), handler)
+  return finishRun(run, await attempt(handler, run), handler)
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/schema'
 import type { Scope } from '../request/scope.ts'
 import { copyJournal } from './journal.ts'
-import { attempt, type Handler, settle } from './settle.ts'
+import { attempt, type Handler, finishRun } from './finish-run.ts'
 import { beginRun, drained, endRun, journalOf, type Run, type RunStart } from './run.ts'
 import { warn } from './warnings.ts'
 
@@ -23,7 +23,7 @@ export async function runStrictly<T>(start: RunStart, handler: Handler<T>, scope
     if (run.stopped !== undefined) await drained(run)
     const repeatable = before === undefined || compare(before, run)
     if (JSON.stringify(scope.params) !== given) notRepeatable(run, 'changes its arguments: work on a copy of them')
-    if (isLast(run, before)) return settle(run, outcome, handler)
+    if (isLast(run, before)) return finishRun(run, outcome, handler)
     // A handler that is another one in every run would go on for ever: it runs once more, to its end.
     next = { ...start, journal: journalOf(run), strict: repeatable && runs < mostRuns, before: run }
     before = run

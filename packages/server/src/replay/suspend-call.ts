@@ -5,8 +5,8 @@ import type { InputRequired } from './input-required.ts'
 import { asksFor, inputRequiredResult } from './input-required-result.ts'
 import { jsonCopy } from './json-copy.ts'
 import { missingFor } from './needs.ts'
-import { note } from './kept-journal.ts'
-import { explicitKey, refuseKey } from './keys.ts'
+import { note } from './commit-journal.ts'
+import { explicitKey, rejectKey } from './keys.ts'
 import { recordQuestions } from './record-question.ts'
 import { effectsOf, journalOf, type Run } from './run.ts'
 
@@ -26,7 +26,7 @@ export function suspendExplicitly(run: Run, { requests, state }: InputRequired):
   if (entries.length === 0 && state === undefined) {
     throw new HandlerError('question', 'inputRequired was given neither requests nor state: give at least one of them')
   }
-  for (const [key] of entries) refuseKey(key, 'inputRequired')
+  for (const [key] of entries) rejectKey(key, 'inputRequired')
   const kept = state === undefined ? { value: undefined } : jsonCopy(state)
   if ('reason' in kept)
     throw new HandlerError('json', `The state given to inputRequired must be JSON, but ${kept.reason}`)

@@ -80,7 +80,7 @@ export interface Moment {
  * Learns from a call that arrives with a tag. `callId` names this hand-off of this call: a client that sends the state
  * again tells nothing new.
  */
-export function hearOf(fleet: FleetView, { tag, callId }: { tag: HandOffTag; callId: string }, time: Moment): void {
+export function recordReport(fleet: FleetView, { tag, callId }: { tag: HandOffTag; callId: string }, time: Moment): void {
   if (tag.from === fleet.id) return countReturn(fleet, callId)
   const ageMs = reportAge(tag, time)
   if (ageMs > staleMs) return

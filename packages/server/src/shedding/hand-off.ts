@@ -1,4 +1,4 @@
-import { type HandOffTag, hearOf, isWorthHandingOff, type Moment, noteHandOff } from './fleet-view.ts'
+import { type HandOffTag, recordReport, isWorthHandingOff, type Moment, noteHandOff } from './fleet-view.ts'
 import { compareWithLimits, type LoadMonitor, loadOf, sampleLoad } from './load-monitor.ts'
 import { isOverloaded, relativeLoad } from './overload.ts'
 import type { SheddingCall, SheddingOptions, ShedReason } from './shedding-options.ts'
@@ -72,8 +72,8 @@ export interface ArrivingCall {
 }
 
 /** Learns from the tag of a call that was handed off, when it arrives. */
-export function hearOfHandOff(monitor: LoadMonitor, { callId, sheds, handOff: tag }: ArrivingCall): void {
-  if (tag !== undefined) hearOf(monitor.fleet, { tag, callId: `${callId}/${sheds}` }, momentOf(monitor))
+export function recordHandOff(monitor: LoadMonitor, { callId, sheds, handOff: tag }: ArrivingCall): void {
+  if (tag !== undefined) recordReport(monitor.fleet, { tag, callId: `${callId}/${sheds}` }, momentOf(monitor))
 }
 
 /** Notes that a call is handed off, and returns the tag for its state. */

@@ -2,7 +2,7 @@ import { isWorkerd } from '@x/schema'
 import type { ServerDefinition } from '../server-definition.ts'
 import type { Settings } from '../request/scope.ts'
 import { createLoadMonitor, type LoadMonitor } from './load-monitor.ts'
-import { quietTimer } from './quiet-timer.ts'
+import { unrefTimer } from './unref-timer.ts'
 import { rulesOf } from './rules.ts'
 
 /** Makes the load monitor of a server, on the platform's timers. Throws a DefinitionError for options that make no sense. */
@@ -21,7 +21,7 @@ export function openLoadMonitor(
     now,
     wallClock,
     // There, the time until the next request would look like a delay.
-    later: isWorkerd() ? undefined : quietTimer,
+    later: isWorkerd() ? undefined : unrefTimer,
     measure,
     onFailure,
     randomId: randomTag,

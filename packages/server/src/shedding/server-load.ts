@@ -1,5 +1,5 @@
 import type { Undrain } from '@x/schema'
-import { isAtHardLimit } from './admit-call.ts'
+import { isAtHardLimit } from './check-capacity.ts'
 import { type LoadMonitor, loadOf, sampleLoad } from './load-monitor.ts'
 import type { ServerLoad } from './shedding-options.ts'
 

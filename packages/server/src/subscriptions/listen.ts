@@ -1,6 +1,6 @@
 import type { JsonObject, SubscriptionsListenRequestParams } from '@x/schema'
 import type { Scope } from '../request/scope.ts'
-import { honouredFilter } from './honoured-filter.ts'
+import { honouredFilter } from './accepted-filter.ts'
 
 /**
  * Streams the changes that a client asks for, as far as the server has them and the caller may know of them, until one side

@@ -11,7 +11,7 @@ import {
   type Stream,
   type Subscription,
 } from './stream.ts'
-import { tell } from './tell.ts'
+import { notifyStream } from './notify-stream.ts'
 import { topicKey } from './topics.ts'
 
 /** The streams of one server, and the bus that their changes come over. */
@@ -84,7 +84,7 @@ function closeAll(hub: Hub): void {
 function followSubscription(hub: Hub, subscription: Subscription, settle: Stream['settle']): void {
   const { call, filter } = subscription
   if (isCancelled(call)) throw cancelReason(call)
-  refuseExpired(call.principal?.expiresAt, hub.wallClock())
+  rejectExpired(call.principal?.expiresAt, hub.wallClock())
   const stream = createStream(hub, subscription, settle)
   // The acknowledgement promises that no change from now on is lost, so that the bus has to listen first.
   hub.busUse.acquire().then(
@@ -96,21 +96,21 @@ function followSubscription(hub: Hub, subscription: Subscription, settle: Stream
 function deliver(hub: Hub, topic: string): void {
   const key = topicKey(topic)
   const listeners = hub.topics.get(key)
-  if (listeners !== undefined) tellAll(hub, key, listeners)
+  if (listeners !== undefined) notifyAll(hub, key, listeners)
 }
 
 /** Changes may have been lost, so that everybody is told of everything they asked for. */
 function deliverAll(hub: Hub): void {
-  for (const [key, listeners] of hub.topics) tellAll(hub, key, listeners)
+  for (const [key, listeners] of hub.topics) notifyAll(hub, key, listeners)
 }
 
-function tellAll(hub: Hub, key: string, listeners: Listeners): void {
-  if (!(listeners instanceof Set)) return tell(hub, listeners, key)
-  for (const stream of listeners) tell(hub, stream, key)
+function notifyAll(hub: Hub, key: string, listeners: Listeners): void {
+  if (!(listeners instanceof Set)) return notifyStream(hub, listeners, key)
+  for (const stream of listeners) notifyStream(hub, stream, key)
 }
 
 /** A number that is not one has expired as well. */
-function refuseExpired(expiresAt: number | undefined, now: number): void {
+function rejectExpired(expiresAt: number | undefined, now: number): void {
   if (expiresAt === undefined || expiresAt > now) return
   throw new McpError(
     errorCodes.invalidRequest,

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, metaNames, type MirroredParam, mirroredParams } from '@x/schema'
+import { isJsonObject, type JsonObject, metaNames, type HeaderParam, headerParams } from '@x/schema'
 import type { CompiledTool } from '../catalog.ts'
 import { type Compiling, elementBound, compileEntry } from '../compile-entry.ts'
 import { DefinitionError } from '../definition-error.ts'
@@ -24,7 +24,7 @@ export function compileTool(
   const output =
     definition.output && compileSchema(definition.output, { subject: `${subject}, output`, side: 'output', compile })
   const inputJson = withObjectRoot(input.json, `${subject}, input`)
-  const mirrored = mirroredOf(inputJson, subject)
+  const mirrored = headerParamsOf(inputJson, subject)
   const entry = compileEntry(wireOf({ name, definition, input: inputJson, output: output?.json }), definition, subject)
   return { ...entry, key: name, input: input.check, output: output?.check, mirrored, definition }
 }
@@ -83,8 +83,8 @@ export function objectRooted(json: JsonObject, subject: string): JsonObject {
   throw new DefinitionError('schema', subject, { reason })
 }
 
-function mirroredOf(json: JsonObject, subject: string): readonly MirroredParam[] {
-  const found = mirroredParams(json)
+function headerParamsOf(json: JsonObject, subject: string): readonly HeaderParam[] {
+  const found = headerParams(json)
   if ('reason' in found) throw new DefinitionError('header', subject, { reason: found.reason })
   return found.params
 }

@@ -72,7 +72,7 @@ function resultOf(
 }
 
 /** Names each fault, so that the model can put it right (server/tools, error handling). */
-export function refusedArguments(tool: CompiledTool, rejected: Rejected, scope: Scope): CallToolResult {
+export function rejectedArguments(tool: CompiledTool, rejected: Rejected, scope: Scope): CallToolResult {
   return failedResult(`Invalid arguments for tool ${quote(tool.key)}:\n${issueLines(rejected)}`, scope)
 }
 

@@ -15,7 +15,7 @@ import type { TaskChoice } from '../replay/task-choice.ts'
 import { replay } from '../replay/replay.ts'
 import { findVisible, readPage } from '../pages.ts'
 import { quote, requireCapabilities, type Scope } from '../request/scope.ts'
-import { failedTool, finishTool, refusedArguments } from './tool-results.ts'
+import { failedTool, finishTool, rejectedArguments } from './tool-results.ts'
 
 const noArguments: JsonObject = Object.freeze({})
 
@@ -38,7 +38,7 @@ export function callTool(params: CallToolRequestParams, scope: Scope): Awaitable
   if (headerParams !== undefined) checkMirrored(tool.mirrored, given, headerParams)
   try {
     const result = after(tool.input(given), (checked) =>
-      checked.issues === undefined ? run(tool, checked.value, scope) : refusedArguments(tool, checked, scope),
+      checked.issues === undefined ? run(tool, checked.value, scope) : rejectedArguments(tool, checked, scope),
     )
     return isPromiseLike(result) ? result.then(undefined, (error: unknown) => failedTool(error, tool, scope)) : result
   } catch (error) {

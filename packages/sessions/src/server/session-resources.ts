@@ -1,4 +1,4 @@
-import { type AsyncResource, type ErrorListener, errorListener, quieten, type Runtime, runtimeOf } from '@x/schema'
+import { type AsyncResource, type ErrorListener, errorListener, unref, type Runtime, runtimeOf } from '@x/schema'
 import { SessionUsageError } from './session-usage-error.ts'
 import type { Awaitable } from './session-options.ts'
 
@@ -30,7 +30,7 @@ export interface SessionResources<Resource> extends AsyncResource {
   close(): Promise<void>
 }
 
-interface Held<Resource> {
+interface HeldResource<Resource> {
   readonly resource: Promise<Resource>
   timer: unknown
 }
@@ -43,7 +43,7 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
   const { maxOpen = 1000 } = options
   const onError = errorListener(options.onError, '@x/sessions')
   const runtime = runtimeOf(options.runtime)
-  const held = new Map<string, Held<Resource>>()
+  const held = new Map<string, HeldResource<Resource>>()
 
   async function end(id: string): Promise<void> {
     const one = held.get(id)
@@ -57,12 +57,12 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
     }
   }
 
-  function closeOnExpiry(one: Held<Resource>, id: string, expiresAt: number): void {
+  function closeOnExpiry(one: HeldResource<Resource>, id: string, expiresAt: number): void {
     const left = expiresAt - runtime.now()
     const look = (): void => (expiresAt > runtime.now() ? closeOnExpiry(one, id, expiresAt) : void end(id))
     one.timer = runtime.setTimeout(look, Math.min(Math.max(left, 0), maxTimer))
     // A session that lives on must not keep a process alive.
-    quieten(one.timer)
+    unref(one.timer)
   }
 
   function open(session: { readonly id: string; readonly expiresAt: number }): Promise<Resource> {
@@ -70,7 +70,7 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
     if (held.size >= maxOpen) {
       throw new SessionUsageError(`${maxOpen} sessions have a resource open here: allow more with maxOpen`)
     }
-    const one: Held<Resource> = { resource: (async () => options.open(session))(), timer: undefined }
+    const one: HeldResource<Resource> = { resource: (async () => options.open(session))(), timer: undefined }
     held.set(id, one)
     closeOnExpiry(one, id, expiresAt)
     one.resource.catch(() => {

@@ -2,7 +2,7 @@ import { type CallOptions, ClientError, isClientError, isPermanent } from '@x/cl
 import type { InputRequest, InputResponses } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import type { OpenTask } from './open-task.ts'
-import { failurePause } from './pace.ts'
+import { failurePause } from './poll-interval.ts'
 import { sleep } from './sleep.ts'
 import { requestPlace, updateTask } from './task-calls.ts'
 

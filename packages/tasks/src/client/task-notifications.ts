@@ -1,7 +1,7 @@
 import { type ClientExtensionHost, isClientError, isPermanent } from '@x/client'
 import { isJsonObject, type JsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
-import { failurePause, longestPauseMs } from './pace.ts'
+import { failurePause, longestPauseMs } from './poll-interval.ts'
 import { readNotification } from './read-answers.ts'
 import { sleep } from './sleep.ts'
 import type { TasksClientSettings } from './settings.ts'
@@ -39,7 +39,7 @@ export function openNotifications({ host, taskId, settings, meta }: Listening): 
   let latest: DetailedTask | undefined
   let wake = (): void => {}
 
-  const onNotification = hearing(taskId, {
+  const onNotification = listenToTask(taskId, {
     opened: () => {
       isOpen = true
       openedAt = clock.now()
@@ -92,7 +92,7 @@ interface Listener {
 }
 
 /** Reads what comes on the stream of this request; what is not about the task is passed over. */
-function hearing(taskId: string, { opened, changed }: Listener): (message: RpcNotification, id: RequestId) => boolean {
+function listenToTask(taskId: string, { opened, changed }: Listener): (message: RpcNotification, id: RequestId) => boolean {
   let openId: RequestId | undefined
   return (message, id) => {
     const { method, params } = message

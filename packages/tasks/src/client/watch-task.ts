@@ -1,6 +1,6 @@
 import { type CallOptions, type ClientExtensionHost, isClientError, isPermanent, retryAfterOf } from '@x/client'
 import type { DetailedTask, Task } from '../schema/task.ts'
-import { failurePause, pollPause } from './pace.ts'
+import { failurePause, pollPause } from './poll-interval.ts'
 import { sleep } from './sleep.ts'
 import type { TasksClientSettings } from './settings.ts'
 import { getTask, type KnownTask } from './task-calls.ts'
@@ -52,7 +52,7 @@ function openView(task: WatchedTask, options: Watching): View {
   let last: DetailedTask | undefined
   return {
     look: async () => {
-      const state = told(notifications, last) ?? (await again.look())
+      const state = notified(notifications, last) ?? (await again.look())
       const isKnown = state === undefined || isSame(state, last)
       last = state ?? last
       return isKnown ? undefined : state
@@ -82,7 +82,7 @@ function contentOf(state: DetailedTask): string {
 }
 
 /** Returns the last notified state, unless a newer one is known: a stream may be slower than an answer. */
-function told(notifications: TaskNotifications | undefined, last: DetailedTask | undefined): DetailedTask | undefined {
+function notified(notifications: TaskNotifications | undefined, last: DetailedTask | undefined): DetailedTask | undefined {
   const state = notifications?.take()
   if (state === undefined || last === undefined || isFinal(state)) return state
   return Date.parse(state.lastUpdatedAt) < Date.parse(last.lastUpdatedAt) ? undefined : state

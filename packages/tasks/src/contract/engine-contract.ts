@@ -1,7 +1,7 @@
 import { answering } from './answering.ts'
 import { type ContractTest, type EngineUnderTest, withBench } from './engine-under-test.ts'
-import { tellingNews } from './telling-news.ts'
-import { keeping } from './keeping.ts'
+import { tellingNews } from './task-notifications.ts'
+import { keeping } from './storing.ts'
 import { working } from './working.ts'
 
 /**

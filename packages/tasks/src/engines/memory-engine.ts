@@ -28,7 +28,7 @@ export interface MemoryEngineOptions {
 }
 
 /** A task as it is kept: what others could hold a part of is text, so that nothing which they change changes it. */
-interface Kept {
+interface StoredTask {
   readonly id: string
   readonly owner: string
   readonly caller: string
@@ -53,7 +53,7 @@ interface Kept {
 }
 
 interface Store {
-  readonly tasks: Map<string, Kept>
+  readonly tasks: Map<string, StoredTask>
   readonly listeners: Set<EngineListener>
   readonly leaseMs: number
   readonly maxTasks: number
@@ -111,7 +111,7 @@ function createInMemory(store: Store, task: NewTask): TaskRow | 'full' {
   }
   if (openTasks(store, task.caller) >= task.callerLimit) return 'full'
   const time = now()
-  const kept: Kept = {
+  const kept: StoredTask = {
     id: task.id,
     owner: task.owner,
     caller: task.caller,
@@ -201,7 +201,7 @@ function renew(store: Store, lease: Lease): LeaseState {
 }
 
 /** Does something for the worker that holds a lease, and for nobody else. */
-function writeLeased(store: Store, { id, attempt }: Lease, change: (kept: Kept) => void): LeaseState {
+function writeLeased(store: Store, { id, attempt }: Lease, change: (kept: StoredTask) => void): LeaseState {
   const kept = findStored(store, id)
   if (kept === undefined || kept.leasedUntil === undefined || kept.attempt !== attempt) return 'lost'
   const state = kept.cancelling ? 'cancelling' : 'owned'
@@ -209,13 +209,13 @@ function writeLeased(store: Store, { id, attempt }: Lease, change: (kept: Kept) 
   return state
 }
 
-function unlessCancelling(store: Store, lease: Lease, change: (kept: Kept) => void): LeaseState {
+function unlessCancelling(store: Store, lease: Lease, change: (kept: StoredTask) => void): LeaseState {
   return writeLeased(store, lease, (kept) => {
     if (!kept.cancelling) change(kept)
   })
 }
 
-function storeProgress(kept: Kept, { entries, statusMessage, progress, progressed }: TaskProgress, time: number): void {
+function storeProgress(kept: StoredTask, { entries, statusMessage, progress, progressed }: TaskProgress, time: number): void {
   for (const entry of entries) kept.entries.set(JSON.stringify([entry.part, entry.key]), JSON.stringify(entry))
   if (progressed) kept.failures = 0
   const before = JSON.stringify([kept.statusMessage, kept.progress])
@@ -224,7 +224,7 @@ function storeProgress(kept: Kept, { entries, statusMessage, progress, progresse
   if (JSON.stringify([kept.statusMessage, kept.progress]) !== before) kept.updatedAt = time
 }
 
-function suspendStored({ now }: Store, kept: Kept, suspension: TaskSuspension): void {
+function suspendStored({ now }: Store, kept: StoredTask, suspension: TaskSuspension): void {
   const time = now()
   storeProgress(kept, suspension, time)
   kept.requests = new Map(Object.entries(suspension.requests).map(([key, asked]) => [key, JSON.stringify(asked)]))
@@ -235,7 +235,7 @@ function suspendStored({ now }: Store, kept: Kept, suspension: TaskSuspension): 
   prolong(kept, suspension.lifeMs, time)
 }
 
-function releaseInMemory(store: Store, kept: Kept, given: TaskRelease): void {
+function releaseInMemory(store: Store, kept: StoredTask, given: TaskRelease): void {
   const time = store.now()
   storeProgress(kept, given, time)
   kept.leasedUntil = undefined
@@ -243,7 +243,7 @@ function releaseInMemory(store: Store, kept: Kept, given: TaskRelease): void {
   if (given.pauseMs === undefined) wake(store)
 }
 
-function finishStored({ now }: Store, kept: Kept, { outcome, statusMessage, lifeMs }: TaskEnd): void {
+function finishStored({ now }: Store, kept: StoredTask, { outcome, statusMessage, lifeMs }: TaskEnd): void {
   kept.status = outcome.status
   kept.outcome = JSON.stringify(outcome)
   kept.statusMessage = statusMessage
@@ -267,27 +267,27 @@ function wake({ listeners }: Store): void {
   for (const listener of listeners) listener.onWork()
 }
 
-function findStored({ tasks, now }: Store, id: string, owner?: string): Kept | undefined {
+function findStored({ tasks, now }: Store, id: string, owner?: string): StoredTask | undefined {
   const kept = tasks.get(id)
   if (kept === undefined || isExpired(kept, now())) return undefined
   return owner === undefined || kept.owner === owner ? kept : undefined
 }
 
-function isFinished({ status }: Kept): boolean {
+function isFinished({ status }: StoredTask): boolean {
   return status !== 'working' && status !== 'input_required'
 }
 
-function isExpired({ createdAt, ttlMs }: Kept, time: number): boolean {
+function isExpired({ createdAt, ttlMs }: StoredTask, time: number): boolean {
   return ttlMs !== null && time >= createdAt + ttlMs
 }
 
 /** Keeps a task for longer, and never for less than was said before. */
-function prolong(kept: Kept, lifeMs: number | null, time: number): void {
+function prolong(kept: StoredTask, lifeMs: number | null, time: number): void {
   if (kept.ttlMs === null) return
   kept.ttlMs = lifeMs === null ? null : Math.max(kept.ttlMs, time - kept.createdAt + lifeMs)
 }
 
-function rowOf(kept: Kept, time: number): TaskRow {
+function rowOf(kept: StoredTask, time: number): TaskRow {
   const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = kept
   const outcome = kept.outcome === undefined ? {} : parseStoredObject(kept.outcome)
   const { result, error } = outcome
@@ -307,7 +307,7 @@ function rowOf(kept: Kept, time: number): TaskRow {
   }
 }
 
-function claimedFromMemory(kept: Kept): ClaimedTask {
+function claimedFromMemory(kept: StoredTask): ClaimedTask {
   const { id, attempt, failures, payload, entries, responses, cancelling } = kept
   return {
     id,

@@ -16,7 +16,7 @@ import { declaresTasks, requireTasks } from './require-tasks.ts'
 import { plainTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
 import { hasTool } from './worker/missing-capability.ts'
-import { refuseJournal } from './worker/size-limits.ts'
+import { journalTooLarge } from './worker/size-limits.ts'
 
 /** Returns the background of one request: it makes the task, if the handler wants one. */
 export function backgroundOf(request: RpcRequest, call: Call, context: TaskContext): Background {
@@ -43,7 +43,7 @@ async function takeOn({ request, call, journal, callId }: Taken, context: TaskCo
   const { settings } = context
   requireTasks(requestMeta(request.params))
   if (!settings.acceptTasks) throw new McpError(errorCodes.internal, 'This instance takes no tasks on: ask another one')
-  const tooLarge = refuseJournal(journal, settings)
+  const tooLarge = journalTooLarge(journal, settings)
   if (tooLarge !== undefined) {
     settings.onError(new Error(tooLarge.message))
     throw new McpError(tooLarge.code, tooLarge.message)

@@ -2,7 +2,7 @@ import { type Call, errorCodes, type ExtensionMethod, type JsonObject, McpError,
 import type { TaskRow } from '../engines/engine.ts'
 import * as params from '../schema/task-params.ts'
 import type { UpdateTaskRequestParams } from '../schema/task.ts'
-import { awaitNews } from './await-news.ts'
+import { awaitNews } from './await-change.ts'
 import { taskOwner } from './owner.ts'
 import { matchTaskName, requireTasks, unknownTask } from './require-tasks.ts'
 import { showTask } from './show-task.ts'

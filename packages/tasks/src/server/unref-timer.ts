@@ -1,8 +1,8 @@
-import { type Clock, quieten } from '@x/schema'
+import { type Clock, unref } from '@x/schema'
 
 /** Sets a timer that, where the platform can, does not keep the process alive. */
 export function unrefTimer(clock: Clock, run: () => void, ms: number): unknown {
   const timer = clock.setTimeout(run, ms)
-  quieten(timer)
+  unref(timer)
   return timer
 }

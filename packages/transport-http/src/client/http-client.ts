@@ -8,7 +8,7 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { addToList, removeFromList, type Rostered } from '../roster.ts'
+import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 import { failureOf } from './failure.ts'
 import { plainHeaders, requestHeaders } from './headers.ts'
 import { HttpError } from './http-error.ts'
@@ -37,7 +37,7 @@ export interface HttpClient extends AsyncDisposable {
   close(): Promise<void>
 }
 
-interface Running extends Rostered {
+interface Running extends IndexedEntry {
   readonly watch: Watch
 }
 
@@ -85,12 +85,12 @@ export function createClientOver(url: string | URL, options: HttpConnectOptions,
   }
 }
 
-interface Trip {
+interface HttpExchange {
   readonly request: RpcRequest
   readonly call: Call
 }
 
-function runExchange(link: Link, begin: Begin, trip: Trip): Promise<RpcResponse> {
+function runExchange(link: Link, begin: Begin, trip: HttpExchange): Promise<RpcResponse> {
   const { request, call } = trip
   return new Promise((resolve, reject) => {
     if (isCancelled(call)) return reject(cancelReason(call))
@@ -109,7 +109,7 @@ function runExchange(link: Link, begin: Begin, trip: Trip): Promise<RpcResponse>
   })
 }
 
-async function roundTrip(link: Link, { request, call }: Trip, watch: Watch): Promise<RpcResponse> {
+async function roundTrip(link: Link, { request, call }: HttpExchange, watch: Watch): Promise<RpcResponse> {
   const { clock, bounds, maxStreamBytes } = link
   const headersWith = (own: readonly string[]): readonly string[] => requestHeaders(request, call, own)
   const outgoing = { method: 'POST', body: encodeMessage(request), about: request, headersWith } as const

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { compileDocuments, documentAnswer, type HttpDocuments } from '../server/documents.ts'
-import { refuse } from '../server/refusal.ts'
+import { errorAnswer } from '../server/http-error-response.ts'
 import type { NodeContext } from './node-handler.ts'
-import { sendAnswer } from './outlet.ts'
+import { sendAnswer } from './response-writer.ts'
 
 /** A request for another path than the endpoint's. */
 interface BesideEndpoint {
@@ -15,7 +15,7 @@ interface BesideEndpoint {
 export function answerBeside({ request, response, path }: BesideEndpoint, { settings }: NodeContext): void {
   const { method = '', url = '' } = request
   const notFound = { status: 404, message: `There is nothing here: the endpoint is ${path}` }
-  sendAnswer(response, documentAnswer(settings.documents, { method, url }) ?? refuse(notFound, []))
+  sendAnswer(response, documentAnswer(settings.documents, { method, url }) ?? errorAnswer(notFound, []))
 }
 
 /**

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server } from '@x/schema'
-import type { Platform } from '../server/platform.ts'
+import type { HttpAdapter } from '../server/http-adapter.ts'
 import type { RequestView } from '../server/request-view.ts'
-import { beat, type HandlerContext, type RunningCall } from '../server/run-call.ts'
+import { heartbeat, type HandlerContext, type RunningCall } from '../server/run-call.ts'
 import { serveRequest } from '../server/serve-request.ts'
 import { checkExposure } from '../server/exposure.ts'
 import { compileSettings } from '../server/settings.ts'
 import type { HandlerOptions } from '../server/settings.ts'
-import { createCoarseWaits } from './coarse-waits.ts'
-import { nodeOutlet, type NodeTarget } from './outlet.ts'
+import { createCoarseWaits } from './timer-wheel.ts'
+import { nodeOutlet, type NodeTarget } from './response-writer.ts'
 import { type NodeRequest, readNodeBody } from './read-body.ts'
 
 /** Answers a request of node:http, and of frameworks whose requests are node's (Express, Connect, Fastify's `raw`). */
@@ -39,7 +39,7 @@ export function createNodeContext(server: Server, options: NodeHandlerOptions): 
   const settings = compileSettings({ clientAddress: addressOf, ...options }, quietSchedule, adapter)
   // A clock of the user's own is taken at its word.
   const isCoarse = options.schedule === undefined
-  const waitCoarsely = isCoarse ? createCoarseWaits(running, quietSchedule, (call) => beat(call, context)) : undefined
+  const waitCoarsely = isCoarse ? createCoarseWaits(running, quietSchedule, (call) => heartbeat(call, context)) : undefined
   const context: NodeContext = { server, settings, platform, running, waitCoarsely, adapter, adapterRequests: [] }
   return context
 }
@@ -47,7 +47,7 @@ export function createNodeContext(server: Server, options: NodeHandlerOptions): 
 /** The settings of a handler on node:http, and its running calls. */
 export type NodeContext = HandlerContext<IncomingMessage, NodeTarget>
 
-const platform: Platform<IncomingMessage, NodeTarget> = {
+const platform: HttpAdapter<IncomingMessage, NodeTarget> = {
   ...nodeOutlet,
   viewOf: ({ request }) => nodeRequestView(request),
   readText: ({ request }, maxBytes) => readNodeBody(request, maxBytes),

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { addToList, removeFromList, type Rostered } from '../roster.ts'
+import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 
 /** A response whose last byte is not out yet. */
-export interface OpenResponse extends Rostered {
+export interface OpenResponse extends IndexedEntry {
   readonly response: ServerResponse
 }
 

@@ -1,14 +1,14 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { bodyCutShort, bodyTaken, bodyTooLarge, invalidText } from '../server/refusal.ts'
-import type { HttpRefusal } from '../server/refusal.ts'
-import { batchPerTick } from '../server/next-turn.ts'
+import { bodyCutShort, bodyTaken, bodyTooLarge, invalidText } from '../server/http-error-response.ts'
+import type { HttpErrorResponse } from '../server/http-error-response.ts'
+import { batchPerTick } from '../server/batch-per-tick.ts'
 
 /** A request of node:http, with the body that a framework may have read and parsed before. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }
 
 /** Reads a request's body as UTF-8 and stops at the bound, whatever the `Content-Length` said. */
-export function readNodeBody(request: NodeRequest, maxBytes: number): Promise<string | HttpRefusal> {
+export function readNodeBody(request: NodeRequest, maxBytes: number): Promise<string | HttpErrorResponse> {
   if (request.readableDidRead || request.readableEnded) return Promise.resolve(parsedBody(request.body, maxBytes))
   // What is not read here is thrown away by node:http, so that the peer gets to its answer.
   if (Number(request.headers['content-length']) > maxBytes) return Promise.resolve(bodyTooLarge(maxBytes))
@@ -38,7 +38,7 @@ function collectBody(request: NodeRequest, maxBytes: number, resolve: Settle): v
   request.on('error', () => settle?.(bodyCutShort))
 }
 
-type Settle = (body: string | HttpRefusal) => void
+type Settle = (body: string | HttpErrorResponse) => void
 
 const spareBytes = 1_048_576
 const smallestBuffer = 65_536
@@ -56,13 +56,13 @@ function append(bytes: Buffer | undefined, chunk: Buffer, start: number): Buffer
   return larger
 }
 
-function decode(bytes: Buffer | undefined): string | HttpRefusal {
+function decode(bytes: Buffer | undefined): string | HttpErrorResponse {
   if (bytes === undefined) return ''
   return isUtf8(bytes) ? bytes.toString('utf8') : invalidText
 }
 
 // A parsed body goes back to text, so that one parser judges it by the same bounds as any other.
-function parsedBody(body: unknown, maxBytes: number): string | HttpRefusal {
+function parsedBody(body: unknown, maxBytes: number): string | HttpErrorResponse {
   if (body === undefined) return bodyTaken
   const text =
     body instanceof Uint8Array ? decode(Buffer.from(body)) : typeof body === 'string' ? body : serializeParsedBody(body)
@@ -70,7 +70,7 @@ function parsedBody(body: unknown, maxBytes: number): string | HttpRefusal {
   return text
 }
 
-function serializeParsedBody(body: unknown): string | HttpRefusal {
+function serializeParsedBody(body: unknown): string | HttpErrorResponse {
   try {
     return JSON.stringify(body) ?? ''
   } catch {

@@ -2,15 +2,15 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { errorCodes, type Server } from '@x/schema'
-import { refuse } from '../server/refusal.ts'
+import { errorAnswer } from '../server/http-error-response.ts'
 import { platformSchedule } from '../server/settings.ts'
 import { type HealthOptions, healthCheck } from './health.ts'
 import { answerBeside } from './documents.ts'
 import { createNodeContext, handlerIn } from './node-handler.ts'
 import type { NodeHandlerOptions } from './node-handler.ts'
 import { createOpenResponses, type ResponseBounds } from './open-responses.ts'
-import { sendAnswer } from './outlet.ts'
-import { checkReach, inUrl, isThisMachine, ownHosts } from './reach.ts'
+import { sendAnswer } from './response-writer.ts'
+import { checkReach, inUrl, isThisMachine, ownHosts } from './check-reach.ts'
 import { type StopOptions, type Stopping, stopOnce } from './stop.ts'
 
 /** The options of {@link serveHttp}. */
@@ -91,7 +91,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
     if (stopping.phase !== 'open') response.shouldKeepAlive = false
     if (isHealthCheck(request, response) || options.onRequest?.(request, response)) return
     if (!fits) rejectPipelined(response)
-    else if (stopping.phase === 'refusing') refuseRest(response)
+    else if (stopping.phase === 'refusing') rejectOthers(response)
     else if (isAt(path, request.url)) handle(request, response)
     else answerBeside({ request, response, path }, context)
   })
@@ -110,7 +110,7 @@ function isAt(path: string, url: string | undefined): boolean {
 function rejectPipelined(response: ServerResponse): void {
   const message = 'Too many requests at once on one connection: wait for their answers, or open another connection'
   response.shouldKeepAlive = false
-  sendAnswer(response, refuse({ status: 503, code: errorCodes.internal, message }, []))
+  sendAnswer(response, errorAnswer({ status: 503, code: errorCodes.internal, message }, []))
 }
 
 function boundsOf({ writeTimeoutMs = 60_000, maxPipelined = 16 }: ServeHttpOptions): ResponseBounds {
@@ -119,11 +119,11 @@ function boundsOf({ writeTimeoutMs = 60_000, maxPipelined = 16 }: ServeHttpOptio
   return { writeTimeoutMs, maxPipelined }
 }
 
-function refuseRest(response: ServerResponse): void {
+function rejectOthers(response: ServerResponse): void {
   const refusal = { status: 503, code: errorCodes.internal, message: 'The server is stopping: try another instance' }
   // Another instance may take the call at once, and this one never again.
   const data = { reason: 'stopping', retryAfterMs: 0 }
-  sendAnswer(response, refuse({ ...refusal, data, headers: { 'Retry-After': '1' } }, []))
+  sendAnswer(response, errorAnswer({ ...refusal, data, headers: { 'Retry-After': '1' } }, []))
 }
 
 function listenOnAddress(server: NodeServer, host: string, port: number): Promise<number> {

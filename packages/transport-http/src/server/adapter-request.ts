@@ -1,13 +1,13 @@
 import type { HttpLimits, HttpProtocolAdapter, HttpReply, Principal } from '@x/schema'
 import { clientContext } from './call-context.ts'
-import { addToList, removeFromList, type Rostered } from '../roster.ts'
+import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 import { eventStreamHeaders, keepAliveComment } from './event-stream.ts'
-import type { Platform } from './platform.ts'
+import type { HttpAdapter } from './http-adapter.ts'
 import type { RequestView } from './request-view.ts'
 import type { Settings } from './settings.ts'
 
 /** A request that an adapter handles, while it is answered. */
-export interface AdapterRequest extends Rostered {
+export interface AdapterRequest extends IndexedEntry {
   readonly stop: (phase: 'draining' | 'closing') => void
 }
 
@@ -16,7 +16,7 @@ export interface AdapterContext<Source, Target> {
   readonly adapter: HttpProtocolAdapter | undefined
   readonly adapterRequests: AdapterRequest[]
   readonly settings: Settings<Source>
-  readonly platform: Platform<Source, Target>
+  readonly platform: HttpAdapter<Source, Target>
 }
 
 /** Facts of a request when it is handed to an adapter. */

@@ -1,5 +1,5 @@
 import type { HttpProtocolAdapter } from '@x/schema'
-import type { Answer } from './outlet.ts'
+import type { Answer } from './response-writer.ts'
 import type { RequestView } from './request-view.ts'
 
 /** The CORS headers that allowed origins get. */

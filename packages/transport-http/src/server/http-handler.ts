@@ -1,6 +1,6 @@
 import type { Server } from '@x/schema'
 import { compileDocuments, documentAnswer, type HttpDocuments } from './documents.ts'
-import type { Platform } from './platform.ts'
+import type { HttpAdapter } from './http-adapter.ts'
 import { readBody } from './read-body.ts'
 import type { RequestView } from './request-view.ts'
 import { webOutlet, webResponse, type WebTarget, webTarget } from './respond.ts'
@@ -61,7 +61,7 @@ export function documentHandler(documents: HttpDocuments): (request: Request) =>
   }
 }
 
-const platform: Platform<Request, WebTarget> = {
+const platform: HttpAdapter<Request, WebTarget> = {
   ...webOutlet,
   viewOf: ({ request }) => webRequestView(request),
   readText: ({ request }, maxBytes) => readBody(request, maxBytes),

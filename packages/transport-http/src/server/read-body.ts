@@ -1,12 +1,12 @@
-import { batchPerTick } from './next-turn.ts'
-import { bodyCutShort, bodyTaken, bodyTooLarge, invalidText } from './refusal.ts'
-import type { HttpRefusal } from './refusal.ts'
+import { batchPerTick } from './batch-per-tick.ts'
+import { bodyCutShort, bodyTaken, bodyTooLarge, invalidText } from './http-error-response.ts'
+import type { HttpErrorResponse } from './http-error-response.ts'
 
 /**
  * Reads a web request's body as UTF-8, and no more of it than the bound. Where the request says how long it is, HTTP ends the body there (RFC 9112,
  * 6.3; RFC 9113, 8.1.1) and it is read in one piece, for which adapters need not make a stream.
  */
-export async function readBody(request: Request, maxBytes: number): Promise<string | HttpRefusal> {
+export async function readBody(request: Request, maxBytes: number): Promise<string | HttpErrorResponse> {
   if (request.bodyUsed) return bodyTaken
   const length = request.headers.get('content-length')
   if (Number(length) > maxBytes) return bodyTooLarge(maxBytes)
@@ -22,7 +22,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<stri
   }
 }
 
-function readWhole(bytes: ArrayBuffer, maxBytes: number): string | HttpRefusal {
+function readWhole(bytes: ArrayBuffer, maxBytes: number): string | HttpErrorResponse {
   if (bytes.byteLength > maxBytes) return bodyTooLarge(maxBytes)
   try {
     return whole.decode(bytes)
@@ -34,7 +34,7 @@ function readWhole(bytes: ArrayBuffer, maxBytes: number): string | HttpRefusal {
 const strictly = { fatal: true, ignoreBOM: true } as const
 const whole = new TextDecoder('utf-8', strictly)
 
-async function readBodyStream(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<string | HttpRefusal> {
+async function readBodyStream(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<string | HttpErrorResponse> {
   const decode = createDecoder()
   const reader = stream.getReader()
   let text = ''
@@ -53,7 +53,7 @@ async function readBodyStream(stream: ReadableStream<Uint8Array>, maxBytes: numb
   }
 }
 
-function createDecoder(): (bytes: Uint8Array | undefined) => string | HttpRefusal {
+function createDecoder(): (bytes: Uint8Array | undefined) => string | HttpErrorResponse {
   const decoder = new TextDecoder('utf-8', strictly)
   return (bytes) => {
     try {

@@ -1,12 +1,12 @@
 import { encodeMessage, encodePieces, type RpcNotification, type RpcResponse } from '@x/schema'
 import { encodeEvent, eventStreamHeaders, keepAliveComment } from './event-stream.ts'
-import type { Outlet } from './outlet.ts'
+import type { ResponseWriter } from './response-writer.ts'
 import { movesOn, retryHeadOf } from './load.ts'
 import { statusOf } from './status.ts'
 
 /** The answer to one request while it is being made: plain JSON, unless something has to be said before the end. */
 export interface Reply<Target = unknown> {
-  readonly outlet: Outlet<Target>
+  readonly outlet: ResponseWriter<Target>
   readonly target: Target
   /** Headers, flat, that go out whatever form the answer takes. */
   headers: readonly string[]

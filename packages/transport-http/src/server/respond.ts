@@ -1,5 +1,5 @@
 import { isWorkerd } from '@x/schema'
-import type { Answer, Outlet } from './outlet.ts'
+import type { Answer, ResponseWriter } from './response-writer.ts'
 
 // A mark of 0 makes the desired size minus the bytes that wait.
 const strategy = new ByteLengthQueuingStrategy({ highWaterMark: 0 })
@@ -41,7 +41,7 @@ export function webTarget(request: Request, resolve: (response: Response) => voi
 function ignoreRejection(): void {}
 
 /** An outlet that resolves a promise with a web response. */
-export const webOutlet: Outlet<WebTarget> = {
+export const webOutlet: ResponseWriter<WebTarget> = {
   send(target, answer) {
     if (target.closed) return
     target.resolve(webResponse(answer))

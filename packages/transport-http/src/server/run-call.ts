@@ -20,7 +20,7 @@ import { callContext } from './call-context.ts'
 import { abandonReply, sendKeepAlive, sendNotification, sendResponse, setReplyHeader } from './reply.ts'
 import type { Reply } from './reply.ts'
 import type { RequestView } from './request-view.ts'
-import { addToList, removeFromList, type Rostered } from '../roster.ts'
+import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
 import type { Settings } from './settings.ts'
 
 /** A handler: what it serves, how, and what it is busy with. */
@@ -32,7 +32,7 @@ export interface HandlerContext<Source, Target> extends AdapterContext<Source, T
 }
 
 /** A call under way: its answer and whether it is wanted, in one record, because those that last may be thousands. */
-export interface RunningCall<Target = unknown> extends Rostered, Reply<Target>, Cancellation {
+export interface RunningCall<Target = unknown> extends IndexedEntry, Reply<Target>, Cancellation {
   readonly id: RequestId
   /** True when the call streams until one side ends it, as subscriptions/listen does. */
   readonly streams: boolean
@@ -185,7 +185,7 @@ function awaitBeat<Source, Target>(call: RunningCall<Target>, context: HandlerCo
   const wait = waitOf(call, settings)
   if (wait === Number.POSITIVE_INFINITY) return
   if (wait >= longMs && waitCoarsely !== undefined) waitCoarsely(call, wait)
-  else call.cancelTimer = settings.schedule(() => beat(call, context), wait)
+  else call.cancelTimer = settings.schedule(() => heartbeat(call, context), wait)
 }
 
 function waitOf<Source>(call: RunningCall, { keepAliveMs, timeoutMs }: Settings<Source>): number {
@@ -193,7 +193,7 @@ function waitOf<Source>(call: RunningCall, { keepAliveMs, timeoutMs }: Settings<
 }
 
 /** Serves a call from time to time: keeps its connection alive, or ends the call at its time limit. */
-export function beat<Source, Target>(call: RunningCall<Target>, context: HandlerContext<Source, Target>): void {
+export function heartbeat<Source, Target>(call: RunningCall<Target>, context: HandlerContext<Source, Target>): void {
   if (call.phase === 'ended') return
   const { timeoutMs } = context.settings
   call.waitedMs += waitOf(call, context.settings)

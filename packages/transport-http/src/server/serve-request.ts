@@ -15,10 +15,10 @@ import {
 } from '@x/schema'
 import { type AdmittedRequest, handToAdapter } from './adapter-request.ts'
 import { clientContext } from './call-context.ts'
-import { admit, notPost } from './admit.ts'
+import { checkRequest, notPost } from './check-request.ts'
 import { matchHeaders } from './match-headers.ts'
 import type { RequestView } from './request-view.ts'
-import { type HttpRefusal, isRefusal, refuse } from './refusal.ts'
+import { type HttpErrorResponse, isHttpErrorResponse, errorAnswer } from './http-error-response.ts'
 import { runHttpCall } from './run-call.ts'
 import type { HandlerContext } from './run-call.ts'
 import type { Settings } from './settings.ts'
@@ -37,14 +37,14 @@ export async function serveRequest<Source, Target>(
   const state: RequestState = { headers: [], id: undefined }
   try {
     const matched = matchingAdapter(adapter, view)
-    const admission = admit(view, settings, matched?.methods)
+    const admission = checkRequest(view, settings, matched?.methods)
     if ('answer' in admission) return platform.send(target, admission.answer)
     const { headers } = admission
     state.headers = headers
     const principal = settings.authenticate === undefined ? undefined : await settings.authenticate(view)
-    if (isRefusal(principal)) return platform.send(target, refuse(principal, headers))
+    if (isHttpErrorResponse(principal)) return platform.send(target, errorAnswer(principal, headers))
     const text = await readRequestText(view, target, context)
-    if (typeof text !== 'string') return platform.send(target, refuse(text, headers))
+    if (typeof text !== 'string') return platform.send(target, errorAnswer(text, headers))
     const admitted = { target, view, text, principal, headers }
     if (matched !== undefined && (await handToAdapter(admitted, matched, context))) return
     serveText(admitted, state, context)
@@ -69,7 +69,7 @@ function readRequestText<Source, Target>(
   { method }: RequestView<Source>,
   target: Target,
   { platform, settings }: HandlerContext<Source, Target>,
-): string | Promise<string | HttpRefusal> {
+): string | Promise<string | HttpErrorResponse> {
   return method === 'POST' ? platform.readText(target, settings.bounds.bytes) : ''
 }
 
@@ -80,7 +80,7 @@ function serveText<Source, Target>(
   context: HandlerContext<Source, Target>,
 ): void {
   const { platform, settings } = context
-  if (view.method !== 'POST') return platform.send(target, refuse(notPost(view, ['POST']), headers))
+  if (view.method !== 'POST') return platform.send(target, errorAnswer(notPost(view, ['POST']), headers))
   const message = parseRequestOrNotification(text, settings.bounds)
   if (isRequest(message)) state.id = message.id
   matchHeaders(view, message)

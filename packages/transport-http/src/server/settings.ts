@@ -15,14 +15,14 @@ import { compileHosts, loopbackHosts } from './hosts.ts'
 import type { HostRule } from './hosts.ts'
 import { compileOrigins } from './origins.ts'
 import type { OriginRule } from './origins.ts'
-import type { HttpRefusal } from './refusal.ts'
+import type { HttpErrorResponse } from './http-error-response.ts'
 import type { RequestView } from './request-view.ts'
 
 /** Runs a function once after so many milliseconds; the function that it returns calls that off. */
 export type Schedule = (run: () => void, ms: number) => () => void
 
 /** Results of {@link HandlerOptions.authenticate}: who asks, nobody in particular, or a refusal such as 401. */
-export type Identity = Principal | HttpRefusal | undefined
+export type Identity = Principal | HttpErrorResponse | undefined
 
 /** The options of the server half of the transport. Every default is safe on a machine that browsers share. */
 export interface HandlerOptions<Source> {

@@ -1,5 +1,5 @@
 import { encodeMessage, type HttpRequestView } from '@x/schema'
-import { listenToChanges, tellableBy } from '../listening.ts'
+import { listenToChanges, notifiableBy } from '../listening.ts'
 import type { Session } from '../session.ts'
 import { type CallStream, waitingMark } from './call-stream.ts'
 import { reject, rejectSession } from './errors.ts'
@@ -22,7 +22,7 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
   const lastEvent = view.header('last-event-id')
   if (lastEvent !== undefined && lastEvent !== '') return resume(lastEvent, session, { view, http })
   const { deps } = http
-  const tellable = await tellableBy(session, view, deps)
+  const tellable = await notifiableBy(session, view, deps)
   if (!tellable.lists && !tellable.resources) {
     return reject(view, {
       status: 405,

@@ -12,7 +12,7 @@ import { type LegacyClient, sharedMethods, statesVersion } from '../../translate
 import type { Deps } from '../deps.ts'
 import { initialize } from '../initialize.ts'
 import { runLegacyCall } from '../legacy-call.ts'
-import { listenToChanges, type Listening, tellableBy } from '../listening.ts'
+import { listenToChanges, type Listening, notifiableBy } from '../listening.ts'
 import { type ClientSettings, serveLocally, unknownMethod } from '../local-methods.ts'
 import { randomId } from '../random-id.ts'
 
@@ -146,7 +146,7 @@ class Connection implements StreamConnection {
     const caller = this.#peer
     const { notify } = caller
     try {
-      const tellable = await tellableBy(client, caller, this.#deps)
+      const tellable = await notifiableBy(client, caller, this.#deps)
       if (this.#closed || this.#listening !== undefined || (!tellable.lists && !tellable.resources)) return
     } catch (error) {
       return this.#peer.onError(error)

@@ -42,7 +42,7 @@ export async function suspendTask(store: SqlStore, lease: Lease, suspension: Tas
     JSON.stringify(suspension.requests),
     suspension.lifeMs,
   ])
-  return row === undefined ? refusedWrite(store, query, lease) : 'owned'
+  return row === undefined ? rejectedWrite(store, query, lease) : 'owned'
 }
 
 /** Keeps progress, ends the claim, and puts the task into the queue again, for now or for later. */
@@ -51,7 +51,7 @@ export async function releaseTask(store: SqlStore, lease: Lease, given: TaskRele
   const state = await database.transaction(async (query) => {
     const sql = progressSql(store, { set: ', leased_until = NULL', where: ' AND NOT cancelling' })
     const [row] = await query(sql, progressValues(lease, given))
-    if (row === undefined) return refusedWrite(store, query, lease)
+    if (row === undefined) return rejectedWrite(store, query, lease)
     await queue.send(query, storedText(lease.id), given.pauseMs)
     return 'owned'
   })
@@ -60,7 +60,7 @@ export async function releaseTask(store: SqlStore, lease: Lease, given: TaskRele
 }
 
 /** Returns the reason for which nothing was written; neither reason goes away while the lease is held. */
-async function refusedWrite({ tables }: SqlStore, query: Query, lease: Lease): Promise<LeaseState> {
+async function rejectedWrite({ tables }: SqlStore, query: Query, lease: Lease): Promise<LeaseState> {
   const rows = await query(`SELECT FROM ${tables.task} WHERE ${isHeld}`, [storedText(lease.id), lease.attempt])
   return rows.length === 0 ? 'lost' : 'cancelling'
 }

@@ -36,7 +36,7 @@ export async function answerTask(store: SqlStore, answers: TaskAnswers): Promise
     const open = new Map(Object.entries(objectIn(row['requests'])))
     const given = Object.entries(answers.responses).filter(([key]) => open.delete(key))
     if (given.length === 0) return 'ignored'
-    await keepAnswers(store, query, { id, given })
+    await storeTaskAnswers(store, query, { id, given })
     const [status, life] = open.size > 0 ? ['input_required', 0] : ['working', answers.lifeMs]
     await query(
       `UPDATE ${tables.task} SET requests = $2, status = $3, expires_at = ${prolonged('$4')}, updated_at = statement_timestamp()
@@ -56,7 +56,7 @@ interface Given {
   readonly given: readonly (readonly [string, JsonObject[string]])[]
 }
 
-async function keepAnswers({ tables }: SqlStore, query: Query, { id, given }: Given): Promise<void> {
+async function storeTaskAnswers({ tables }: SqlStore, query: Query, { id, given }: Given): Promise<void> {
   const names = given.map(([key]) => storedName(key))
   const entries = given.map(([key, response]) => JSON.stringify({ key, response }))
   // A key is asked once in the life of a task; if it were again, its first answer would stand.

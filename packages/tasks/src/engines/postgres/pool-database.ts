@@ -39,7 +39,7 @@ function queryConnection(connection: Pick<PostgresConnection, 'query'>, timeoutM
 async function inTransaction<T>(pool: PostgresPool, timeoutMs: number, work: (query: Query) => Promise<T>): Promise<T> {
   const connection = await pool.connect()
   const query = queryConnection(connection, timeoutMs)
-  hearErrors(connection)
+  watchErrors(connection)
   try {
     // A process that stands still in the middle must not hold its rows: others wait for them to take its tasks over.
     await query(
@@ -57,15 +57,15 @@ async function inTransaction<T>(pool: PostgresPool, timeoutMs: number, work: (qu
 }
 
 /** The connections that have a listener of ours already: a pool gives the same one again and again. */
-const heard = new WeakSet<PostgresConnection>()
+const watched = new WeakSet<PostgresConnection>()
 
 /**
  * Adds a listener for errors of a connection, which reject its query as well; without one they would end the process. The bus hears those that a pool
  * opens from then on, and this one may be older, or its pool tell of none.
  */
-function hearErrors(connection: PostgresConnection): void {
-  if (heard.has(connection)) return
-  heard.add(connection)
+function watchErrors(connection: PostgresConnection): void {
+  if (watched.has(connection)) return
+  watched.add(connection)
   connection.on('error', () => {})
 }
 

@@ -42,13 +42,13 @@ export function claimedId(row: SqlRow): string {
 }
 
 /** The recorded entries of a task, and its answers. */
-export interface Kept {
+export interface StoredParts {
   readonly entries: readonly SqlRow[]
   readonly answers: readonly SqlRow[]
 }
 
 /** Reads {@link claimColumns} and what belongs to it. */
-export function claimedTask(row: SqlRow, { entries, answers }: Kept): ClaimedTask {
+export function claimedTask(row: SqlRow, { entries, answers }: StoredParts): ClaimedTask {
   return {
     id: originalText(claimedId(row)),
     attempt: Number(row['attempt']),

@@ -100,7 +100,7 @@ function writeProgress(attempt: Attempt, context: TaskContext): Promise<void> {
   attempt.writes = attempt.writes.then(async () => {
     const progress = takeProgress(attempt)
     if (attempt.over || (progress.entries.length === 0 && progress.statusMessage === undefined)) return
-    if (refusalOf(attempt, progress, context) !== undefined) return
+    if (progressTooLarge(attempt, progress, context) !== undefined) return
     const { engine } = context.settings
     const state = await persist(() => engine.record(attempt.task, progress), attempt.givenUp, context)
     applyLeaseState(attempt, state ?? 'lost')
@@ -110,7 +110,7 @@ function writeProgress(attempt: Attempt, context: TaskContext): Promise<void> {
 }
 
 /** Returns an error if progress is too large to be written; then the attempt stops, and nothing after it is written. */
-export function refusalOf(attempt: Attempt, { entries }: TaskProgress, context: TaskContext): WireError | undefined {
+export function progressTooLarge(attempt: Attempt, { entries }: TaskProgress, context: TaskContext): WireError | undefined {
   attempt.tooLarge ??= countIn(attempt.size, entries, context.settings)
   if (attempt.tooLarge !== undefined) stopAttempt(attempt, 'tooLarge')
   return attempt.tooLarge

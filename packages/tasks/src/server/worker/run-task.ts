@@ -13,10 +13,10 @@ import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
 import { readPayload, type TaskWork } from '../payload.ts'
 import { unrefTimer } from '../unref-timer.ts'
 import type { TaskContext } from '../task-context.ts'
-import { type Attempt, journalStoreOf, noteProgress, refusalOf, takeProgress, withProgress } from './attempt.ts'
+import { type Attempt, journalStoreOf, noteProgress, progressTooLarge, takeProgress, withProgress } from './attempt.ts'
 import { requeue, timesRequeued, type MissingCapability } from './requeue.ts'
 import { persist } from './persist.ts'
-import { refuseEnd, refuseRequests } from './size-limits.ts'
+import { resultTooLarge, requestsTooLarge } from './size-limits.ts'
 import { missingCapabilityOf } from './missing-capability.ts'
 
 /** Works on a task until it has ended, waits for its client, or is released. Never rejects. */
@@ -140,7 +140,7 @@ async function endStopped(attempt: Attempt, error: unknown, context: TaskContext
 
 async function suspendAttempt(attempt: Attempt, requests: JsonObject, context: TaskContext): Promise<void> {
   const { engine, ttlMs: lifeMs } = context.settings
-  const tooLarge = refuseRequests(requests, context.settings)
+  const tooLarge = requestsTooLarge(requests, context.settings)
   if (tooLarge !== undefined) return finishTooLarge(attempt, tooLarge, context)
   const state = await endClaim(attempt, context, (progress) =>
     engine.suspend(attempt.task, { ...progress, requests, lifeMs }),
@@ -164,7 +164,7 @@ async function endClaim(
 ): Promise<LeaseState | undefined> {
   await attempt.writes
   const progress = takeProgress(attempt)
-  const tooLarge = refusalOf(attempt, progress, context)
+  const tooLarge = progressTooLarge(attempt, progress, context)
   if (tooLarge !== undefined) {
     await finishTooLarge(attempt, tooLarge, context)
     return undefined
@@ -179,7 +179,7 @@ async function finishAttempt(attempt: Attempt, end: Omit<TaskEnd, 'lifeMs'>, con
   await attempt.writes
   attempt.over = true
   const { settings } = context
-  const tooLarge = refuseEnd(end, settings)
+  const tooLarge = resultTooLarge(end, settings)
   const stored = tooLarge === undefined ? end : reported(attempt, tooLarge, context)
   const write = () => settings.engine.finish(attempt.task, { ...stored, lifeMs: settings.ttlMs })
   const written = await persist(write, attempt.givenUp, context)

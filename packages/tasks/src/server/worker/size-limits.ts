@@ -35,7 +35,7 @@ export function countIn(size: JournalSize, entries: readonly JournalEntry[], lim
 }
 
 /** Returns an error if the journal of a call is too large for it to become a task. */
-export function refuseJournal(journal: JsonObject, { maxJournalBytes }: Limits): WireError | undefined {
+export function journalTooLarge(journal: JsonObject, { maxJournalBytes }: Limits): WireError | undefined {
   const bytes = bytesOf(journal)
   if (bytes <= maxJournalBytes) return undefined
   return tooLargeError(
@@ -46,14 +46,14 @@ export function refuseJournal(journal: JsonObject, { maxJournalBytes }: Limits):
 }
 
 /** Returns an error if requests for input are too large. */
-export function refuseRequests(requests: JsonObject, { maxJournalBytes }: Limits): WireError | undefined {
+export function requestsTooLarge(requests: JsonObject, { maxJournalBytes }: Limits): WireError | undefined {
   const bytes = bytesOf(requests)
   if (bytes <= maxJournalBytes) return undefined
   return tooLargeError(`What the task asks has ${bytes} bytes`, maxJournalBytes, 'ask less at once (maxJournalBytes)')
 }
 
 /** Returns an error if the outcome of a task is too large. */
-export function refuseEnd({ outcome }: Pick<TaskEnd, 'outcome'>, { maxResultBytes }: Limits): WireError | undefined {
+export function resultTooLarge({ outcome }: Pick<TaskEnd, 'outcome'>, { maxResultBytes }: Limits): WireError | undefined {
   const bytes = bytesOf(outcome)
   if (bytes <= maxResultBytes) return undefined
   const what = outcome.status === 'failed' ? 'error' : 'result'

@@ -17,7 +17,7 @@ export interface Limit {
  *
  * @throws BusError with `unavailable`, whatever the driver threw.
  */
-export async function inTime<T>(limit: Limit, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withBusTimeout<T>(limit: Limit, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { name, ms, clock, advice } = limit
   const controller = new AbortController()
   let timer: unknown

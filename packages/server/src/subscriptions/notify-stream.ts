@@ -6,7 +6,7 @@ import { addressed, noticeOf } from './topics.ts'
  * Notifies a stream that a topic has changed. While its reader is behind, changes are only noted, each topic once: the
  * notes can never exceed the filter. A reader that stays behind is disconnected.
  */
-export function tell(hub: Hub, stream: Stream, key: string): void {
+export function notifyStream(hub: Hub, stream: Stream, key: string): void {
   if (stream.settle === undefined) return
   if (stream.missed !== undefined) {
     stream.missed.add(key)
@@ -32,7 +32,7 @@ function awaitReader(hub: Hub, stream: Stream, drained: Promise<void>): void {
     if (missed === undefined) return
     clock.clearTimeout(stream.slowTimer)
     stream.missed = undefined
-    for (const key of missed) tell(hub, stream, key)
+    for (const key of missed) notifyStream(hub, stream, key)
   }
   void drained.then(catchUp, catchUp)
 }

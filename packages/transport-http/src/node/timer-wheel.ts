@@ -1,8 +1,8 @@
-import type { Rostered } from '../roster.ts'
+import type { IndexedEntry } from '../indexed-list.ts'
 import type { Schedule } from '../server/settings.ts'
 
 /** Somebody who may wait; whoever does so stands in the roster. */
-export interface Waiting extends Rostered {
+export interface Waiting extends IndexedEntry {
   /** At which tick the wait is over; 0 for who waits for nothing. */
   dueTick: number
 }

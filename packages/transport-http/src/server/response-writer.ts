@@ -14,7 +14,7 @@ export interface Answer {
  * either `send` once, or `open`, any number of `write`, and `end`. After the peer has gone, or after the answer is out, every
  * function does nothing.
  */
-export interface Outlet<Target = unknown> {
+export interface ResponseWriter<Target = unknown> {
   send(target: Target, answer: Answer): void
   /** Starts an event stream with these headers, flat. */
   open(target: Target, headers: readonly string[]): void

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
-import { addToList, removeFromList } from '../roster.ts'
+import { addToList, removeFromList } from '../indexed-list.ts'
 import { handClock } from '../testing/hand-clock.ts'
-import { createCoarseWaits, type Waiting } from './coarse-waits.ts'
+import { createCoarseWaits, type Waiting } from './timer-wheel.ts'
 
 /** Makes waits, and a way to begin one. */
 function waits(due: (waiting: Waiting) => void = () => {}) {

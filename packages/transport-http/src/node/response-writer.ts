@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { nextTick } from 'node:process'
 import type { MessagePieces } from '@x/schema'
-import type { Answer, Outlet } from '../server/outlet.ts'
+import type { Answer, ResponseWriter } from '../server/response-writer.ts'
 import type { NodeRequest } from './read-body.ts'
 
 /** Maximum size of a chunk of one tick, in characters; larger ones are still being built when memory is collected. */
@@ -18,7 +18,7 @@ export interface NodeTarget {
 }
 
 /** An outlet that writes to a response of node:http. What one tick writes goes out as one chunk: each costs more than an event. */
-export const nodeOutlet: Outlet<NodeTarget> = {
+export const nodeOutlet: ResponseWriter<NodeTarget> = {
   send: ({ response }, answer) => sendAnswer(response, answer),
   open({ response }, headers) {
     if (!response.destroyed) response.writeHead(200, [...headers])

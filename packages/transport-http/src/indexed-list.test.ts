@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { addToList, removeFromList, type Rostered } from './roster.ts'
+import { addToList, removeFromList, type IndexedEntry } from './indexed-list.ts'
 
 test('whoever enters and leaves in whatever order, those who stay are there once each', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(20)), (moves) => {
-      const roster: Rostered[] = []
-      const present = new Map<number, Rostered>()
+      const roster: IndexedEntry[] = []
+      const present = new Map<number, IndexedEntry>()
       for (const move of moves) {
         const known = present.get(move)
         const entry = known ?? { place: -1 }
@@ -26,7 +26,7 @@ test('whoever enters and leaves in whatever order, those who stay are there once
 })
 
 test('whoever leaves twice takes nobody along', () => {
-  const roster: Rostered[] = []
+  const roster: IndexedEntry[] = []
   const [first, second] = [{ place: -1 }, { place: -1 }]
   addToList(roster, first)
   addToList(roster, second)

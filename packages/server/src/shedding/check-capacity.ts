@@ -16,7 +16,7 @@ const callerShare = 1 / 2
  * limit. One state may come back any number of times: returning calls leave a share to new ones, and those of one caller
  * a share to those of others.
  */
-export function admitCall(scope: Scope): void {
+export function checkCapacity(scope: Scope): void {
   const { loadMonitor: monitor } = scope.settings
   const limit = isReturning(scope) ? returnLimit(monitor, scope.caller) : newCallLimit(monitor)
   if (limit === undefined) return

@@ -1,5 +1,5 @@
 /** An entry of an indexed list. */
-export interface Rostered {
+export interface IndexedEntry {
   /** The index of the entry; only the list writes it. */
   place: number
 }
@@ -11,12 +11,12 @@ export interface Rostered {
  * everything that the later ones ever held passes the young generation with it: collecting garbage then took a fifth of a
  * server's time.
  */
-export function addToList<T extends Rostered>(roster: T[], entry: T): void {
+export function addToList<T extends IndexedEntry>(roster: T[], entry: T): void {
   entry.place = roster.push(entry) - 1
 }
 
 /** Takes somebody out of a roster; the last one takes the place. Who has left already is left alone. */
-export function removeFromList<T extends Rostered>(roster: T[], entry: T): void {
+export function removeFromList<T extends IndexedEntry>(roster: T[], entry: T): void {
   if (roster[entry.place] !== entry) return
   const last = roster.pop()
   if (last === undefined || last === entry) return

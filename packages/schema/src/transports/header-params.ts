@@ -7,7 +7,7 @@ import { type Subschema, subschemas } from '../json-schema/subschemas.ts'
 import { decodeHeaderValue, encodeHeaderValue } from './header-value.ts'
 
 /** A parameter of a tool that an HTTP header repeats (basic/transports/streamable-http, custom headers). */
-export interface MirroredParam {
+export interface HeaderParam {
   /** The part of the header's name after `Mcp-Param-`, as the schema writes it. */
   readonly name: string
   /** The property names that lead to it from the arguments. */
@@ -19,12 +19,12 @@ export interface MirroredParam {
  * The parameters that a tool's input schema marks with `x-mcp-header`, or the reason why a mark is not allowed, for which
  * a client that speaks HTTP leaves the tool out (basic/transports/streamable-http, schema extension).
  */
-export function mirroredParams(
+export function headerParams(
   inputSchema: JsonObject,
-): { readonly params: readonly MirroredParam[] } | { readonly reason: string } {
+): { readonly params: readonly HeaderParam[] } | { readonly reason: string } {
   const found = subschemas(inputSchema)
   if (typeof found === 'string') return { reason: found }
-  const params: MirroredParam[] = []
+  const params: HeaderParam[] = []
   const names = new Set<string>()
   for (const subschema of found) {
     if (!Object.hasOwn(subschema.schema, annotation)) continue
@@ -41,8 +41,8 @@ export function mirroredParams(
  * The header values of a call's arguments by {@link MirroredParam.name}, encoded; an argument that is absent or `null` has
  * none. Throws `McpError(invalidParams)` for an integer or a text that a header cannot carry.
  */
-export function mirrorArguments(
-  params: readonly MirroredParam[],
+export function encodeHeaderArguments(
+  params: readonly HeaderParam[],
   args: JsonObject | undefined,
 ): ReadonlyMap<string, string> {
   const headers = new Map<string, string>()
@@ -60,7 +60,7 @@ export function mirrorArguments(
  * `McpError(headerMismatch)` that names the header and both values (basic/transports/streamable-http, server validation).
  */
 export function checkMirrored(
-  params: readonly MirroredParam[],
+  params: readonly HeaderParam[],
   args: JsonObject | undefined,
   headers: HeaderParams,
 ): void {
@@ -79,7 +79,7 @@ const tokenForm = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
 
 const types = ['string', 'integer', 'boolean'] as const
 
-function readAnnotation({ schema, pointer, properties }: Subschema): MirroredParam | string {
+function readAnnotation({ schema, pointer, properties }: Subschema): HeaderParam | string {
   const name = schema[annotation]
   const where = `${annotation} at ${pointer === '' ? 'the root' : pointer}`
   if (typeof name !== 'string') return `${where} must be a string`
@@ -96,7 +96,7 @@ function readAnnotation({ schema, pointer, properties }: Subschema): MirroredPar
 type Scalar = string | number | boolean
 
 /** Returns the value at exactly the annotated path. The schema rejects a value that no header can repeat. */
-function argumentAt({ path }: MirroredParam, args: JsonObject | undefined): Scalar | undefined {
+function argumentAt({ path }: HeaderParam, args: JsonObject | undefined): Scalar | undefined {
   let value: unknown = args
   for (const name of path) {
     if (!isJsonObject(value)) return undefined
@@ -109,7 +109,7 @@ function unexpected(header: string | undefined): string | undefined {
   return header === undefined ? undefined : `is ${quoteHeader(header)}, but the arguments have no such value`
 }
 
-function difference(param: MirroredParam, value: Scalar, header: string | undefined): string | undefined {
+function difference(param: HeaderParam, value: Scalar, header: string | undefined): string | undefined {
   if (header === undefined) return `is missing, the arguments say ${quoteHeader(String(value))}`
   if (isUnsafe(param, value)) return `cannot be checked: ${unsafeInteger(param)}`
   const text = decodeHeaderValue(header)
@@ -125,11 +125,11 @@ function sameNumber(text: string, value: number): boolean {
   return text === String(value) || (decimalForm.test(text) && Number(text) === value)
 }
 
-function isUnsafe(param: MirroredParam, value: Scalar): boolean {
+function isUnsafe(param: HeaderParam, value: Scalar): boolean {
   return param.type === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value)
 }
 
-function unsafeInteger({ path }: MirroredParam): string {
+function unsafeInteger({ path }: HeaderParam): string {
   return `${path.join('.')} must lie within ±(2^53 - 1) to stand in a header`
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import type { Context } from '../request/context.ts'
 import { openContext } from '../request/open-context.ts'
-import { beginCall, endCall } from '../shedding/admit-call.ts'
+import { beginCall, endCall } from '../shedding/check-capacity.ts'
 import { handOverToTask } from './become-task.ts'
 import type { TaskChoice } from './task-choice.ts'
 import { type InputRequired, isInputRequired } from './input-required.ts'
@@ -36,15 +36,15 @@ export async function attempt<T>(handler: Handler<T>, run: Run): Promise<Outcome
 }
 
 /** Converts the end of a run into the outcome of the call. A handler's return value does not show whether it asked. */
-export function settle<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
+export function finishRun<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   endRun(run)
   countOut(run)
   if (run.lost !== undefined) throw run.lost
-  if (run.asked !== undefined) return settleAsked(run, outcome)
+  if (run.asked !== undefined) return finishAsked(run, outcome)
   // One that had come to its end before it heard that it should become a task has its result.
-  if (run.tasked && !run.unheard) return settleTasked(run, outcome)
+  if (run.tasked && !run.unheard) return finishTasked(run, outcome)
   // One that had come to its end before it heard that it should move on needs not move any more.
-  if (run.shed !== undefined && !run.unheard) return settleShed(run, outcome, handler)
+  if (run.shed !== undefined && !run.unheard) return finishShed(run, outcome, handler)
   if (run.fault !== undefined) throw run.fault
   if ('thrown' in outcome) throw outcome.thrown
   const { returned } = outcome
@@ -56,17 +56,17 @@ function countOut(run: Run): void {
   if (run.shed !== undefined) run.scope.settings.loadMonitor.leaving--
 }
 
-function settleAsked<T>(run: Run, outcome: Outcome<T>): Awaitable<JsonObject> {
-  return after(settleStopped(run, outcome), () => suspendCall(run))
+function finishAsked<T>(run: Run, outcome: Outcome<T>): Awaitable<JsonObject> {
+  return after(finishStopped(run, outcome), () => suspendCall(run))
 }
 
-async function settleTasked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObject> {
-  await settleStopped(run, outcome)
+async function finishTasked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObject> {
+  await finishStopped(run, outcome)
   return handOverToTask(run)
 }
 
 /** Fails the call when something went wrong besides that its run was stopped. */
-function settleStopped<T>(run: Run, outcome: Outcome<T>): Awaitable<void> {
+function finishStopped<T>(run: Run, outcome: Outcome<T>): Awaitable<void> {
   // Finished steps are recorded now, or they would be repeated.
   return after(drained(run), () => {
     if (run.lost !== undefined) throw run.lost
@@ -75,13 +75,13 @@ function settleStopped<T>(run: Run, outcome: Outcome<T>): Awaitable<void> {
   })
 }
 
-async function settleShed<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Promise<JsonObject> {
-  await settleStopped(run, outcome)
+async function finishShed<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Promise<JsonObject> {
+  await finishStopped(run, outcome)
   const { scope, name, journal, responses } = run
   const result = await shedCall(run)
   if (result !== undefined) return result
   // A call that cannot be handed off is finished here: it must not fail because the server wanted to move it.
   const stay = beginRun(scope, name, { journal, responses, before: run, stays: true })
   beginCall(scope)
-  return settle(stay, await attempt(handler, stay), handler)
+  return finishRun(stay, await attempt(handler, stay), handler)
 }

@@ -4,14 +4,14 @@ import { errorCodes } from '../basic/error-codes.ts'
 import type { JsonObject } from '../basic/json.ts'
 import { anyText } from '../testing/any-text.ts'
 import { encodeHeaderValue } from './header-value.ts'
-import { checkMirrored, type MirroredParam, mirrorArguments, mirroredParams } from './mirrored-params.ts'
+import { checkMirrored, type HeaderParam, encodeHeaderArguments, headerParams } from './header-params.ts'
 
 const marked = (name: unknown, type: unknown = 'string'): JsonObject =>
   JSON.parse(JSON.stringify({ type, 'x-mcp-header': name }))
 const object = (properties: JsonObject, rest: JsonObject = {}): JsonObject => ({ type: 'object', properties, ...rest })
 
-function paramsOf(schema: JsonObject): readonly MirroredParam[] {
-  const read = mirroredParams(schema)
+function paramsOf(schema: JsonObject): readonly HeaderParam[] {
+  const read = headerParams(schema)
   if ('reason' in read) throw new Error(read.reason)
   return read.params
 }
@@ -25,7 +25,7 @@ describe('reading the annotations of a tool', () => {
       properties: marked('Properties'),
       plain: { type: 'string' },
     })
-    expect(mirroredParams(schema)).toEqual({
+    expect(headerParams(schema)).toEqual({
       params: [
         { name: 'Region', path: ['region'], type: 'string' },
         { name: 'Dry-Run', path: ['dryRun'], type: 'boolean' },
@@ -41,7 +41,7 @@ describe('reading the annotations of a tool', () => {
     [{ type: 'object' }],
     [object({ a: { type: 'string', default: { 'x-mcp-header': 'Not an annotation' } } })],
   ])('finds none in %j', (schema) => {
-    expect(mirroredParams(schema)).toEqual({ params: [] })
+    expect(headerParams(schema)).toEqual({ params: [] })
   })
 
   test.each([
@@ -55,13 +55,13 @@ describe('reading the annotations of a tool', () => {
     ['NUL [SHT-040 TOL-021]', 'Region\u0000'],
     ['too long', 'x'.repeat(129)],
   ])('refuses a name that is or has %s', (_, name) => {
-    expect(mirroredParams(object({ region: marked(name) }))).toEqual({
+    expect(headerParams(object({ region: marked(name) }))).toEqual({
       reason: expect.stringContaining('x-mcp-header at /properties/region is'),
     })
   })
 
   test.each([[null], [1], [true], [['Region']], [{ name: 'Region' }]])('refuses %j for a name', (name) => {
-    expect(mirroredParams(object({ region: marked(name) }))).toEqual({
+    expect(headerParams(object({ region: marked(name) }))).toEqual({
       reason: expect.stringContaining('must be a string'),
     })
   })
@@ -69,7 +69,7 @@ describe('reading the annotations of a tool', () => {
   test.each(['number', 'object', 'array', 'null', ['string', 'null'], ['integer'], undefined])(
     'refuses a parameter of type %j [SHT-042 TOL-023]',
     (type) => {
-      expect(mirroredParams(object({ region: { ...marked('Region'), type } }))).toEqual({
+      expect(headerParams(object({ region: { ...marked('Region'), type } }))).toEqual({
         reason: expect.stringContaining('not string, integer or boolean'),
       })
     },
@@ -77,7 +77,7 @@ describe('reading the annotations of a tool', () => {
 
   test('refuses two names that differ only in case [SHT-041 TOL-022]', () => {
     const schema = object({ a: marked('Region'), b: object({ c: marked('REGION', 'integer') }) })
-    expect(mirroredParams(schema)).toEqual({ reason: 'x-mcp-header "REGION" is used twice' })
+    expect(headerParams(schema)).toEqual({ reason: 'x-mcp-header "REGION" is used twice' })
   })
 
   const inner = object({ a: marked('A') })
@@ -101,15 +101,15 @@ describe('reading the annotations of a tool', () => {
     ['definitions', object({}, { definitions: { a: inner } })],
     ['a keyword that nobody knows', object({}, { 'x-more': inner })],
   ])('refuses an annotation under %s [SHT-044 SHT-045 TOL-024]', (_, schema) => {
-    expect(mirroredParams(schema)).toEqual({ reason: expect.stringContaining('not on a way of properties alone') })
+    expect(headerParams(schema)).toEqual({ reason: expect.stringContaining('not on a way of properties alone') })
   })
 
   test('stops at a schema that is too deep or too large', () => {
     let deep: JsonObject = marked('A')
     for (let depth = 0; depth < 100_000; depth++) deep = { properties: { a: deep } }
     const wide = object(Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`p${index}`, {}])))
-    expect(mirroredParams(deep)).toEqual({ reason: 'it is more than 64 subschemas deep' })
-    expect(mirroredParams(wide)).toEqual({ reason: 'it has more than 10000 subschemas' })
+    expect(headerParams(deep)).toEqual({ reason: 'it is more than 64 subschemas deep' })
+    expect(headerParams(wide)).toEqual({ reason: 'it has more than 10000 subschemas' })
   })
 })
 
@@ -144,19 +144,19 @@ describe('what a client sends', () => {
     ['nothing without arguments [SHT-066]', undefined, {}],
     ['nothing for what no header can repeat', { region: { a: 1 }, limit: [1], page: 'x' }, {}],
   ])('is %s', (_, args, headers) => {
-    expect(Object.fromEntries(mirrorArguments(params, args))).toEqual(headers)
+    expect(Object.fromEntries(encodeHeaderArguments(params, args))).toEqual(headers)
   })
 
   test('is not what an object inherits [SHT-046]', () => {
     const inherited = paramsOf(object({ constructor: object({ name: marked('Name') }), toString: marked('To-String') }))
-    expect(mirrorArguments(inherited, {}).size).toBe(0)
-    expect(mirrorArguments(inherited, JSON.parse('{"__proto__":{"toString":"x"}}')).size).toBe(0)
+    expect(encodeHeaderArguments(inherited, {}).size).toBe(0)
+    expect(encodeHeaderArguments(inherited, JSON.parse('{"__proto__":{"toString":"x"}}')).size).toBe(0)
   })
 
   test.each([2 ** 53, -(2 ** 53), 1e300])(
     'is never the integer %d, which JavaScript rounds [SHT-043 TOL-023]',
     (limit) => {
-      expect(() => mirrorArguments(params, { limit })).toThrow(
+      expect(() => encodeHeaderArguments(params, { limit })).toThrow(
         expect.objectContaining({
           code: errorCodes.invalidParams,
           message: expect.stringContaining('limit must lie within'),
@@ -227,7 +227,7 @@ describe('what a server takes', () => {
       fc.property(args, (sent) => {
         fc.pre(!('limit' in sent) || typeof sent.limit !== 'number' || Math.abs(sent.limit) < 2 ** 53)
         const received: JsonObject = JSON.parse(JSON.stringify(sent))
-        expect(() => checkMirrored(params, received, mirrorArguments(params, received))).not.toThrow()
+        expect(() => checkMirrored(params, received, encodeHeaderArguments(params, received))).not.toThrow()
       }),
     )
   })

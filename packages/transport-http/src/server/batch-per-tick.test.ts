@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { batchPerTick } from './next-turn.ts'
+import { batchPerTick } from './batch-per-tick.ts'
 
 test('what waits for the turn runs together, in order, and what it adds waits for the one after', async () => {
   const ran: string[] = []

@@ -1,8 +1,8 @@
 import { encodeMessage, errorCodes, type JsonObject, type WireError } from '@x/schema'
-import type { Answer } from './outlet.ts'
+import type { Answer } from './response-writer.ts'
 
 /** An answer that is given for HTTP's own reasons, before there is a call. Its body is a JSON-RPC error without an id. */
-export interface HttpRefusal {
+export interface HttpErrorResponse {
   /** The HTTP status, such as 401. */
   readonly status: number
   /** The fault and its remedy; the peer sees it. */
@@ -16,12 +16,12 @@ export interface HttpRefusal {
 }
 
 /** Returns true if a value is a {@link HttpRefusal}; a principal has no status. */
-export function isRefusal(value: unknown): value is HttpRefusal {
+export function isHttpErrorResponse(value: unknown): value is HttpErrorResponse {
   return typeof value === 'object' && value !== null && 'status' in value
 }
 
 /** The answer that tells the peer of a refusal; `headers`, flat, go out as well. */
-export function refuse(refusal: HttpRefusal, headers: readonly string[]): Answer {
+export function errorAnswer(refusal: HttpErrorResponse, headers: readonly string[]): Answer {
   const { status, message, code = errorCodes.invalidRequest, data } = refusal
   const error: WireError = data === undefined ? { code, message } : { code, message, data }
   return {
@@ -32,26 +32,26 @@ export function refuse(refusal: HttpRefusal, headers: readonly string[]): Answer
 }
 
 /** The refusal of a body that is longer than its bound. */
-export function bodyTooLarge(maxBytes: number): HttpRefusal {
+export function bodyTooLarge(maxBytes: number): HttpErrorResponse {
   return { status: 413, code: errorCodes.parse, message: `The body is longer than ${maxBytes} bytes` }
 }
 
 /** The refusal of a body whose bytes are no text (basic/transports: messages are UTF-8). */
-export const invalidText: HttpRefusal = {
+export const invalidText: HttpErrorResponse = {
   status: 400,
   code: errorCodes.parse,
   message: 'The body is not valid UTF-8',
 }
 
 /** The refusal of a body that ended before it was whole; only a log sees it, since the peer has gone. */
-export const bodyCutShort: HttpRefusal = {
+export const bodyCutShort: HttpErrorResponse = {
   status: 400,
   code: errorCodes.parse,
   message: 'The connection closed before the body was whole',
 }
 
 /** The refusal of a request whose body somebody else has read and kept. */
-export const bodyTaken: HttpRefusal = {
+export const bodyTaken: HttpErrorResponse = {
   status: 500,
   code: errorCodes.internal,
   message:

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../basic/json.ts'
 import { isJsonObject } from '../basic/json.ts'
 import { malformedKeyword } from './schema-keywords.ts'
-import { flawOfReferences } from './schema-references.ts'
+import { referencesProblem } from './schema-references.ts'
 import { defaultSchemaBounds, type SchemaBounds, type Subschema, subschemas } from './subschemas.ts'
 
 /** The supported dialects of JSON Schema; a schema without one uses the first. */
@@ -25,15 +25,15 @@ export function dialectOf(schema: JsonObject): SchemaDialect | undefined {
  * unknown dialects, malformed keywords, and schemas that are too large. References must stay within the schema and must
  * not form a cycle without descending into the value.
  */
-export function admitSchema(schema: JsonObject, bounds: SchemaBounds = defaultSchemaBounds): string | undefined {
+export function checkSchema(schema: JsonObject, bounds: SchemaBounds = defaultSchemaBounds): string | undefined {
   if (dialectOf(schema) === undefined) return unknownDialect(schema['$schema'])
   const found = subschemas(schema, bounds)
   if (typeof found === 'string') return found
   for (const subschema of found) {
-    const flaw = flawOf(subschema, schema, bounds)
+    const flaw = schemaProblem(subschema, schema, bounds)
     if (flaw !== undefined) return `${flaw} (at ${subschema.pointer === '' ? 'the root' : subschema.pointer})`
   }
-  return flawOfReferences(found)
+  return referencesProblem(found)
 }
 
 const dialects: ReadonlyMap<string, SchemaDialect> = new Map(Object.entries(schemaDialects))
@@ -43,14 +43,14 @@ function unknownDialect(named: JsonValue | undefined): string {
   return `its dialect ${name} is not supported; supported are ${[...dialects.keys()].join(' and ')}`
 }
 
-function flawOf({ schema, parent }: Subschema, root: JsonObject, bounds: SchemaBounds): string | undefined {
+function schemaProblem({ schema, parent }: Subschema, root: JsonObject, bounds: SchemaBounds): string | undefined {
   if (parent !== undefined && Object.hasOwn(schema, '$schema') && dialectOf(schema) !== dialectOf(root)) {
     return 'a part of it is of another dialect'
   }
-  return malformedKeyword(schema) ?? flawOfPatterns(schema, bounds)
+  return malformedKeyword(schema) ?? patternsProblem(schema, bounds)
 }
 
-function flawOfPatterns(schema: JsonObject, { patternLength }: SchemaBounds): string | undefined {
+function patternsProblem(schema: JsonObject, { patternLength }: SchemaBounds): string | undefined {
   for (const pattern of patternsOf(schema)) {
     if (pattern.length > patternLength) return `a pattern is longer than ${patternLength} characters`
     if (!isRegExp(pattern)) return 'a pattern is not a regular expression'

@@ -4,9 +4,9 @@ import { documentAnswer } from './documents.ts'
 import { hostAllowed, parseHost } from './hosts.ts'
 import { acceptsBoth, isJsonMediaType } from './media-types.ts'
 import { originAllowed } from './origins.ts'
-import type { Answer } from './outlet.ts'
-import { refuse } from './refusal.ts'
-import type { HttpRefusal } from './refusal.ts'
+import type { Answer } from './response-writer.ts'
+import { errorAnswer } from './http-error-response.ts'
+import type { HttpErrorResponse } from './http-error-response.ts'
 import type { RequestView } from './request-view.ts'
 import type { Settings } from './settings.ts'
 
@@ -16,31 +16,31 @@ export type Admission = { readonly answer: Answer } | { readonly headers: readon
 const plain: Admission = { headers: [] }
 
 /** Checks what can be checked before the body is read: host, origin, method and media types. `methods` are allowed beside POST. */
-export function admit<Source>(
+export function checkRequest<Source>(
   view: RequestView<Source>,
   settings: Settings<Source>,
   methods: readonly string[] = [],
 ): Admission {
   const document = view.method === 'POST' ? undefined : documentAnswer(settings.documents, view)
   if (document !== undefined) return { answer: document }
-  const foreign = refuseForeign(view, settings)
-  if (foreign !== undefined) return { answer: refuse(foreign, []) }
+  const foreign = rejectForeign(view, settings)
+  if (foreign !== undefined) return { answer: errorAnswer(foreign, []) }
   const origin = view.header('origin')
   const { cors } = settings
   if (cors === undefined || origin === undefined) {
-    const refusal = refuseForm(view, methods)
-    return refusal === undefined ? plain : { answer: refuse(refusal, []) }
+    const refusal = rejectForm(view, methods)
+    return refusal === undefined ? plain : { answer: errorAnswer(refusal, []) }
   }
   if (view.method === 'OPTIONS') return { answer: preflight(cors, origin, view) }
   const headers = corsHeaders(cors, origin)
-  const refusal = refuseForm(view, methods)
-  return refusal === undefined ? { headers } : { answer: refuse(refusal, headers) }
+  const refusal = rejectForm(view, methods)
+  return refusal === undefined ? { headers } : { answer: errorAnswer(refusal, headers) }
 }
 
 // basic/transports/streamable-http, security: a page that rebinds its own name to this machine's address shows in the
 // Host, any other foreign page in the Origin. The operator sees which one it was, the peer only the option.
-function refuseForeign<Source>(view: RequestView<Source>, settings: Settings<Source>): HttpRefusal | undefined {
-  const reject = (status: number, message: string, reason: string): HttpRefusal => {
+function rejectForeign<Source>(view: RequestView<Source>, settings: Settings<Source>): HttpErrorResponse | undefined {
+  const reject = (status: number, message: string, reason: string): HttpErrorResponse => {
     settings.onError(new Error(`A request was rejected with status ${status}: ${reason}`), view)
     return { status, message }
   }
@@ -74,7 +74,7 @@ function quoted(value: string | undefined): string {
  * Rejects an HTTP method. Clients of earlier revisions send GET and DELETE, and some show their users nothing but this message
  * (basic/versioning, compatibility).
  */
-export function notPost({ method, header }: RequestView, allowed: readonly string[]): HttpRefusal {
+export function notPost({ method, header }: RequestView, allowed: readonly string[]): HttpErrorResponse {
   const answer = { status: 405, headers: { Allow: allowed.join(', ') } }
   const requested = header('mcp-protocol-version')
   if (allowed.length > 1 || !olderMethods.has(method) || requested === protocolVersion)
@@ -90,7 +90,7 @@ export function notPost({ method, header }: RequestView, allowed: readonly strin
 
 const olderMethods: ReadonlySet<string> = new Set(['GET', 'DELETE'])
 
-function refuseForm(view: RequestView, methods: readonly string[]): HttpRefusal | undefined {
+function rejectForm(view: RequestView, methods: readonly string[]): HttpErrorResponse | undefined {
   if (methods.includes(view.method)) return undefined
   if (view.method !== 'POST') return notPost(view, ['POST', ...methods])
   if (!isJsonMediaType(view.header('content-type'))) {
