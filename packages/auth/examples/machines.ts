@@ -43,7 +43,7 @@ export async function assistant(
     issuer: servers.issuer,
     client: { id: 'assistant', secret: process.env['ASSISTANT_SECRET'] },
     idp: { issuer: servers.idp, client: { id: 'assistant-at-idp', secret: process.env['IDP_SECRET'] } },
-    identity: ({ refused, signal }) => (refused === undefined ? session.idToken() : session.renew(signal)),
+    identity: ({ rejectedToken, signal }) => (rejectedToken === undefined ? session.idToken() : session.renew(signal)),
   })
   await using connection = connectHttp(url, { auth })
   const { capabilities } = auth

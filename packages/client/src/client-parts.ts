@@ -42,52 +42,56 @@ interface PartsContext {
   readonly seen: ClientState
 }
 
-interface Admitted {
+interface CheckedRequests {
   readonly asked: InputRequired
-  readonly place: CallErrorContext
+  readonly errorContext: CallErrorContext
 }
 
 /** Makes the {@link ClientParts} of a client. */
 export function createParts({ tools, options, seen }: PartsContext): ClientParts {
   const rounds: RoundsContext = { options, placeOf: (call) => errorContextOf(call, seen) }
-  const admit = ({ name, inputRequests, round }: ExternalInputRequests, how: CallOptions): Admitted => {
-    const call = { method: 'tools/call', params: { name }, how } as const
-    const place = rounds.placeOf(call)
+  const checkRequests = (
+    { name, inputRequests, round }: ExternalInputRequests,
+    options: CallOptions,
+  ): CheckedRequests => {
+    const call = { method: 'tools/call', params: { name }, options } as const
+    const errorContext = rounds.placeOf(call)
     const asked = parseInputRequired({ inputRequests })
     if ('issue' in asked)
-      throw new ClientError('invalid_result', `the input request is not valid at ${asked.issue}`, place)
+      throw new ClientError('invalid_result', `the input request is not valid at ${asked.issue}`, errorContext)
     checkRound(call, { asked, times: round }, rounds)
-    return { asked, place }
+    return { asked, errorContext }
   }
   return {
     url: seen.url,
-    answerInput: async (elsewhere, how = {}) => {
-      const { asked, place } = admit(elsewhere, how)
-      const { round } = elsewhere
-      const timeoutMs = how.rounds?.answerTimeoutMs ?? options.rounds?.answerTimeoutMs
-      const handlers = handlersOf(options, how)
+    answerInput: async (external, callOptions = {}) => {
+      const { asked, errorContext } = checkRequests(external, callOptions)
+      const { round } = external
+      const timeoutMs = callOptions.rounds?.answerTimeoutMs ?? options.rounds?.answerTimeoutMs
+      const handlers = handlersOf(options, callOptions)
       return answerRequests(asked, {
         handlers,
-        place,
+        errorContext,
         round,
         clock: clientClock(rounds),
-        signal: how.signal,
+        signal: callOptions.signal,
         timeoutMs,
       })
     },
-    checkAnswers: (elsewhere, answers, how = {}) => {
-      const { asked, place } = admit(elsewhere, how)
-      return checkAnswers(asked, answers, place) ?? {}
+    checkAnswers: (external, answers, options = {}) => {
+      const { asked, errorContext } = checkRequests(external, options)
+      return checkAnswers(asked, answers, errorContext) ?? {}
     },
-    checkToolResult: async (name, result, how = {}) => {
-      const preparation = tools.prepare(name, how)
+    checkToolResult: async (name, result, options = {}) => {
+      const preparation = tools.prepare(name, options)
       if (preparation) await preparation
       const call = { method: 'tools/call', params: { name } } as const
-      const place = rounds.placeOf(call)
-      const settled = parseResult(call.method, { jsonrpc: '2.0', id: 0, result }, () => place)
-      if (isRequiredInput(settled)) throw new ClientError('invalid_result', 'a final result asks for input', place)
-      tools.create(call.params, how).check?.(settled)
-      return settled
+      const errorContext = rounds.placeOf(call)
+      const outcome = parseResult(call.method, { jsonrpc: '2.0', id: 0, result }, () => errorContext)
+      if (isRequiredInput(outcome))
+        throw new ClientError('invalid_result', 'a final result asks for input', errorContext)
+      tools.create(call.params, options).check?.(outcome)
+      return outcome
     },
   }
 }

@@ -49,35 +49,35 @@ export function createCore({ exchange, connection, options }: CoreParts): CoreCl
   const toolTrips = createToolCalls({
     once,
     tools: index,
-    list: tools.whole,
-    checkOf: options.validateOutput && (({ tool }, place) => outputCheck(tool, place)),
+    list: tools.all,
+    checkOf: options.validateOutput && (({ tool }, errorContext) => outputCheck(tool, errorContext)),
     placeOf: (request) => errorContextOf(request, seen),
   })
 
   const calls = createAskingCalls(once, toolTrips, { options, placeOf: (call) => errorContextOf(call, seen) })
   const client: CoreClient['client'] = {
-    discover: async (how = {}) => {
-      const result = await send({ method: 'server/discover', params: {} }, how)
+    discover: async (options = {}) => {
+      const result = await send({ method: 'server/discover', params: {} }, options)
       seen.versions.prefer(result.supportedVersions)
       return result
     },
     ...calls,
-    complete: (ref, argument, { arguments: others, ...how } = {}) => {
+    complete: (ref, argument, { arguments: others, ...options } = {}) => {
       const params = others === undefined ? { ref, argument } : { ref, argument, context: { arguments: others } }
-      return send({ method: 'completion/complete', params }, how)
+      return send({ method: 'completion/complete', params }, options)
     },
     eachTool: tools.each,
-    listTools: tools.whole,
+    listTools: tools.all,
     eachPrompt: prompts.each,
-    listPrompts: prompts.whole,
+    listPrompts: prompts.all,
     eachResource: resources.each,
-    listResources: resources.whole,
+    listResources: resources.all,
     eachResourceTemplate: templates.each,
-    listResourceTemplates: templates.whole,
+    listResourceTemplates: templates.all,
     ...createSubscriptionCalls({
       once,
       seen,
-      kept: caching.kept,
+      partition: caching.partition,
       clock: options.clock,
       timeoutMs: options.timeoutMs,
       isClosed: () => connection.closed?.aborted === true,

@@ -18,7 +18,7 @@ export interface ListKind<M extends ListMethod, Item> {
 /** A list, item by item as its pages come, or whole. */
 export interface List<Item> {
   each(options?: ReadOptions): AsyncGenerator<Item, void, undefined>
-  whole(options?: ReadOptions): Promise<Item[]>
+  all(options?: ReadOptions): Promise<Item[]>
 }
 
 /** The parts of the client that lists use. */
@@ -46,7 +46,7 @@ export function createList<M extends ListMethod, Item>(kind: ListKind<M, Item>, 
         }
       }
     },
-    whole: async (options = {}) => {
+    all: async (options = {}) => {
       let items: Item[] = []
       let wasAgain = false
       for await (const { page, isAgain } of pages(kind.method, options, context)) {
@@ -73,19 +73,19 @@ async function* pages<M extends ListMethod>(
   const endless = (why: string): ClientError =>
     new ClientError('endless_list', why, errorContextOf({ method, params: {} }, seen))
   const cursors = new Set<string>()
-  let how = options
+  let callOptions = options
   let cursor: string | undefined
   let isAgain = false
   let size = 0
   for (let count = 0; count < maxPages; count += 1) {
     let page: CompleteResults[M]
     try {
-      page = await send({ method, params: cursor === undefined ? {} : { cursor } }, how)
+      page = await send({ method, params: cursor === undefined ? {} : { cursor } }, callOptions)
     } catch (error) {
       if (isAgain || cursor === undefined || !isInvalidParams(error)) throw error
       // server/utilities/caching, interaction with pagination: an invalid cursor makes every page stale.
       forget(method)
-      how = { ...options, refresh: true }
+      callOptions = { ...options, refresh: true }
       cursor = undefined
       cursors.clear()
       isAgain = true

@@ -38,9 +38,9 @@ export function listsOf(context: ListContext, index: ToolIndex): Lists {
 /** Returns the functions that read whole lists, by method. */
 export function askForLists({ tools, prompts, resources, templates }: Lists): AskForLists {
   return {
-    'tools/list': tools.whole,
-    'prompts/list': prompts.whole,
-    'resources/list': resources.whole,
-    'resources/templates/list': templates.whole,
+    'tools/list': tools.all,
+    'prompts/list': prompts.all,
+    'resources/list': resources.all,
+    'resources/templates/list': templates.all,
   }
 }

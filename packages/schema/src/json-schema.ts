@@ -30,8 +30,8 @@ export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/json-schema-
  * issue that says so.
  */
 export const compileJsonSchema: JsonSchemaCompiler = (schema) => {
-  const refused = checkSchema(schema)
-  if (refused !== undefined) throw schemaError(refused)
+  const invalid = checkSchema(schema)
+  if (invalid !== undefined) throw schemaError(invalid)
   const validate = createValidate(schema)
   return (value) => {
     try {
@@ -60,7 +60,7 @@ function createValidate(schema: JsonObject): Validate {
   const dialect = dialectOf(schema)
   const copy = dialectCopy(schema, dialect ?? '2020-12')
   const found = subschemas(copy)
-  const budget: StepBudget = { left: 0 }
+  const budget: StepBudget = { remaining: 0 }
   const parts = typeof found === 'string' ? [] : found
   meter(parts, budget)
   const unbounded = boundPatterns(parts, budget)
@@ -71,10 +71,10 @@ function createValidate(schema: JsonObject): Validate {
   const thorough = new Validator(copy as Schema, dialect, false)
   return (value) => {
     checkPairs?.(value)
-    budget.left = maximumSteps
+    budget.remaining = maximumSteps
     const { valid, errors } = quick.validate(value)
     if (valid) return []
-    budget.left = stepsForIssues
+    budget.remaining = stepsForIssues
     return issues(moreErrors(thorough, value) ?? errors)
   }
 }
@@ -108,8 +108,8 @@ const wrappers: ReadonlySet<string> = new Set([
 
 function issues(errors: readonly OutputUnit[]): readonly SchemaIssue[] {
   const causes = errors.filter(({ keyword }) => !wrappers.has(keyword)).slice(0, 10 * maximumIssues)
-  const told = causes.filter((unit) => unit.keyword !== 'false' || !causes.some((other) => isWithin(other, unit)))
-  return (told.length > 0 ? told : errors).slice(0, maximumIssues).map(issue)
+  const reported = causes.filter((unit) => unit.keyword !== 'false' || !causes.some((other) => isWithin(other, unit)))
+  return (reported.length > 0 ? reported : errors).slice(0, maximumIssues).map(issue)
 }
 
 /** A value that is invalid for another reason also counts as unevaluated, which would mislead. */

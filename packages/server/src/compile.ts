@@ -70,7 +70,7 @@ function resultMetaOf(definition: ServerDefinition): JsonObject | undefined {
 }
 
 /** The capabilities of lists and resources, with and without change notifications. */
-const told = { list: { listChanged: true }, resources: { listChanged: true, subscribe: true } }
+const notifies = { list: { listChanged: true }, resources: { listChanged: true, subscribe: true } }
 const silent = { list: {}, resources: {} }
 
 /** Declares only the kinds that are defined: the methods of all others are not found. */
@@ -80,7 +80,7 @@ function declaredServerCapabilities(
 ): ServerCapabilities {
   const { tools, prompts, resources, resourceTemplates } = definition
   const completes = completable.some(({ completers }) => [...completers.values()].some(Boolean))
-  const changes = definition.subscriptions === false ? silent : told
+  const changes = definition.subscriptions === false ? silent : notifies
   return {
     logging: {},
     ...(tools && { tools: changes.list }),

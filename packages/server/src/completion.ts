@@ -4,7 +4,7 @@ import type { CompiledPrompt, CompiledTemplate } from './catalog.ts'
 import { openRequestContext } from './request/open-context.ts'
 import type { Completer, Completion } from './described.ts'
 import { findVisible } from './pages.ts'
-import { quote, type Scope } from './request/scope.ts'
+import { quote, type RequestState } from './request/request-state.ts'
 
 /** The most values that one answer may have (server/utilities/completion, completion results). */
 const maxValues = 100
@@ -13,22 +13,22 @@ const noArguments = Object.freeze({})
 const nothing: Completion = Object.freeze({ values: Object.freeze([]) })
 
 /** Suggests values for an argument of a prompt or a variable of a template (server/utilities/completion). */
-export function complete(params: CompleteRequestParams, scope: Scope): Awaitable<CompleteResult> {
+export function complete(params: CompleteRequestParams, request: RequestState): Awaitable<CompleteResult> {
   const { argument, context, ref } = params
-  const completers = completersFor(ref, scope)
+  const completers = completersFor(ref, request)
   if (!completers.has(argument.name)) {
     const names = [...completers.keys()].join(', ') || 'none'
     throw invalidCompletion(`There is no argument ${quote(argument.name)} to complete; there are: ${names}`)
   }
   const completer = completers.get(argument.name)
-  if (completer === undefined) return completionResult(nothing, scope)
-  const known = { arguments: context?.arguments ?? noArguments, ctx: openRequestContext(scope) }
-  return after(completer(argument.value, known), (suggested) => completionResult(suggested, scope))
+  if (completer === undefined) return completionResult(nothing, request)
+  const known = { arguments: context?.arguments ?? noArguments, ctx: openRequestContext(request) }
+  return after(completer(argument.value, known), (suggested) => completionResult(suggested, request))
 }
 
 type Completers = ReadonlyMap<string, Completer | undefined>
 
-function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: Scope): Completers {
+function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: RequestState): Completers {
   const found = ref.type === 'ref/prompt' ? promptOf(ref.name) : templateOf(ref.uri)
   return found.completers
 
@@ -45,7 +45,7 @@ function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: Sco
   }
 }
 
-function completionResult(suggested: readonly string[] | Completion, { catalog }: Scope): CompleteResult {
+function completionResult(suggested: readonly string[] | Completion, { catalog }: RequestState): CompleteResult {
   const { values, total, hasMore } = isList(suggested) ? { values: suggested, total: suggested.length } : suggested
   const more = hasMore ?? (values.length > maxValues || (total ?? 0) > values.length)
   return {

@@ -26,7 +26,7 @@ import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './catalog.ts'
 import { checkCaller, countDown, countUp } from './shedding/caller-limit.ts'
 import { findMethod, type ServedMethod } from './methods.ts'
-import { quote, type Scope, type Settings } from './request/scope.ts'
+import { quote, type RequestState, type Settings } from './request/request-state.ts'
 
 /** The revisions that are served, newest first. */
 const supported = [protocolVersion]
@@ -64,7 +64,7 @@ export function exchangeOver(state: ServerState): Exchange {
   }
 
   async function serveMethod(method: ServedMethod | undefined, request: RpcRequest, call: Call): Promise<RpcResponse> {
-    let scope: Scope | undefined
+    let scope: RequestState | undefined
     try {
       const older = method === undefined ? olderClientError(request) : undefined
       if (older !== undefined) throw older
@@ -90,11 +90,11 @@ export function exchangeOver(state: ServerState): Exchange {
     const { id } = request
     // The row's name: the text of the request would stay with each.
     const method = served.name
-    const refuse = (error: unknown): RpcResponse => {
+    const reject = (error: unknown): RpcResponse => {
       if (isCancelled(call)) throw cancelReason(call)
       return answerError(error, { jsonrpc: '2.0', id, method }, state.settings)
     }
-    return beginMethod(served, request, call).then((result) => ({ jsonrpc: '2.0', id, result }), refuse)
+    return beginMethod(served, request, call).then((result) => ({ jsonrpc: '2.0', id, result }), reject)
   }
 
   function beginMethod(method: ServedMethod, request: RpcRequest, call: Call): Promise<JsonObject> {
@@ -110,16 +110,16 @@ export function exchangeOver(state: ServerState): Exchange {
 }
 
 /** Ends a request: nothing may be sent about it any more, and its listeners leave a signal that lives on. */
-function endRequest(scope: Scope): void {
-  scope.open = false
-  if (scope.isCounted) countDown(scope.settings.callers.running, scope.caller)
-  for (const follow of scope.followers ?? []) offAbort(scope.call.signal, follow)
+function endRequest(request: RequestState): void {
+  request.open = false
+  if (request.isCounted) countDown(request.settings.callers.running, request.caller)
+  for (const follow of request.followers ?? []) offAbort(request.call.signal, follow)
 }
 
 /** Counts a call that takes time, until its request ends. */
-function counted<T>(pending: T, scope: Scope): T {
-  scope.isCounted = scope.journal === undefined
-  if (scope.isCounted) countUp(scope.settings.callers.running, scope.caller)
+function counted<T>(pending: T, request: RequestState): T {
+  request.isCounted = request.journal === undefined
+  if (request.isCounted) countUp(request.settings.callers.running, request.caller)
   return pending
 }
 
@@ -139,7 +139,7 @@ async function countedCall(
   }
 }
 
-function openRequest(request: RpcRequest, call: Call, { catalog, settings }: ServerState): Scope {
+function openRequest(request: RpcRequest, call: Call, { catalog, settings }: ServerState): RequestState {
   const { id, method, params = {} } = request
   return {
     id,
@@ -179,7 +179,10 @@ function completeResult(result: JsonObject, { resultMeta }: Catalog): JsonObject
 }
 
 /** Returns the name of the capability that a method needs and this server lacks. */
-function missingRequirement({ capability, streams }: ServedMethod, { catalog, settings }: ServerState): string | undefined {
+function missingRequirement(
+  { capability, streams }: ServedMethod,
+  { catalog, settings }: ServerState,
+): string | undefined {
   if (capability !== undefined && catalog.capabilities[capability] === undefined) return capability
   return streams === true && !settings.subscriptions.served ? 'subscriptions' : undefined
 }

@@ -1,6 +1,6 @@
 import { type JsonObject, type Method, type MethodRow, type MethodTypes, methods } from '@x/schema'
 import type { Awaitable } from './request/awaitable.ts'
-import type { Scope } from './request/scope.ts'
+import type { RequestState } from './request/request-state.ts'
 import { complete } from './completion.ts'
 import { discover } from './discover.ts'
 import { getPrompt, listPrompts } from './prompts/prompts.ts'
@@ -14,7 +14,7 @@ export interface ServedMethod {
   readonly capability: MethodRow['capability']
   readonly streams: MethodRow['streams']
   /** Checks the params, and makes the result of them; throws the McpError that the peer is to see. */
-  readonly handle: (params: JsonObject | undefined, scope: Scope) => Awaitable<JsonObject>
+  readonly handle: (params: JsonObject | undefined, request: RequestState) => Awaitable<JsonObject>
 }
 
 const served = new Map<string, ServedMethod>([
@@ -37,9 +37,9 @@ export function findMethod(name: string): ServedMethod | undefined {
 
 function methodEntry<M extends Method>(
   name: M,
-  handler: (params: MethodTypes[M]['params'], scope: Scope) => Awaitable<JsonObject>,
+  handler: (params: MethodTypes[M]['params'], request: RequestState) => Awaitable<JsonObject>,
 ): [string, ServedMethod] {
   const row: MethodRow<MethodTypes[M]['params']> = methods[name]
   const { capability, streams } = row
-  return [name, { name, capability, streams, handle: (params, scope) => handler(row.params(params), scope) }]
+  return [name, { name, capability, streams, handle: (params, request) => handler(row.params(params), request) }]
 }

@@ -123,9 +123,9 @@ function connectPostgres(
     // A connection without this listener ends the process with its first error.
     connection.on('error', lost)
     connection.on('end', () => lost(new Error('The connection has ended')))
-    connection.on('notification', (heard) => {
+    connection.on('notification', (notification) => {
       // The connection may have been used before, and hear what the application listened to.
-      if (heard.channel === channel) message(heard.payload ?? '')
+      if (notification.channel === channel) message(notification.payload ?? '')
     })
     // A name cannot be a parameter of LISTEN, so it was held to a grammar, and is quoted.
     await connection.query({ text: `LISTEN "${channel}"`, query_timeout: timeoutMs })

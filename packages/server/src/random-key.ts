@@ -1,5 +1,5 @@
 import { randomKey, type StateCodec, sealed } from '@x/state-codec'
-import type { Settings } from './request/scope.ts'
+import type { Settings } from './request/request-state.ts'
 
 /** The reason why a server without keys serves one machine and one process. */
 export const localOnly =

@@ -6,7 +6,7 @@ import { sayOnce } from './report-once.ts'
 import { createCallerLimit } from './shedding/caller-limit.ts'
 import { openLoadMonitor } from './shedding/open-load-monitor.ts'
 import { createSubscriptions } from './subscriptions/subscriptions.ts'
-import { type ErrorPlace, quote, report, type Settings } from './request/scope.ts'
+import { type ErrorPlace, quote, report, type Settings } from './request/request-state.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
 /** The parts of a definition that hold for every request, with what is absent filled in. */

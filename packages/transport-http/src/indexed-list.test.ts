@@ -9,7 +9,7 @@ test('whoever enters and leaves in whatever order, those who stay are there once
       const present = new Map<number, IndexedEntry>()
       for (const move of moves) {
         const known = present.get(move)
-        const entry = known ?? { place: -1 }
+        const entry = known ?? { index: -1 }
         if (known === undefined) {
           addToList(roster, entry)
           present.set(move, entry)
@@ -20,14 +20,14 @@ test('whoever enters and leaves in whatever order, those who stay are there once
       }
       expect(new Set(roster)).toEqual(new Set(present.values()))
       expect(roster).toHaveLength(present.size)
-      expect(roster.map(({ place }) => place)).toEqual(roster.map((_, index) => index))
+      expect(roster.map(({ index }) => index)).toEqual(roster.map((_, index) => index))
     }),
   )
 })
 
 test('whoever leaves twice takes nobody along', () => {
   const roster: IndexedEntry[] = []
-  const [first, second] = [{ place: -1 }, { place: -1 }]
+  const [first, second] = [{ index: -1 }, { index: -1 }]
   addToList(roster, first)
   addToList(roster, second)
   removeFromList(roster, first)

@@ -1,7 +1,7 @@
 /** An entry of an indexed list. */
 export interface IndexedEntry {
   /** The index of the entry; only the list writes it. */
-  place: number
+  index: number
 }
 
 /**
@@ -12,14 +12,14 @@ export interface IndexedEntry {
  * server's time.
  */
 export function addToList<T extends IndexedEntry>(roster: T[], entry: T): void {
-  entry.place = roster.push(entry) - 1
+  entry.index = roster.push(entry) - 1
 }
 
 /** Takes somebody out of a roster; the last one takes the place. Who has left already is left alone. */
 export function removeFromList<T extends IndexedEntry>(roster: T[], entry: T): void {
-  if (roster[entry.place] !== entry) return
+  if (roster[entry.index] !== entry) return
   const last = roster.pop()
   if (last === undefined || last === entry) return
-  roster[entry.place] = last
-  last.place = entry.place
+  roster[entry.index] = last
+  last.index = entry.index
 }

@@ -11,7 +11,7 @@ function listen(maxBytes: number): Heard & ReturnType<typeof splitLines> {
   const heard: Heard = { lines: [], flaws: [] }
   const splitter = splitLines(maxBytes, {
     onLine: (text) => heard.lines.push(text),
-    onSkipped: (flaw) => heard.flaws.push(flaw),
+    onSkipped: (skipped) => heard.flaws.push(skipped),
   })
   return { ...heard, ...splitter }
 }

@@ -14,7 +14,7 @@ export interface LineSink {
   /** Called with a line without its ending; never with an empty one. */
   readonly onLine: (text: string) => void
   /** Called with a line that was skipped. */
-  readonly onSkipped: (flaw: SkippedLine) => void
+  readonly onSkipped: (skipped: SkippedLine) => void
 }
 
 /** Splits bytes into lines. */
@@ -40,7 +40,7 @@ export function splitLines(maxBytes: number, sink: LineSink): LineSplitter {
   const rest = createLineBuffer()
   let skipped: Excerpt | undefined
 
-  const keep = (part: Buffer): void => {
+  const append = (part: Buffer): void => {
     if (skipped !== undefined) skipped = extendExcerpt(skipped, part)
     // One byte more, because the last may be the carriage return.
     else if (rest.length() + part.length <= maxBytes + 1) rest.append(part)
@@ -50,14 +50,14 @@ export function splitLines(maxBytes: number, sink: LineSink): LineSplitter {
     if (skipped !== undefined) {
       sink.onSkipped(toSkippedLine('too-long', extendExcerpt(skipped, part)))
       skipped = undefined
-    } else if (rest.length() === 0) judge(part)
+    } else if (rest.length() === 0) checkLine(part)
     else {
-      keep(part)
-      if (skipped === undefined) judge(rest.take())
+      append(part)
+      if (skipped === undefined) checkLine(rest.take())
       else complete(none)
     }
   }
-  const judge = (bytes: Buffer): void => {
+  const checkLine = (bytes: Buffer): void => {
     const line = bytes.at(-1) === carriageReturn ? bytes.subarray(0, -1) : bytes
     if (line.length === 0) return
     if (line.length > maxBytes) sink.onSkipped(toSkippedLine('too-long', createExcerpt(line)))
@@ -71,7 +71,7 @@ export function splitLines(maxBytes: number, sink: LineSink): LineSplitter {
         complete(chunk.subarray(from, at))
         from = at + 1
       }
-      if (from < chunk.length) keep(from === 0 ? chunk : chunk.subarray(from))
+      if (from < chunk.length) append(from === 0 ? chunk : chunk.subarray(from))
     },
     end: () => complete(none),
   }

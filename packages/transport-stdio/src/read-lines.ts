@@ -23,21 +23,21 @@ export function readLines(input: Readable, maxLineBytes: number, events: LineRea
     onLine: (text) => {
       if (!isOver) events.onLine(text)
     },
-    onSkipped: (flaw) => {
-      if (!isOver) events.onSkipped(flaw)
+    onSkipped: (skipped) => {
+      if (!isOver) events.onSkipped(skipped)
     },
   })
   // A program may have set an encoding on the stream, as is common for stdin.
   const take = (chunk: Buffer | string): void => lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
-  const over = (error?: unknown): void => {
+  const finish = (error?: unknown): void => {
     if (isOver) return
     lines.end()
     isOver = true
     events.onEnd(error)
   }
-  const ended = (): void => over()
+  const ended = (): void => finish()
   // The listeners for the end stay: a late error without one would end the process.
-  input.on('data', take).on('end', ended).on('close', ended).on('error', over)
+  input.on('data', take).on('end', ended).on('close', ended).on('error', finish)
   return {
     pause: () => void input.pause(),
     resume: () => {

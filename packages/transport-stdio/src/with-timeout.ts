@@ -4,10 +4,10 @@ import type { Clock } from '@x/schema'
 export function withTimeout(promise: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(() => resolve(false), ms)
-    const settled = (): void => {
+    const finish = (): void => {
       clock.clearTimeout(timer)
       resolve(true)
     }
-    promise.then(settled, settled)
+    promise.then(finish, finish)
   })
 }

@@ -157,7 +157,7 @@ describe('over HTTP', () => {
     const first = client.callTool('wait')
     await expect.poll(() => finishing.length).toBe(1)
     const second = client.callTool('wait', {}, { retries: 1000 })
-    await expect.poll(() => server.load.counters.refused).toBeGreaterThan(0)
+    await expect.poll(() => server.load.counters.rejected).toBeGreaterThan(0)
     finishing[0]?.()
     expect(textOf(await first)).toBe('waited')
     await expect.poll(() => finishing.length).toBe(2)

@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import type { Demand } from './challenges.ts'
-import type { HeldTokens } from './held-tokens.ts'
+import type { HeldTokens } from './stored-credentials.ts'
 import { AuthError, quoted } from './auth-error.ts'
 import type { Dpop } from './dpop.ts'
 import { discoverResource, type ResourceMetadata } from './resource-metadata.ts'
@@ -66,7 +66,7 @@ export interface TokenQuery {
   readonly endpoint: URL
   readonly demand: Demand
   /** The access token that was refused. */
-  readonly refused: string | undefined
+  readonly rejectedToken: string | undefined
   readonly canRefresh: boolean
   readonly canObtain: () => boolean
 }
@@ -89,7 +89,7 @@ export async function authorize(
   const scopes = scopesFor({ demand, metadata, server: link.server, requested: isSame ? last.requested : [] })
   const demanded = demand.scopes?.filter((scope) => scopes.includes(scope)) ?? []
   const obtained = await tokenFor(deps, { ...rest, endpoint, link, resource, scopes, demanded })
-  if (obtained !== undefined) await tokens.keep(endpoint, { issuer, resource }, obtained.token)
+  if (obtained !== undefined) await tokens.store(endpoint, { issuer, resource }, obtained.token)
   return obtained
 }
 

@@ -3,7 +3,7 @@ import { AuthError, isAuthError } from './auth-error.ts'
 import { authorize, type AuthorizerDeps, createLinks, type LinkTo } from './authorize.ts'
 import { type Demand, demandOf, dpopErrorOf, isForToken } from './challenges.ts'
 import { createFlights, type Flights } from './flights.ts'
-import { createHeldTokens, type HeldToken, type HeldTokens } from './held-tokens.ts'
+import { createHeldTokens, type StoredCredential, type HeldTokens } from './stored-credentials.ts'
 import { createStepUps, type StepUps } from './step-ups.ts'
 import type { StoredToken } from './stored.ts'
 import { endsSoon, type Obtained, tokenFor } from './token-source.ts'
@@ -63,18 +63,18 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
     },
     login: async (endpoint, signal) => {
       const demand = { metadataUrl: undefined, scopes: undefined, error: undefined }
-      const query = { endpoint, demand, refused: undefined, canRefresh: true, canObtain: () => true }
+      const query = { endpoint, demand, rejectedToken: undefined, canRefresh: true, canObtain: () => true }
       await flights.board(endpoint.href, { scopes: [], signal }, (ends) => authorize(state, query, ends))
     },
   }
 }
 
 async function tokenHeaders(state: AuthorizerState, target: HttpTarget): Promise<HttpHeaders> {
-  const held = await state.tokens.current(target.url)
-  if (held === undefined) return {}
-  const isRenewable = held.token.refresh !== undefined || !state.needsPerson
-  const isOld = isRenewable && endsSoon(held.token, state.now())
-  const { access, thumbprint } = isOld ? await renewed(state, held, target) : held.token
+  const token = await state.tokens.current(target.url)
+  if (token === undefined) return {}
+  const isRenewable = token.token.refresh !== undefined || !state.needsPerson
+  const isOld = isRenewable && endsSoon(token.token, state.now())
+  const { access, thumbprint } = isOld ? await renewed(state, token, target) : token.token
   state.callOf(target).sent = access
   if (thumbprint === undefined || state.dpop === undefined) return { authorization: `Bearer ${access}` }
   const { requestUrl: url = target.url, method } = target
@@ -82,13 +82,17 @@ async function tokenHeaders(state: AuthorizerState, target: HttpTarget): Promise
 }
 
 /** Renews a token that ends soon. One that has not ended yet is used while the authorization server is away. */
-async function renewed(state: AuthorizerState, held: HeldToken, { url, signal }: HttpTarget): Promise<StoredToken> {
-  const { endpoint, token } = held
+async function renewed(
+  state: AuthorizerState,
+  current: StoredCredential,
+  { url, signal }: HttpTarget,
+): Promise<StoredToken> {
+  const { endpoint, token } = current
   const renew = async (ends: AbortSignal): Promise<Obtained | undefined> => {
     const link = await state.linkTo(endpoint.issuer, url, ends)
     const need = { endpoint: url, link, resource: endpoint.resource, scopes: endpoint.requested, demanded: [] }
     const obtained = await tokenFor(state, { ...need, canRefresh: true, canObtain: () => !state.needsPerson })
-    if (obtained !== undefined) await state.tokens.keep(url, endpoint, obtained.token)
+    if (obtained !== undefined) await state.tokens.store(url, endpoint, obtained.token)
     return obtained
   }
   try {
@@ -110,16 +114,16 @@ async function answerUnauthorized(
   const header = head.header('www-authenticate')
   if (!isForToken(header)) return undefined
   const call = state.callOf(target)
-  const held = state.tokens.peek(target.url)
-  if (held?.token.thumbprint !== undefined && held.token.access === call.sent) {
+  const token = state.tokens.peek(target.url)
+  if (token?.token.thumbprint !== undefined && token.token.access === call.sent) {
     const decision = answerProofError(state, head, target)
     if (decision !== undefined) return decision
   }
   // Another call has got a newer token meanwhile.
-  if (held !== undefined && held.token.access !== call.sent) return 'retry'
+  if (token !== undefined && token.token.access !== call.sent) return 'retry'
   if (call.by === 'authorization') {
     const message = `${target.url.origin} refuses the token that was issued for it a moment ago`
-    throw new AuthError('token_refused', message, { issuer: held?.endpoint.issuer })
+    throw new AuthError('token_refused', message, { issuer: token?.endpoint.issuer })
   }
   return getToken(state, target, { demand: demandOf(header), canRefresh: call.by !== 'refresh' })
 }
@@ -156,16 +160,18 @@ async function answerForbidden(
   const demand = demandOf(head.header('www-authenticate'))
   const call = state.callOf(target)
   if (demand.error !== 'insufficient_scope' || demand.scopes === undefined || call.sent === undefined) return undefined
-  const held = state.tokens.peek(target.url)
-  if (hasNewerFor(demand.scopes, held, call.sent)) return 'retry'
+  const token = state.tokens.peek(target.url)
+  if (hasNewerFor(demand.scopes, token, call.sent)) return 'retry'
   // A person may grant more the second time; a machine gets the same again.
-  if (!state.needsPerson && demand.scopes.every((one) => held?.token.requested.includes(one))) return undefined
+  if (!state.needsPerson && demand.scopes.every((one) => token?.token.requested.includes(one))) return undefined
   const operation = `${target.url.href} ${target.operation ?? ''}`
   return getToken(state, target, { demand, canRefresh: false, isAllowed: () => state.stepUps.take(operation) })
 }
 
-function hasNewerFor(scopes: readonly string[], held: HeldToken | undefined, sent: string): boolean {
-  return held !== undefined && held.token.access !== sent && scopes.every((one) => held.token.requested.includes(one))
+function hasNewerFor(scopes: readonly string[], token: StoredCredential | undefined, sent: string): boolean {
+  return (
+    token !== undefined && token.token.access !== sent && scopes.every((one) => token.token.requested.includes(one))
+  )
 }
 
 /** A challenge to a call, and the ways to meet it that are allowed. */
@@ -184,7 +190,7 @@ async function getToken(
   const call = state.callOf(target)
   const { url: endpoint, signal } = target
   const canObtain = (): boolean => call.authorizations < maxAuthorizations && isAllowed()
-  const query = { endpoint, demand, refused: call.sent, canRefresh, canObtain }
+  const query = { endpoint, demand, rejectedToken: call.sent, canRefresh, canObtain }
   for (;;) {
     let isOwn = false
     const obtained = await state.flights.board(endpoint.href, { scopes: demand.scopes ?? [], signal }, (ends) => {

@@ -54,8 +54,8 @@ export async function clientFor(
   rejectForeign(issuer, identity)
   const { records, target, now } = context
   const key = records.clients.key(issuer)
-  const kept = await records.clients.read(key)
-  if (kept !== undefined && !hasExpired(kept, now) && takes(kept, target.uri)) return kept
+  const stored = await records.clients.read(key)
+  if (stored !== undefined && !hasExpired(stored, now) && takes(stored, target.uri)) return stored
   if (endpoint === undefined) {
     const message = `The authorization server ${quoted(issuer)} registers no clients: give it one in \`registrations\``
     throw new AuthError('client_needed', message, { issuer })

@@ -3,7 +3,7 @@ import { AuthError, quoted } from './auth-error.ts'
 import { type ClientIdentity, clientFor } from './client-identity.ts'
 import { authenticated, pushRequest } from './server-requests.ts'
 import { withLock } from './store.ts'
-import type { AuthRecords, StoredFlow, StoredToken } from './stored.ts'
+import type { AuthRecords, PendingLogin, StoredToken } from './stored.ts'
 import { exchangeCode, tokenOf } from './token-requests.ts'
 import type { Need, ObtainToken } from './token-source.ts'
 
@@ -37,14 +37,14 @@ export interface CodeFlow {
 const flowMs = 600_000
 
 /** Obtains tokens by sending a person to the authorization server: the code flow with PKCE (basic/authorization). */
-export function codeFlow(flow: CodeFlow): ObtainToken {
+export function codeFlow(login: CodeFlow): ObtainToken {
   return async (need) => {
     checkPkce(need.link.server)
-    const open = await flow.redirect.open(need.link.signal)
+    const open = await login.redirect.open(need.link.signal)
     try {
-      const { state, url } = await beginFlow(flow, need, open)
+      const { state, url } = await beginFlow(login, need, open)
       const answer = await open.visit(url, state)
-      return await finishFlow(flow, need.link, await takeFlow(flow, answer, state))
+      return await finishFlow(login, need.link, await takeFlow(login, answer, state))
     } finally {
       await open.close()
     }
@@ -58,16 +58,16 @@ function checkPkce({ issuer, code_challenge_methods_supported: methods }: oauth.
   throw new AuthError('pkce_unsupported', message, { issuer })
 }
 
-async function beginFlow(flow: CodeFlow, need: Need, open: OpenRedirect): Promise<{ state: string; url: URL }> {
-  const { records, now } = flow
+async function beginFlow(login: CodeFlow, need: Need, open: OpenRedirect): Promise<{ state: string; url: URL }> {
+  const { records, now } = login
   const { link, resource, scopes, endpoint } = need
   const { issuer, authorization_endpoint: authorize } = link.server
   if (authorize === undefined) {
     throw new AuthError('metadata_invalid', `${quoted(issuer)} has no authorization_endpoint`, { issuer })
   }
   const { uri, registered = [uri] } = open
-  const target = { uri, registered, applicationType: flow.redirect.applicationType }
-  const client = await clientFor(link, flow.identity, { records, target, now: now() })
+  const target = { uri, registered, applicationType: login.redirect.applicationType }
+  const client = await clientFor(link, login.identity, { records, target, now: now() })
   const [state, verifier] = [oauth.generateRandomState(), oauth.generateRandomCodeVerifier()]
   const params = new URLSearchParams({
     response_type: 'code',
@@ -84,8 +84,8 @@ async function beginFlow(flow: CodeFlow, need: Need, open: OpenRedirect): Promis
   // OpenID Connect Core, section 11: offline access is given when the person was asked.
   if (scopes.includes('offline_access')) params.set('prompt', 'consent')
   const shared = { issuer, resource, verifier, client, redirectUri: uri, requested: scopes }
-  const record: StoredFlow = { ...shared, endpoint: endpoint.href, expiresAt: now() + flowMs }
-  await records.flows.write(records.flows.key(state), record)
+  const record: PendingLogin = { ...shared, endpoint: endpoint.href, expiresAt: now() + flowMs }
+  await records.pendingLogins.write(records.pendingLogins.key(state), record)
   const isPushed = link.server.require_pushed_authorization_requests === true
   const visible = isPushed ? await pushRequest(link, authenticated(client, link.server), params) : params
   const url = new URL(authorize)
@@ -94,7 +94,7 @@ async function beginFlow(flow: CodeFlow, need: Need, open: OpenRedirect): Promis
 }
 
 /** A flow with its answer, of which the state alone has been checked. */
-export interface AnsweredFlow extends StoredFlow {
+export interface AnsweredFlow extends PendingLogin {
   readonly state: string
   readonly answer: URL
 }
@@ -111,15 +111,15 @@ export async function takeFlow(
   const states = answer.searchParams.getAll('state')
   const [state = ''] = states
   const isOurs = states.length === 1 && state !== '' && (expected === undefined || state === expected)
-  const key = records.flows.key(state)
-  const flow = isOurs
+  const key = records.pendingLogins.key(state)
+  const login = isOurs
     ? await withLock(records.store, key, async () => {
-        const found = await records.flows.read(key)
-        await records.flows.remove(key)
+        const found = await records.pendingLogins.read(key)
+        await records.pendingLogins.remove(key)
         return found
       })
     : undefined
-  if (flow !== undefined && flow.expiresAt > now()) return { ...flow, state, answer }
+  if (login !== undefined && login.expiresAt > now()) return { ...login, state, answer }
   throw new AuthError('response_invalid', 'The answer belongs to no login under way here: begin the login anew')
 }
 
@@ -127,12 +127,12 @@ export async function takeFlow(
 export async function finishFlow(
   { now }: Pick<CodeFlow, 'now'>,
   link: Need['link'],
-  flow: AnsweredFlow,
+  login: AnsweredFlow,
 ): Promise<StoredToken> {
   const { server } = link
-  const { client: stored, redirectUri, verifier, requested, resource } = flow
+  const { client: stored, redirectUri, verifier, requested, resource } = login
   const client = authenticated(stored, server)
-  const params = checkedResponse(server, client.client, flow)
+  const params = checkedResponse(server, client.client, login)
   const sent = link.sendsResource ? resource : undefined
   const grant = await exchangeCode(link, { ...client, params, redirectUri, verifier, resource: sent })
   return { ...tokenOf(grant, now()), requested, clientId: stored.id }

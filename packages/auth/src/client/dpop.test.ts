@@ -226,8 +226,12 @@ describe('A nonce', () => {
     const dpop = createProofs()
     const at = (n: number): URL => new URL(`https://s${n}.example.com/`)
     for (let n = 0; n < 1000; n += 1) dpop.takeNonce('resource', at(n), `nonce-${n}`)
-    const kept = Array.from({ length: 1000 }, (_, n) => dpop.nonceOf('resource', at(n))).filter(Boolean)
-    expect([kept.length, kept.at(-1), dpop.nonceOf('authorization', at(999))]).toEqual([100, 'nonce-999', undefined])
+    const stored = Array.from({ length: 1000 }, (_, n) => dpop.nonceOf('resource', at(n))).filter(Boolean)
+    expect([stored.length, stored.at(-1), dpop.nonceOf('authorization', at(999))]).toEqual([
+      100,
+      'nonce-999',
+      undefined,
+    ])
   })
 
   test.each(['', 'a b', 'a"b', 'a\\b', 'ä', 'x'.repeat(1025)])('%j is none', (nonce) => {

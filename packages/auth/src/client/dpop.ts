@@ -114,8 +114,8 @@ async function ownKey({ store, keys }: AuthRecords, isKept: boolean): Promise<Pr
   if (!isKept) return proofKeyOf(await generateKeyPair(algorithm))
   const at = keys.key('dpop')
   return withLock(store, at, async () => {
-    const kept = await keys.read(at)
-    const found = kept && (await imported(kept))
+    const stored = await keys.read(at)
+    const found = stored && (await imported(stored))
     if (found !== undefined) return found
     const pair = await generateKeyPair(algorithm, { extractable: true })
     const { x = '', y = '', d = '' } = await exportJWK(pair.privateKey)

@@ -107,18 +107,22 @@ describe('enterprise', () => {
         ? good(form, received)
         : { status: 400, body: { error: 'invalid_grant' } },
     )
-    const refused: unknown[] = []
+    const rejectedToken: unknown[] = []
     const identity: EnterpriseOptions['identity'] = (request) => {
-      refused.push(request.refused)
-      return request.refused === undefined ? 'id-token-1' : 'id-token-2'
+      rejectedToken.push(request.rejectedToken)
+      return request.rejectedToken === undefined ? 'id-token-1' : 'id-token-2'
     }
     expect(await call(w.resource.url, w.employee({ identity }))).toMatchObject(served)
-    expect(refused).toEqual([undefined, 'id-token-1'])
+    expect(rejectedToken).toEqual([undefined, 'id-token-1'])
   })
 
   test.each([
     ['stays the same', () => 'id-token-1', 1],
-    ['is refused again', ({ refused }: { refused: string | undefined }) => `${refused ?? 'id-token'}-x`, 2],
+    [
+      'is refused again',
+      ({ rejectedToken }: { rejectedToken: string | undefined }) => `${rejectedToken ?? 'id-token'}-x`,
+      2,
+    ],
   ])('gives up when the identity %s', async (_, identity, requests) => {
     await using w = await enterpriseWorld()
     w.idp.otherGrants.set(exchange, () => ({ status: 400, body: { error: 'invalid_grant' } }))

@@ -27,7 +27,7 @@ export interface IdentityAssertion {
 /** Context of a request for an identity. */
 export interface IdentityRequest {
   /** The identity token that the identity provider refused: it has ended, and a new one is needed. */
-  readonly refused: string | undefined
+  readonly rejectedToken: string | undefined
   /** Aborts when nobody waits for the identity any more. */
   readonly signal: AbortSignal
 }
@@ -79,14 +79,14 @@ function exchanger({ idp, identity, fetch = platformFetch }: EnterpriseOptions):
     const server = await findServer(fetch, signal)
     const link = { server, fetch, signal }
     const client = await authenticate(server)
-    const held = assertionOf(await identity({ refused: undefined, signal }))
+    const token = assertionOf(await identity({ rejectedToken: undefined, signal }))
     try {
-      return await exchangeToken(link, client, exchangeFields(need, held))
+      return await exchangeToken(link, client, exchangeFields(need, token))
     } catch (error) {
       if (!isAuthError(error) || error.error !== 'invalid_grant') throw error
-      const next = assertionOf(await identity({ refused: held.token, signal }))
+      const next = assertionOf(await identity({ rejectedToken: token.token, signal }))
       // The same one would be refused again.
-      if (next.token === held.token) throw error
+      if (next.token === token.token) throw error
       return exchangeToken(link, client, exchangeFields(need, next))
     }
   }

@@ -45,10 +45,10 @@ export function oauth(options: OAuthOptions): OAuth {
   checkIdentity(identity)
   const deps = sharedDeps(options)
   const { records, now } = deps
-  const flow = { identity, redirect, records, now }
+  const login = { identity, redirect, records, now }
   const authorizer = createAuthorizer({
     ...deps,
-    obtain: codeFlow(flow),
+    obtain: codeFlow(login),
     client: async (server, id) => {
       const client = await knownClient(server, identity, { records, id })
       return client && authenticated(client, server)
@@ -65,12 +65,12 @@ export function oauth(options: OAuthOptions): OAuth {
     logout: (url) => logout(authorizer, withoutFragment(url), { identity, records }),
     finish: async (answer) => {
       const url = new URL(answer)
-      const begun = await takeFlow(flow, url)
+      const begun = await takeFlow(login, url)
       const endpoint = new URL(begun.endpoint)
       const link = await authorizer.linkTo(begun.issuer, endpoint, new AbortController().signal)
-      const token = await finishFlow(flow, link, begun)
+      const token = await finishFlow(login, link, begun)
       await records.tokens.write(records.tokens.key(begun.issuer, begun.resource), token)
-      await authorizer.tokens.keep(endpoint, begun, token)
+      await authorizer.tokens.store(endpoint, begun, token)
       return { url: begun.endpoint }
     },
   }
@@ -81,11 +81,11 @@ async function logout(
   endpoint: URL,
   { identity, records }: Pick<Parameters<typeof codeFlow>[0], 'identity' | 'records'>,
 ): Promise<void> {
-  const held = await authorizer.tokens.current(endpoint)
+  const current = await authorizer.tokens.current(endpoint)
   await authorizer.tokens.forget(endpoint)
-  if (held === undefined) return
-  const { token } = held
-  const { issuer } = held.endpoint
+  if (current === undefined) return
+  const { token } = current
+  const { issuer } = current.endpoint
   try {
     const link = await authorizer.linkTo(issuer, endpoint, new AbortController().signal)
     const client = await knownClient(link.server, identity, { records, id: token.clientId })

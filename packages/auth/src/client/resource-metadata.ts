@@ -34,37 +34,37 @@ export async function discoverResource(query: ResourceQuery): Promise<ResourceMe
   const path = endpoint.pathname === '/' ? '' : endpoint.pathname
   const places = given ? [given.href] : [...new Set([wellKnown + path, wellKnown])].map((at) => endpoint.origin + at)
   let failure: AuthError | undefined
-  for (const place of places) {
-    const found = await readMetadata(place, query).catch((error: unknown) => {
+  for (const url of places) {
+    const found = await readMetadata(url, query).catch((error: unknown) => {
       if (!isAuthError(error)) throw error
       failure = error
     })
-    if (found !== undefined) return parseResourceMetadata(found, endpoint, place)
+    if (found !== undefined) return parseResourceMetadata(found, endpoint, url)
   }
   if (failure !== undefined) throw failure
   const tried = places.join(' and ')
   throw new AuthError('metadata_invalid', `${endpoint.origin} asks for a token and has no metadata at ${tried}`)
 }
 
-async function readMetadata(place: string, { fetch, signal }: ResourceQuery): Promise<JsonObject | undefined> {
+async function readMetadata(url: string, { fetch, signal }: ResourceQuery): Promise<JsonObject | undefined> {
   const request = { headers: { accept: 'application/json' }, timeoutMs: metadataMs, signal }
-  const response = await fetchServer(fetch, place, request)
+  const response = await fetchServer(fetch, url, request)
   if (response.status >= 500) {
-    throw new AuthError('server_unavailable', `${place} answered ${response.status}`)
+    throw new AuthError('server_unavailable', `${url} answered ${response.status}`)
   }
   return response.status === 200 ? readObject(response) : undefined
 }
 
-function parseResourceMetadata(fields: JsonObject, endpoint: URL, place: string): ResourceMetadata {
+function parseResourceMetadata(fields: JsonObject, endpoint: URL, url: string): ResourceMetadata {
   const { resource } = fields
   if (typeof resource !== 'string' || !isResourceOf(resource, endpoint)) {
     const named = typeof resource === 'string' ? quoted(resource) : 'no resource'
-    const message = `The metadata at ${place} names ${named}; it must be ${endpoint.origin}${endpoint.pathname}`
+    const message = `The metadata at ${url} names ${named}; it must be ${endpoint.origin}${endpoint.pathname}`
     throw new AuthError('resource_mismatch', message)
   }
   const issuers = stringsOf(fields['authorization_servers']) ?? []
   if (issuers.length === 0) {
-    throw new AuthError('metadata_invalid', `The metadata at ${place} names no authorization server`)
+    throw new AuthError('metadata_invalid', `The metadata at ${url} names no authorization server`)
   }
   const scopes = stringsOf(fields['scopes_supported'])?.filter(isScope)
   return { resource, issuers, scopes: scopes?.length ? scopes : undefined }

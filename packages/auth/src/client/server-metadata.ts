@@ -33,31 +33,31 @@ export async function discoverServer(query: ServerQuery): Promise<AuthorizationS
   const { issuer, fetch, signal } = query
   const places = metadataUrls(safeUrl(issuer, query.source, 'The issuer'))
   let failure: AuthError | undefined
-  for (const place of places) {
+  for (const url of places) {
     const request = { headers: { accept: 'application/json' }, timeoutMs: metadataMs, signal }
-    const response = await fetchServer(fetch, place, request).catch((error: unknown) => {
+    const response = await fetchServer(fetch, url, request).catch((error: unknown) => {
       if (!isAuthError(error)) throw error
       failure = error
     })
     if (response === undefined) continue
     if (response.status >= 500) {
-      failure = new AuthError('server_unavailable', `${place} answered ${response.status}`, { issuer })
+      failure = new AuthError('server_unavailable', `${url} answered ${response.status}`, { issuer })
     }
     const fields = response.status === 200 ? await readObject(response) : undefined
-    if (fields !== undefined) return parseServer(fields, query, place)
+    if (fields !== undefined) return parseServer(fields, query, url)
   }
   if (failure !== undefined) throw failure
   const message = `The authorization server ${quoted(issuer)} has no metadata at ${places.join(', ')}`
   throw new AuthError('metadata_invalid', message, { issuer })
 }
 
-function parseServer(fields: JsonObject, query: ServerQuery, place: string): AuthorizationServer {
+function parseServer(fields: JsonObject, query: ServerQuery, location: string): AuthorizationServer {
   const { issuer, alias } = query
   const named = fields['issuer']
   // RFC 8414, section 3.3: identical, so no normalization. It keeps a document of one server from speaking for another.
   if (typeof named !== 'string' || (named !== issuer && named !== alias)) {
     const other = typeof named === 'string' ? quoted(named) : 'no issuer'
-    const message = `The metadata at ${place} names ${other}; it must be ${quoted(issuer)}, letter for letter`
+    const message = `The metadata at ${location} names ${other}; it must be ${quoted(issuer)}, letter for letter`
     throw new AuthError('issuer_mismatch', message, { issuer })
   }
   const known: Record<string, string> = {}

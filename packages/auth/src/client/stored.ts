@@ -44,7 +44,7 @@ export interface StoredClient {
 }
 
 /** A login under way: written before the person is sent away, used once. */
-export interface StoredFlow {
+export interface PendingLogin {
   readonly endpoint: string
   readonly issuer: string
   readonly resource: string
@@ -109,7 +109,7 @@ const clients: Kind<StoredClient> = {
       : undefined,
 }
 
-const flows: Kind<StoredFlow> = {
+const pendingLogins: Kind<PendingLogin> = {
   name: 'flow',
   parse: ({ endpoint, issuer, resource, requested, verifier, redirectUri, client, expiresAt }) => {
     const parsed = isJsonObject(client) ? clients.parse(client) : undefined
@@ -148,7 +148,7 @@ export interface AuthRecords {
   readonly tokens: Records<StoredToken>
   readonly endpoints: Records<StoredEndpoint>
   readonly clients: Records<StoredClient>
-  readonly flows: Records<StoredFlow>
+  readonly pendingLogins: Records<PendingLogin>
   readonly keys: Records<StoredKey>
 }
 
@@ -169,7 +169,7 @@ export function openRecords(store: AuthStore): AuthRecords {
     tokens: records(tokens),
     endpoints: records(endpoints),
     clients: records(clients),
-    flows: records(flows),
+    pendingLogins: records(pendingLogins),
     keys: records(keys),
   }
 }

@@ -33,7 +33,7 @@ export interface TokenSource {
 /** A request for a token, and what is known of those that will not do. */
 export interface TokenRequest extends Need {
   /** The access token that the server refused. */
-  readonly refused?: string | undefined
+  readonly rejectedToken?: string | undefined
   /** The scopes that have to have been asked for. */
   readonly demanded: readonly string[]
   /** True when a refresh can help: it brings no scopes, and a token that was just refreshed is not refused for its age. */
@@ -75,7 +75,7 @@ async function withoutPerson(
   stored: StoredToken,
 ): Promise<Obtained | undefined> {
   if (!request.demanded.every((scope) => stored.requested.includes(scope))) return undefined
-  if (stored.access !== request.refused && !endsSoon(stored, source.now())) return { token: stored, by: 'store' }
+  if (stored.access !== request.rejectedToken && !endsSoon(stored, source.now())) return { token: stored, by: 'store' }
   return request.canRefresh && stored.refresh !== undefined ? refresh(source, request, stored) : undefined
 }
 

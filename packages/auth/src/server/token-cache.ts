@@ -17,25 +17,25 @@ interface CachedEntry<T> {
 export function createTokenCache<T>(size: number): TokenCache<T> {
   let young = new Map<string, CachedEntry<T>>()
   let old = new Map<string, CachedEntry<T>>()
-  const add = (digest: string, kept: CachedEntry<T>): void => {
+  const add = (digest: string, cached: CachedEntry<T>): void => {
     if (young.size >= size / 2) {
       old = young
       young = new Map()
     }
-    young.set(digest, kept)
+    young.set(digest, cached)
   }
   return {
     get(digest, now) {
       const recent = young.get(digest)
-      const kept = recent ?? old.get(digest)
-      if (kept === undefined) return undefined
-      if (kept.until <= now) {
+      const cached = recent ?? old.get(digest)
+      if (cached === undefined) return undefined
+      if (cached.until <= now) {
         young.delete(digest)
         old.delete(digest)
         return undefined
       }
-      if (recent === undefined) add(digest, kept)
-      return kept.value
+      if (recent === undefined) add(digest, cached)
+      return cached.value
     },
     set: (digest, value, until) => add(digest, { value, until }),
   }

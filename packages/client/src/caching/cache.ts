@@ -34,28 +34,28 @@ export interface ClientCache {
 export interface Caching {
   readonly send: SendOnce
   readonly cache: ClientCache
-  readonly kept: CachePartition
+  readonly partition: CachePartition
 }
 
 /** Puts a cache in front of requests; `false` leaves them as they are (server/utilities/caching). */
 export function withCache(send: SendOnce, options: false | CacheOptions, clock: Clock = platformClock): Caching {
   const counts = { hits: 0, misses: 0 }
-  const kept = options === false ? emptyPartition : cachePartition(options)
+  const partition = options === false ? emptyPartition : cachePartition(options)
   const fromCache = async <M extends ClientMethod>(
     call: ClientRequest<M>,
-    how: ReadOptions,
+    options: ReadOptions,
   ): Promise<CompleteResults[M] | InputRequired> => {
-    how.signal?.throwIfAborted()
-    const found = how.refresh ? undefined : kept.find(call)
+    options.signal?.throwIfAborted()
+    const found = options.refresh ? undefined : partition.find(call)
     if (found && clock.now() < found.freshUntil) {
       counts.hits += 1
       // Stored under a key that starts with this method, after its check had accepted it.
       return found.result as unknown as CompleteResults[M]
     }
     counts.misses += 1
-    const underWay = kept.begin(call)
+    const underWay = partition.begin(call)
     try {
-      const result = await send(call, how)
+      const result = await send(call, options)
       if (isRequiredInput(result)) return result
       // Freshness counts from the arrival of the response.
       const freshUntil = clock.now() + ('ttlMs' in result ? result.ttlMs : 0)
@@ -71,8 +71,8 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
       underWay.end()
     }
   }
-  const cached: SendOnce = (call, how) =>
-    isCacheable(call.method, call.params) ? fromCache(call, how) : send(call, how)
+  const cached: SendOnce = (call, options) =>
+    isCacheable(call.method, call.params) ? fromCache(call, options) : send(call, options)
   const cache: ClientCache = {
     get hits() {
       return counts.hits
@@ -82,11 +82,11 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
     },
     changed: (notification) => {
       const isStale = staleByNotification(notification)
-      if (isStale) kept.forget(isStale)
+      if (isStale) partition.forget(isStale)
     },
-    clear: (method) => kept.forget((key) => method === undefined || key.method === method),
+    clear: (method) => partition.forget((key) => method === undefined || key.method === method),
   }
-  return { send: options === false ? send : cached, cache, kept }
+  return { send: options === false ? send : cached, cache, partition }
 }
 
 /** Results of one principal must not reach another: over a connection of several, only a named partition is used. */

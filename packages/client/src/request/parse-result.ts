@@ -10,34 +10,42 @@ import { type ClientMethod, type CompleteResults, checkComplete } from './comple
 export function parseResult<M extends ClientMethod>(
   method: M,
   response: RpcResponse,
-  place: () => CallErrorContext,
+  errorContext: () => CallErrorContext,
 ): CompleteResults[M] | InputRequired {
-  if ('error' in response) throw peerError(response, place())
+  if ('error' in response) throw peerError(response, errorContext())
   const row = methodRow(method)
   const { result } = response
   const type = result.resultType
-  if (type !== undefined && type !== 'complete') return parseUnfinished(result, row, place)
+  if (type !== undefined && type !== 'complete') return parseUnfinished(result, row, errorContext)
   const checked = checkComplete(method, normalizeResult(result, row))
   if ('issue' in checked) {
-    throw new ClientError('invalid_result', `the result is not valid at ${checked.issue}`, place())
+    throw new ClientError('invalid_result', `the result is not valid at ${checked.issue}`, errorContext())
   }
   return checked.result
 }
 
 /** Creates the error of a call that the peer answered with an error. */
-export function peerError({ error: rpc }: RpcError, place: CallErrorContext): ClientError {
-  return new ClientError('rpc', `the server answered ${rpc.code} ${printable(rpc.message, 1000)}`, { ...place, rpc })
+export function peerError({ error: rpc }: RpcError, errorContext: CallErrorContext): ClientError {
+  return new ClientError('rpc', `the server answered ${rpc.code} ${printable(rpc.message, 1000)}`, {
+    ...errorContext,
+    rpc,
+  })
 }
 
-function parseUnfinished(result: JsonObject, row: MethodRow | undefined, place: () => CallErrorContext): InputRequired {
+function parseUnfinished(
+  result: JsonObject,
+  row: MethodRow | undefined,
+  errorContext: () => CallErrorContext,
+): InputRequired {
   const { resultType: type } = result
   if (type !== 'input_required' || !row?.asks) {
     const wrong = type === 'input_required' ? 'no server may answer here' : 'this client does not know'
     const why = `resultType is ${JSON.stringify(type)?.slice(0, 100)}, which ${wrong}`
-    throw noteOtherResult(new ClientError('invalid_result', why, place()), result)
+    throw noteOtherResult(new ClientError('invalid_result', why, errorContext()), result)
   }
   const asked = parseInputRequired(result)
-  if ('issue' in asked) throw new ClientError('invalid_result', `the result is not valid at ${asked.issue}`, place())
+  if ('issue' in asked)
+    throw new ClientError('invalid_result', `the result is not valid at ${asked.issue}`, errorContext())
   return asked
 }
 

@@ -40,7 +40,7 @@ export interface ClientRequest<M extends string> {
   /**
    * Takes the notifications of a response that lasts, with the id of its request; returns true once the stream is open.
    */
-  readonly hear?: ((message: RpcNotification, id: RequestId) => boolean) | undefined
+  readonly onMessage?: ((message: RpcNotification, id: RequestId) => boolean) | undefined
 }
 
 /**
@@ -88,42 +88,49 @@ export function createSendRaw({ exchange, pipe }: RequestPath, options: CoreClie
   const metaOf = createMeta(options)
   const nextId = idsOf(pipe)
 
-  const send = (call: ClientRequest<string>, how: CallOptions, place: Place): Promise<RpcResponse> => {
+  const send = (call: ClientRequest<string>, callOptions: CallOptions, errorContext: Place): Promise<RpcResponse> => {
     const id = nextId()
-    const _meta = metaOf(id, seen.versions.current(), { how, asks: methodRow(call.method)?.asks ?? false })
+    const _meta = metaOf(id, seen.versions.current(), {
+      options: callOptions,
+      asks: methodRow(call.method)?.asks ?? false,
+    })
     const request: RpcRequest = { jsonrpc: '2.0', id, method: call.method, params: withMeta(call.params, _meta) }
-    const timeoutMs = timeoutOf(options, how)
-    const maxTotalMs = how.maxTotalMs ?? options.maxTotalMs ?? timeoutMs * 10
+    const timeoutMs = timeoutOf(options, callOptions)
+    const maxTotalMs = callOptions.maxTotalMs ?? options.maxTotalMs ?? timeoutMs * 10
     const { clock = platformClock } = options
-    const { headerParams, hear: hearAny } = call
-    const repeated = mcpNameHeader(call, place)
-    const hear = hearAny && ((message: RpcNotification): boolean => hearAny(message, id))
+    const { headerParams, onMessage: hearAny } = call
+    const repeated = mcpNameHeader(call, errorContext)
+    const onMessage = hearAny && ((message: RpcNotification): boolean => hearAny(message, id))
     return runCall(exchange, {
       request,
       headerParams,
       repeated,
-      options: how,
-      hear,
+      options: callOptions,
+      onMessage,
       timeoutMs,
       maxTotalMs,
       clock,
-      place,
+      errorContext,
     })
   }
 
-  return async (call, how) => {
-    const place = (): CallErrorContext => errorContextOf(call, seen)
-    const once = (): Promise<RpcResponse> => send(call, how, place)
-    const again = againRules(call, options, how)
+  return async (call, callOptions) => {
+    const errorContext = (): CallErrorContext => errorContextOf(call, seen)
+    const once = (): Promise<RpcResponse> => send(call, callOptions, errorContext)
+    const again = againRules(call, options, callOptions)
     let response = again === undefined ? await once() : await sendAgain(once, again)
     // The reader of a response that lasts opens it again itself.
-    if ('error' in response && call.hear === undefined)
-      response = await resendUnstarted(response, () => send(call, how, place), resendLimits(options, how))
+    if ('error' in response && call.onMessage === undefined)
+      response = await resendUnstarted(
+        response,
+        () => send(call, callOptions, errorContext),
+        resendLimits(options, callOptions),
+      )
     const supported = supportedVersions(response)
     if (supported) {
-      if (!seen.versions.prefer(supported)) throw unsupportedVersionError(response, supported, place())
+      if (!seen.versions.prefer(supported)) throw unsupportedVersionError(response, supported, errorContext())
       // Also if the server names the revision that it has just rejected: another instance of it may have answered.
-      response = await send(call, how, place)
+      response = await send(call, callOptions, errorContext)
     }
     seen.server = serverInfoOf(response) ?? seen.server
     return response
@@ -134,23 +141,28 @@ export function createSendRaw({ exchange, pipe }: RequestPath, options: CoreClie
 function againRules(
   call: ClientRequest<string>,
   options: CoreClientOptions,
-  how: CallOptions,
+  callOptions: CallOptions,
 ): SendAgainRules | undefined {
   const row = methodRow(call.method)
   const reads = row !== undefined && row.effects === undefined
   const isRepeatable = reads ? () => true : call.isRepeatable
-  if (isRepeatable === undefined || call.hear !== undefined || row?.streams === true) return undefined
+  if (isRepeatable === undefined || call.onMessage !== undefined || row?.streams === true) return undefined
   const { clock = platformClock } = options
-  return { isRepeatable, retries: how.retries ?? options.retries ?? 3, clock, signal: how.signal }
+  return { isRepeatable, retries: callOptions.retries ?? options.retries ?? 3, clock, signal: callOptions.signal }
 }
 
-function resendLimits(options: CoreClientOptions, how: CallOptions): ResendLimits {
+function resendLimits(options: CoreClientOptions, callOptions: CallOptions): ResendLimits {
   const { clock = platformClock } = options
-  return { retries: how.retries ?? options.retries ?? 3, withinMs: timeoutOf(options, how), clock, signal: how.signal }
+  return {
+    retries: callOptions.retries ?? options.retries ?? 3,
+    withinMs: timeoutOf(options, callOptions),
+    clock,
+    signal: callOptions.signal,
+  }
 }
 
-function timeoutOf(options: CoreClientOptions, how: CallOptions): number {
-  return how.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs
+function timeoutOf(options: CoreClientOptions, callOptions: CallOptions): number {
+  return callOptions.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs
 }
 
 /**
@@ -161,27 +173,28 @@ function withMeta(params: JsonObject, _meta: JsonObject): JsonObject {
 }
 
 /** Returns the encoded value of `Mcp-Name` for a method whose row names no member. */
-function mcpNameHeader({ params, named }: ClientRequest<string>, place: Place): string | undefined {
+function mcpNameHeader({ params, named }: ClientRequest<string>, errorContext: Place): string | undefined {
   const name = named === undefined ? undefined : params[named]
   if (typeof name !== 'string') return undefined
   try {
     return encodeHeaderValue(name)
   } catch (error) {
-    throw new ClientError('invalid_arguments', error instanceof Error ? error.message : String(error), place())
+    throw new ClientError('invalid_arguments', error instanceof Error ? error.message : String(error), errorContext())
   }
 }
 
 /** Creates the calls of the methods that this client knows, whose results are checked. */
 export function createSendOnce(respond: SendRaw, seen: ClientState): SendOnce {
-  return async (call, how) => parseResult(call.method, await respond(call, how), () => errorContextOf(call, seen))
+  return async (call, options) =>
+    parseResult(call.method, await respond(call, options), () => errorContextOf(call, seen))
 }
 
 /** Creates the calls of all other methods, whose results are returned unchecked. */
 export function createExtensionRequest(respond: SendRaw, seen: ClientState): ExtensionRequest {
-  return async (method, params = {}, how = {}) => {
-    const { repeatable, named, onNotification: hear } = how
-    const call = { method, params, named, hear, isRepeatable: repeatable === true ? () => true : undefined }
-    const response = await respond(call, how)
+  return async (method, params = {}, options = {}) => {
+    const { repeatable, named, onNotification: onMessage } = options
+    const call = { method, params, named, hear: onMessage, isRepeatable: repeatable === true ? () => true : undefined }
+    const response = await respond(call, options)
     if ('error' in response) throw peerError(response, errorContextOf(call, seen))
     return response.result
   }
@@ -212,9 +225,9 @@ export type ExtensionRequest = (
 
 /** Wraps the calls of methods that must not ask for input, so that their results are complete (basic/patterns/mrtr). */
 export function alwaysComplete(once: SendOnce, seen: ClientState): SendRequest {
-  return async (call, how) => {
-    const settled = await once(call, how)
-    if (!isRequiredInput(settled)) return settled
+  return async (call, options) => {
+    const outcome = await once(call, options)
+    if (!isRequiredInput(outcome)) return outcome
     throw new ClientError('input_required', 'this call cannot be asked for input', errorContextOf(call, seen))
   }
 }
@@ -235,12 +248,12 @@ export function errorContextOf(
 function unsupportedVersionError(
   response: RpcResponse,
   supported: readonly unknown[],
-  place: CallErrorContext,
+  errorContext: CallErrorContext,
 ): ClientError {
   const rpc = 'error' in response ? response.error : undefined
   const theirs = JSON.stringify(supported).slice(0, 200)
   const why = `the server speaks none of this client's revisions of the protocol; it names ${theirs}`
-  return new ClientError('unsupported_version', why, { ...place, rpc })
+  return new ClientError('unsupported_version', why, { ...errorContext, rpc })
 }
 
 // Two clients may share one connection, on which their open requests must not have the same id.
@@ -255,26 +268,31 @@ function idsOf(exchange: Exchange): () => number {
   }
 }
 
-type MetaOf = (id: number, version: string, call: { readonly how: CallOptions; readonly asks: boolean }) => JsonObject
+type MetaOf = (
+  id: number,
+  version: string,
+  call: { readonly options: CallOptions; readonly asks: boolean },
+) => JsonObject
 
 function createMeta(options: CoreClientOptions): MetaOf {
   const said: JsonObject = {
     [metaKeys.clientCapabilities]: declaredCapabilities(options, {}),
     ...(options.sendClientInfo !== false && { [metaKeys.clientInfo]: clientInfoOf(options) }),
   }
-  return (id, version, { how, asks }) => {
-    const logLevel = how.logLevel ?? (how.onLog ? 'info' : undefined)
+  return (id, version, { options: callOptions, asks }) => {
+    const logLevel = callOptions.logLevel ?? (callOptions.onLog ? 'info' : undefined)
     return {
-      ...how.meta,
+      ...callOptions.meta,
       [metaKeys.protocolVersion]: version,
       ...said,
-      ...((how.capabilities ?? hasHandlers(how)) && {
-        [metaKeys.clientCapabilities]: declaredCapabilities(options, how),
+      ...((callOptions.capabilities ?? hasHandlers(callOptions)) && {
+        [metaKeys.clientCapabilities]: declaredCapabilities(options, callOptions),
       }),
-      ...(asks && how.idempotencyKey !== undefined && { [metaNames.idempotencyKey]: how.idempotencyKey }),
+      ...(asks &&
+        callOptions.idempotencyKey !== undefined && { [metaNames.idempotencyKey]: callOptions.idempotencyKey }),
       ...(logLevel !== undefined && { [metaKeys.logLevel]: logLevel }),
       // Also without a listener: progress gives a long call more time. Methods that run no code of authors report none.
-      ...((asks || how.onProgress) && { [metaKeys.progressToken]: id }),
+      ...((asks || callOptions.onProgress) && { [metaKeys.progressToken]: id }),
     }
   }
 }

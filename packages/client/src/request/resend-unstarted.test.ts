@@ -15,7 +15,10 @@ function refusal(data: JsonObject, code = -32603): { readonly error: WireError }
 }
 
 /** A call to a server that refuses in these ways, one after the other, and then answers. */
-function callRefused(refusals: readonly { readonly error: WireError }[], how: CoreClientOptions & CallOptions = host) {
+function callRefused(
+  refusals: readonly { readonly error: WireError }[],
+  options: CoreClientOptions & CallOptions = host,
+) {
   const clock = manualClock()
   let next = 0
   const exchange = scripted(async () => {
@@ -24,8 +27,8 @@ function callRefused(refusals: readonly { readonly error: WireError }[], how: Co
     // What a script answers may be an error as well.
     return (refused ?? said('done')) as JsonObject
   })
-  const { signal } = how
-  const call = createClient(exchange, { ...how, clock }).callTool('t', {}, signal ? { signal } : {})
+  const { signal } = options
+  const call = createClient(exchange, { ...options, clock }).callTool('t', {}, signal ? { signal } : {})
   const outcome = call.then(
     ({ content }) => content[0],
     (error: unknown) => error,
@@ -59,8 +62,8 @@ describe('A call that the server has not begun', () => {
     ['three times', host, 4],
     ['as often as the client says', { ...host, retries: 1 }, 2],
     ['never, where the client says so', { ...host, retries: 0 }, 1],
-  ])('is sent again %s, and then fails with what the server said', async (_title, how, sent) => {
-    const { clock, outcome, pass } = callRefused(Array(9).fill(overloaded), how)
+  ])('is sent again %s, and then fails with what the server said', async (_title, options, sent) => {
+    const { clock, outcome, pass } = callRefused(Array(9).fill(overloaded), options)
     for (let round = 0; round < 9; round++) await pass(10_000)
     expect(await pass(0)).toBe(sent)
     expect(await outcome).toMatchObject({ code: 'rpc', rpc: overloaded.error })

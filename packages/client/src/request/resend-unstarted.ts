@@ -18,12 +18,12 @@ export interface ResendLimits {
  * Rejects with the signal's reason.
  */
 export async function resendUnstarted(
-  refused: RpcResponse,
+  failed: RpcResponse,
   send: () => Promise<RpcResponse>,
   { retries, withinMs, clock, signal }: ResendLimits,
 ): Promise<RpcResponse> {
   const started = clock.now()
-  let response = refused
+  let response = failed
   for (let made = 0; made < retries; made++) {
     const askedMs = retryDelayOf(response)
     if (askedMs === undefined) return response

@@ -31,11 +31,11 @@ export interface RunningCall {
   readonly repeated: string | undefined
   readonly options: CallOptions
   /** Takes the messages of a response that lasts; returns true once it is open, from when on no time limit applies. */
-  readonly hear?: ((message: RpcNotification) => boolean) | undefined
+  readonly onMessage?: ((message: RpcNotification) => boolean) | undefined
   readonly timeoutMs: number
   readonly maxTotalMs: number
   readonly clock: Clock
-  readonly place: () => CallErrorContext
+  readonly errorContext: () => CallErrorContext
 }
 
 /**
@@ -74,7 +74,7 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
     const notify = (message: RpcNotification): void => {
       if (isOver) return
       try {
-        if (running.hear?.(message)) clock.clearTimeout(timer)
+        if (running.onMessage?.(message)) clock.clearTimeout(timer)
         else if (dispatchNotification(message, request, options)) last = clock.now()
       } catch (error) {
         stop(error)
@@ -84,7 +84,7 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
       if (isOver) return
       end()
       const why = cause instanceof Error ? cause.message : String(cause)
-      reject(new ClientError('transport', why, { ...running.place(), cause }))
+      reject(new ClientError('transport', why, { ...running.errorContext(), cause }))
     }
     if (options.signal) onAbort(options.signal, cancel)
     arm()
@@ -113,14 +113,14 @@ function createCallContext({ headerParams, repeated }: RunningCall): CallContext
 // The platforms' timers hold 31 bits.
 const maxTimer = 2_147_483_647
 
-function callTimeoutError({ request, place, timeoutMs, maxTotalMs }: RunningCall, waited: number): ClientError {
+function callTimeoutError({ request, errorContext, timeoutMs, maxTotalMs }: RunningCall, waited: number): ClientError {
   if (methodRow(request.method)?.streams) {
     const why = `no acknowledgement within ${maxTotalMs} ms; allow more with openTimeoutMs`
-    return new ClientError('timeout', why, place())
+    return new ClientError('timeout', why, errorContext())
   }
   const why =
     waited >= maxTotalMs
       ? `no response within ${maxTotalMs} ms; allow more with maxTotalMs`
       : `neither response nor progress for ${timeoutMs} ms; allow more with timeoutMs`
-  return new ClientError('timeout', why, place())
+  return new ClientError('timeout', why, errorContext())
 }

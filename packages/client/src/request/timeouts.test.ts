@@ -6,20 +6,23 @@ import { createClient } from '../create-client.ts'
 import { asks, nameForm, settled } from '../testing/asking.ts'
 import { host, never, scripted } from '../testing/scripted-exchange.ts'
 
-const calls: readonly [string, (client: Client, how: CallOptions) => Promise<unknown>][] = [
-  ['discover', (client, how) => client.discover(how)],
-  ['complete', (client, how) => client.complete({ type: 'ref/prompt', name: 'p' }, { name: 'a', value: '' }, how)],
-  ['listTools', (client, how) => client.listTools(how)],
-  ['listPrompts', (client, how) => client.listPrompts(how)],
-  ['listResources', (client, how) => client.listResources(how)],
-  ['listResourceTemplates', (client, how) => client.listResourceTemplates(how)],
-  ['eachTool', (client, how) => client.eachTool(how)[Symbol.asyncIterator]().next()],
-  ['callTool', (client, how) => client.callTool('t', {}, how)],
-  ['getPrompt', (client, how) => client.getPrompt('p', {}, how)],
-  ['readResource', (client, how) => client.readResource('a:b', how)],
-  ['manual.callTool', (client, how) => client.manual.callTool('t', {}, how)],
-  ['manual.getPrompt', (client, how) => client.manual.getPrompt('p', {}, how)],
-  ['manual.readResource', (client, how) => client.manual.readResource('a:b', how)],
+const calls: readonly [string, (client: Client, options: CallOptions) => Promise<unknown>][] = [
+  ['discover', (client, options) => client.discover(options)],
+  [
+    'complete',
+    (client, options) => client.complete({ type: 'ref/prompt', name: 'p' }, { name: 'a', value: '' }, options),
+  ],
+  ['listTools', (client, options) => client.listTools(options)],
+  ['listPrompts', (client, options) => client.listPrompts(options)],
+  ['listResources', (client, options) => client.listResources(options)],
+  ['listResourceTemplates', (client, options) => client.listResourceTemplates(options)],
+  ['eachTool', (client, options) => client.eachTool(options)[Symbol.asyncIterator]().next()],
+  ['callTool', (client, options) => client.callTool('t', {}, options)],
+  ['getPrompt', (client, options) => client.getPrompt('p', {}, options)],
+  ['readResource', (client, options) => client.readResource('a:b', options)],
+  ['manual.callTool', (client, options) => client.manual.callTool('t', {}, options)],
+  ['manual.getPrompt', (client, options) => client.manual.getPrompt('p', {}, options)],
+  ['manual.readResource', (client, options) => client.manual.readResource('a:b', options)],
 ]
 
 describe.each(calls)('The time of %s', (_name, run) => {
@@ -29,10 +32,10 @@ describe.each(calls)('The time of %s', (_name, run) => {
     ['the call as a whole', { timeoutMs: 80, maxTotalMs: 50 }, 50],
   ])(
     'is what %s says, and at its end the server is told to stop [CAN-006 CAN-007 CAN-008]',
-    async (_title, how, ms) => {
+    async (_title, options, ms) => {
       const clock = manualClock()
       const exchange = scripted(() => never)
-      const failure = run(createClient(exchange, { ...host, clock, timeoutMs: 100 }), how).catch(
+      const failure = run(createClient(exchange, { ...host, clock, timeoutMs: 100 }), options).catch(
         (error: unknown) => error,
       )
       await settled()

@@ -15,7 +15,7 @@ export interface InputAnswers {
 /** The parameters of one round's answers. */
 export interface Answering {
   readonly handlers: InputHandlers
-  readonly place: CallErrorContext
+  readonly errorContext: CallErrorContext
   readonly round: number
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
@@ -27,21 +27,21 @@ export interface Answering {
  * it is sent.
  */
 export async function answerRequests({ requests }: InputRequired, answering: Answering): Promise<InputResponses> {
-  const { handlers, place, round, clock, signal, timeoutMs } = answering
+  const { handlers, errorContext, round, clock, signal, timeoutMs } = answering
   // Handlers are looked up before any is called: no user fills in a form for a round that cannot be answered.
-  const questions = [...requests].map((entry) => ({ entry, ask: handlerFor(entry, handlers, place) }))
+  const questions = [...requests].map((entry) => ({ entry, ask: handlerFor(entry, handlers, errorContext) }))
   const late = (): ClientError => {
     const keys = [...requests.keys()].slice(0, 3).map(printableKey).join(', ')
     const why = `no answer to ${keys} within ${timeoutMs} ms; allow more with rounds.answerTimeoutMs`
-    return new ClientError('timeout', why, place)
+    return new ClientError('timeout', why, errorContext)
   }
   const wait = openWait({ signal, timeoutMs, clock, late })
-  const { method, target, server } = place
+  const { method, target, server } = errorContext
   const contextOf = (key: string): InputContext => ({ key, method, target, round, signal: wait.signal, server })
   try {
     wait.signal.throwIfAborted()
     const answers = Promise.all(
-      questions.map(({ entry, ask }) => answerOne(entry, { ask, context: contextOf(entry[0]), place })),
+      questions.map(({ entry, ask }) => answerOne(entry, { ask, context: contextOf(entry[0]), errorContext })),
     )
     return Object.fromEntries(await whileOpen(answers, wait.signal))
   } catch (error) {
@@ -55,14 +55,14 @@ export async function answerRequests({ requests }: InputRequired, answering: Ans
 interface Asking {
   readonly ask: Answerer
   readonly context: InputContext
-  readonly place: CallErrorContext
+  readonly errorContext: CallErrorContext
 }
 
 async function answerOne(
   entry: readonly [string, InputRequest],
-  { ask, context, place }: Asking,
+  { ask, context, errorContext }: Asking,
 ): Promise<[string, InputResponse]> {
-  return [entry[0], responseTo(entry, await ask(context), place)]
+  return [entry[0], responseTo(entry, await ask(context), errorContext)]
 }
 
 /**
@@ -71,27 +71,32 @@ async function answerOne(
 function responseTo(
   [key, request]: readonly [string, InputRequest],
   answer: unknown,
-  place: CallErrorContext,
+  errorContext: CallErrorContext,
 ): InputResponse {
   const checked = checkAnswer(request, answer)
   if ('response' in checked) return checked.response
-  throw new ClientError('invalid_answer', `the answer to ${printableKey(key)} is not valid at ${checked.issue}`, place)
+  throw new ClientError(
+    'invalid_answer',
+    `the answer to ${printableKey(key)} is not valid at ${checked.issue}`,
+    errorContext,
+  )
 }
 
 /** Checks that there is exactly one valid answer for each request (basic/patterns/mrtr, client requirements). */
 export function checkAnswers(
   { requests }: InputRequired,
   answers: InputAnswers,
-  place: CallErrorContext,
+  errorContext: CallErrorContext,
 ): InputResponses | undefined {
   const extra = Object.keys(answers).find((key) => !requests.has(key))
-  if (extra !== undefined) throw new ClientError('invalid_answer', `unexpected key ${printableKey(extra)}`, place)
+  if (extra !== undefined)
+    throw new ClientError('invalid_answer', `unexpected key ${printableKey(extra)}`, errorContext)
   if (requests.size === 0) return undefined
   return Object.fromEntries(
     [...requests].map((entry) => {
       const [key] = entry
-      if (Object.hasOwn(answers, key)) return [key, responseTo(entry, answers[key], place)]
-      throw new ClientError('invalid_answer', `there is no answer to ${printableKey(key)}`, place)
+      if (Object.hasOwn(answers, key)) return [key, responseTo(entry, answers[key], errorContext)]
+      throw new ClientError('invalid_answer', `there is no answer to ${printableKey(key)}`, errorContext)
     }),
   )
 }

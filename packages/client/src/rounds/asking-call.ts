@@ -11,9 +11,9 @@ export interface AskingCall<M extends AskingMethod> {
   readonly method: M
   /** The params of every request of the call, without answers and state. */
   readonly params: JsonObject
-  readonly how: ReadOptions
+  readonly options: ReadOptions
   /** Sends one request of the call. */
-  readonly attempt: (params: JsonObject, how: ReadOptions) => Promise<CompleteResults[M] | InputRequired>
+  readonly attempt: (params: JsonObject, options: ReadOptions) => Promise<CompleteResults[M] | InputRequired>
   /** Returns whether repeating the work of earlier rounds is known to be harmless. */
   readonly isRepeatable: () => boolean
   /** Checks the complete result; throws the error that the call rejects with. */
@@ -39,24 +39,27 @@ export function clientClock({ options }: RoundsContext): Clock {
 }
 
 /** Returns the observer of a call's rounds. */
-export function observerOf(how: ReadOptions, options: CoreClientOptions): ((round: RoundView) => void) | undefined {
-  return how.rounds?.onRound ?? options.rounds?.onRound
+export function observerOf(
+  callOptions: ReadOptions,
+  options: CoreClientOptions,
+): ((round: RoundView) => void) | undefined {
+  return callOptions.rounds?.onRound ?? options.rounds?.onRound
 }
 
 /** Sends one request of a call, and reports its response to the observer. */
 export async function sendRound<M extends AskingMethod>(
-  trip: AskingCall<M>,
+  call: AskingCall<M>,
   start: RoundStart,
   context: RoundsContext,
 ): Promise<CompleteResults[M] | InputRequired> {
-  const watch = observerOf(trip.how, context.options)
-  if (!watch) return trip.attempt(start.params, trip.how)
+  const watch = observerOf(call.options, context.options)
+  if (!watch) return call.attempt(start.params, call.options)
   const clock = clientClock(context)
   const sent = clock.now()
-  const settled = await trip.attempt(start.params, trip.how)
+  const outcome = await call.attempt(start.params, call.options)
   const durationMs = clock.now() - sent
-  const { method, target } = context.placeOf(trip)
-  const asked = isRequiredInput(settled) ? settled : undefined
+  const { method, target } = context.placeOf(call)
+  const asked = isRequiredInput(outcome) ? outcome : undefined
   watch({
     method,
     target,
@@ -66,11 +69,11 @@ export async function sendRound<M extends AskingMethod>(
     stateBytes: new TextEncoder().encode(asked?.state ?? '').length,
     durationMs,
     isRestarted: start.isRestarted,
-    meta: asked ? asked.meta : metaOfOutcome(settled),
+    meta: asked ? asked.meta : metaOfOutcome(outcome),
   })
-  return settled
+  return outcome
 }
 
-function metaOfOutcome(settled: object): JsonObject | undefined {
-  return '_meta' in settled && isJsonObject(settled._meta) ? settled._meta : undefined
+function metaOfOutcome(outcome: object): JsonObject | undefined {
+  return '_meta' in outcome && isJsonObject(outcome._meta) ? outcome._meta : undefined
 }

@@ -23,16 +23,16 @@ export interface AskingCalls {
 /** Creates the calls that may have several rounds. */
 export function createAskingCalls(once: SendOnce, tools: ToolCalls, context: RoundsContext): AskingCalls {
   const run = createRounds(context)
-  const trips = createCallFactory(once, tools)
+  const calls = createCallFactory(once, tools)
   return {
-    callTool: async (name, args = {}, how = {}) => {
-      const preparation = tools.prepare(name, how)
+    callTool: async (name, args = {}, options = {}) => {
+      const preparation = tools.prepare(name, options)
       if (preparation) await preparation
-      return run(tools.create({ name, arguments: args }, withKey(how)))
+      return run(tools.create({ name, arguments: args }, withKey(options)))
     },
-    getPrompt: (name, args, how = {}) =>
-      run(trips.reading('prompts/get', args === undefined ? { name } : { name, arguments: args }, withKey(how))),
-    readResource: (uri, how = {}) => run(trips.reading('resources/read', { uri }, withKey(how))),
-    manual: createManual(trips.of, context),
+    getPrompt: (name, args, options = {}) =>
+      run(calls.otherCall('prompts/get', args === undefined ? { name } : { name, arguments: args }, withKey(options))),
+    readResource: (uri, options = {}) => run(calls.otherCall('resources/read', { uri }, withKey(options))),
+    manual: createManual(calls.of, context),
   }
 }

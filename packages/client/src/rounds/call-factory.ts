@@ -9,7 +9,7 @@ import type { ToolCalls } from '../tools/call-tool.ts'
 export type CreateCall = <M extends AskingMethod>(
   method: M,
   params: JsonObject,
-  how: ReadOptions,
+  options: ReadOptions,
 ) => Promise<AskingCall<M>>
 
 /** The calls that may be asked for input (basic/patterns/mrtr, supported requests). */
@@ -17,25 +17,26 @@ export interface CallFactory {
   readonly tool: ToolCalls
   readonly of: CreateCall
   /** The call of a prompt or a resource, which only reads. */
-  readonly reading: <M extends AskingMethod>(method: M, params: JsonObject, how: ReadOptions) => AskingCall<M>
+  readonly otherCall: <M extends AskingMethod>(method: M, params: JsonObject, options: ReadOptions) => AskingCall<M>
 }
 
 /** Creates the calls of a client that may have several requests. */
 export function createCallFactory(once: SendOnce, tool: ToolCalls): CallFactory {
-  const reading: CallFactory['reading'] = (method, params, how) => ({
+  const otherCall: CallFactory['otherCall'] = (method, params, callOptions) => ({
     method,
     params,
-    how,
+    options: callOptions,
     attempt: (withInput, options) => once({ method, params: withInput }, options),
     isRepeatable: () => true,
   })
-  const table: { readonly [M in AskingMethod]: (params: JsonObject, how: ReadOptions) => Promise<AskingCall<M>> } = {
-    'tools/call': async (params, how) => {
-      await tool.prepare(String(params.name), how)
-      return tool.create(params, how)
-    },
-    'prompts/get': async (params, how) => reading('prompts/get', params, how),
-    'resources/read': async (params, how) => reading('resources/read', params, how),
-  }
-  return { tool, reading, of: (method, params, how) => table[method](params, how) }
+  const table: { readonly [M in AskingMethod]: (params: JsonObject, options: ReadOptions) => Promise<AskingCall<M>> } =
+    {
+      'tools/call': async (params, options) => {
+        await tool.prepare(String(params.name), options)
+        return tool.create(params, options)
+      },
+      'prompts/get': async (params, options) => otherCall('prompts/get', params, options),
+      'resources/read': async (params, options) => otherCall('resources/read', params, options),
+    }
+  return { tool, otherCall, of: (method, params, options) => table[method](params, options) }
 }

@@ -14,16 +14,16 @@ export interface RoundCount {
  * Rejects a round beyond the limit, and one with requests that this client must not answer, before any handler runs.
  */
 export function checkRound<M extends AskingMethod>(
-  trip: Pick<AskingCall<M>, 'method' | 'params' | 'how'>,
+  call: Pick<AskingCall<M>, 'method' | 'params' | 'options'>,
   { asked, times }: RoundCount,
   { options, placeOf }: RoundsContext,
 ): void {
-  const limit = trip.how.rounds?.limit ?? options.rounds?.limit ?? 10
-  const place = placeOf(trip)
+  const limit = call.options.rounds?.limit ?? options.rounds?.limit ?? 10
+  const errorContext = placeOf(call)
   // Not `times > limit`, which is never true for a limit that is not a number.
   if (!(times <= limit)) {
     const why = `the server asked for input more than ${limit} times; allow more with rounds.limit`
-    throw new ClientError('too_many_rounds', why, place)
+    throw new ClientError('too_many_rounds', why, errorContext)
   }
-  checkRequests(asked, declaredCapabilities(options, trip.how), place)
+  checkRequests(asked, declaredCapabilities(options, call.options), errorContext)
 }

@@ -38,17 +38,21 @@ function inputKindOf(request: InputRequest): InputKind {
 export function checkRequests(
   { requests }: InputRequired,
   declared: ClientCapabilities,
-  place: CallErrorContext,
+  errorContext: CallErrorContext,
 ): void {
   for (const [key, request] of requests) {
     const { needs, capability } = inputKindOf(request)
     if (supports(declared, needs) !== undefined) {
       const why = `the server asks ${printableKey(key)}, which needs ${capability}: this client has not declared it`
-      throw new ClientError('input_required', why, place)
+      throw new ClientError('input_required', why, errorContext)
     }
     const unsafe = urlIssue(request)
     if (unsafe === undefined) continue
-    throw new ClientError('invalid_result', `the URL of ${printableKey(key)} must not be shown: ${unsafe}`, place)
+    throw new ClientError(
+      'invalid_result',
+      `the URL of ${printableKey(key)} must not be shown: ${unsafe}`,
+      errorContext,
+    )
   }
 }
 
@@ -67,7 +71,7 @@ export type Answerer = (context: InputContext) => Awaitable<unknown>
 export function handlerFor(
   [key, request]: readonly [string, InputRequest],
   handlers: InputHandlers,
-  place: CallErrorContext,
+  errorContext: CallErrorContext,
 ): Answerer {
   const found = answererOf(request, handlers)
   if (found) return found
@@ -75,7 +79,7 @@ export function handlerFor(
   const why =
     `the server asks ${printableKey(key)}, and there is no handler \`${handler}\`: ` +
     `${capability} is declared in \`capabilities\` alone, which is for calls through client.manual`
-  throw new ClientError('input_required', why, place)
+  throw new ClientError('input_required', why, errorContext)
 }
 
 function answererOf(request: InputRequest, { elicit, openUrl, sample, roots }: InputHandlers): Answerer | undefined {

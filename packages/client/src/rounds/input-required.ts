@@ -31,8 +31,8 @@ export interface InputRequired {
 }
 
 /** Returns true for required input. A complete result always has another `resultType`. */
-export function isRequiredInput(settled: { readonly resultType: string }): settled is InputRequired {
-  return settled.resultType === 'input_required'
+export function isRequiredInput(outcome: { readonly resultType: string }): outcome is InputRequired {
+  return outcome.resultType === 'input_required'
 }
 
 /** The number of requests that one round may have. */

@@ -46,55 +46,58 @@ export interface Manual {
 
 /** Creates the calls that expose their rounds. */
 export function createManual(tripOf: CreateCall, context: RoundsContext): Manual {
-  const step = async <M extends AskingMethod>(trip: AskingCall<M>, start: Start): Promise<Round<M>> => {
-    const settled = await sendRound(trip, { ...start, isRestarted: false }, context)
-    if (isRequiredInput(settled)) return askedRound(trip, settled, start.round)
-    trip.check?.(settled)
-    return { status: 'complete', result: settled }
+  const step = async <M extends AskingMethod>(call: AskingCall<M>, start: Start): Promise<Round<M>> => {
+    const outcome = await sendRound(call, { ...start, isRestarted: false }, context)
+    if (isRequiredInput(outcome)) return askedRound(call, outcome, start.round)
+    call.check?.(outcome)
+    return { status: 'complete', result: outcome }
   }
 
   const askedRound = <M extends AskingMethod>(
-    trip: AskingCall<M>,
+    call: AskingCall<M>,
     asked: InputRequired,
     round: number,
   ): AskedRound<M> => {
-    checkRound(trip, { asked, times: round }, context)
-    const { method, params } = trip
+    checkRound(call, { asked, times: round }, context)
+    const { method, params } = call
     const requests = Object.fromEntries(asked.requests)
     const pending = { method, params, requests, ...(asked.state !== undefined && { state: asked.state }), round }
     return {
       status: 'input_required',
       requests,
       pending,
-      resume: async (answers, how = {}) => goOn(await tripOf(method, params, how), { asked, round }, answers),
+      resume: async (answers, options = {}) => goOn(await tripOf(method, params, options), { asked, round }, answers),
     }
   }
 
   const goOn = <M extends AskingMethod>(
-    trip: AskingCall<M>,
+    call: AskingCall<M>,
     { asked, round }: Pick<ParsedPending, 'asked' | 'round'>,
     answers: InputAnswers,
   ): Promise<Round<M>> => {
-    const responses = checkAnswers(asked, answers, context.placeOf(trip))
-    return step(trip, { params: retryParams(trip.params, asked, responses), round: round + 1 })
+    const responses = checkAnswers(asked, answers, context.placeOf(call))
+    return step(call, { params: retryParams(call.params, asked, responses), round: round + 1 })
   }
 
-  const begin = async <M extends AskingMethod>(method: M, params: JsonObject, how: ReadOptions): Promise<Round<M>> =>
-    step(await tripOf(method, params, withKey(how)), { params, round: 1 })
+  const begin = async <M extends AskingMethod>(
+    method: M,
+    params: JsonObject,
+    options: ReadOptions,
+  ): Promise<Round<M>> => step(await tripOf(method, params, withKey(options)), { params, round: 1 })
 
   return {
-    callTool: (name, args = {}, how = {}) => begin('tools/call', { name, arguments: args }, how),
-    getPrompt: (name, args, how = {}) =>
-      begin('prompts/get', args === undefined ? { name } : { name, arguments: args }, how),
-    readResource: (uri, how = {}) => begin('resources/read', { uri }, how),
-    resume: async (pending, answers, how = {}) => {
+    callTool: (name, args = {}, options = {}) => begin('tools/call', { name, arguments: args }, options),
+    getPrompt: (name, args, options = {}) =>
+      begin('prompts/get', args === undefined ? { name } : { name, arguments: args }, options),
+    readResource: (uri, options = {}) => begin('resources/read', { uri }, options),
+    resume: async (pending, answers, options = {}) => {
       const parsed = parsePending(pending)
       if ('issue' in parsed) {
         throw new ClientError('invalid_pending', `this is not a pending call: ${parsed.issue}`, { method: 'resume' })
       }
       // The parsed method is the one that the type names: it is a member of the same value.
       const method = parsed.method as typeof pending.method
-      return goOn(await tripOf(method, parsed.params, how), parsed, answers)
+      return goOn(await tripOf(method, parsed.params, options), parsed, answers)
     },
   }
 }

@@ -43,11 +43,11 @@ export function backoffMs(earlier: number, bounds: PauseBounds, random: () => nu
 export async function pauseCall(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
   const wait = openWait({ signal, timeoutMs: undefined, clock, late: () => new Error('a pause is never late') })
   let timer: unknown
-  const over = new Promise<void>((resolve) => {
+  const waited = new Promise<void>((resolve) => {
     timer = clock.setTimeout(resolve, ms)
   })
   try {
-    await whileOpen(over, wait.signal)
+    await whileOpen(waited, wait.signal)
   } finally {
     clock.clearTimeout(timer)
     wait.close()

@@ -12,56 +12,59 @@ import { clientClock, type RoundsContext, type AskingCall, sendRound, observerOf
 import { openWait } from './wait.ts'
 
 /** Runs a call to its complete result, through every round. */
-export type RunRounds = <M extends AskingMethod>(trip: AskingCall<M>) => Promise<CompleteResults[M]>
+export type RunRounds = <M extends AskingMethod>(call: AskingCall<M>) => Promise<CompleteResults[M]>
 
 /**
  * Creates the function that runs multi round-trip requests (basic/patterns/mrtr). A call without questions costs
  * nothing more.
  */
 export function createRounds(context: RoundsContext): RunRounds {
-  return async (trip) => {
-    const result = isObserved(trip, context) ? await runWithin(trip, context) : await runUnobserved(trip, context)
-    trip.check?.(result)
+  return async (call) => {
+    const result = isObserved(call, context) ? await runWithin(call, context) : await runUnobserved(call, context)
+    call.check?.(result)
     return result
   }
 }
 
-function isObserved<M extends AskingMethod>({ how }: AskingCall<M>, { options }: RoundsContext): boolean {
-  const totalMs = how.rounds?.totalTimeoutMs ?? options.rounds?.totalTimeoutMs
-  return totalMs !== undefined || observerOf(how, options) !== undefined
+function isObserved<M extends AskingMethod>(
+  { options: callOptions }: AskingCall<M>,
+  { options }: RoundsContext,
+): boolean {
+  const totalMs = callOptions.rounds?.totalTimeoutMs ?? options.rounds?.totalTimeoutMs
+  return totalMs !== undefined || observerOf(callOptions, options) !== undefined
 }
 
 async function runUnobserved<M extends AskingMethod>(
-  trip: AskingCall<M>,
+  call: AskingCall<M>,
   context: RoundsContext,
 ): Promise<CompleteResults[M]> {
-  const first = await trip.attempt(trip.params, trip.how)
-  return isRequiredInput(first) ? runLoop(startLoop(trip, context), first) : first
+  const first = await call.attempt(call.params, call.options)
+  return isRequiredInput(first) ? runLoop(startLoop(call, context), first) : first
 }
 
 /** Runs a call with a bound on its whole time, or with a watcher from the first request on. */
 async function runWithin<M extends AskingMethod>(
-  trip: AskingCall<M>,
+  call: AskingCall<M>,
   context: RoundsContext,
 ): Promise<CompleteResults[M]> {
-  const { how } = trip
-  const timeoutMs = how.rounds?.totalTimeoutMs ?? context.options.rounds?.totalTimeoutMs
+  const { options } = call
+  const timeoutMs = options.rounds?.totalTimeoutMs ?? context.options.rounds?.totalTimeoutMs
   const late = (): ClientError => {
     const why = `not complete within ${timeoutMs} ms, answers included; allow more with rounds.totalTimeoutMs`
-    return new ClientError('timeout', why, context.placeOf(trip))
+    return new ClientError('timeout', why, context.placeOf(call))
   }
-  const whole = openWait({ signal: how.signal, timeoutMs, clock: clientClock(context), late })
+  const wait = openWait({ signal: options.signal, timeoutMs, clock: clientClock(context), late })
   try {
-    const walk = startLoop({ ...trip, how: { ...how, signal: whole.signal } }, context)
-    return await runLoop(walk, await sendNextRound(walk, trip.params))
+    const loop = startLoop({ ...call, options: { ...options, signal: wait.signal } }, context)
+    return await runLoop(loop, await sendNextRound(loop, call.params))
   } finally {
-    whole.close()
+    wait.close()
   }
 }
 
 /** The loop state of one call. */
 interface LoopState<M extends AskingMethod> {
-  readonly trip: AskingCall<M>
+  readonly call: AskingCall<M>
   readonly context: RoundsContext
   readonly rules: RoundOptions
   readonly handlers: InputHandlers
@@ -72,64 +75,64 @@ interface LoopState<M extends AskingMethod> {
   isRestarted: boolean
 }
 
-function startLoop<M extends AskingMethod>(trip: AskingCall<M>, context: RoundsContext): LoopState<M> {
+function startLoop<M extends AskingMethod>(call: AskingCall<M>, context: RoundsContext): LoopState<M> {
   const { options } = context
-  const handlers = handlersOf(options, trip.how)
-  const rules = roundRules(options.rounds, trip.how.rounds)
-  return { trip, context, rules, handlers, sent: 0, pauses: 0, isRestarted: false }
+  const handlers = handlersOf(options, call.options)
+  const rules = roundRules(options.rounds, call.options.rounds)
+  return { call, context, rules, handlers, sent: 0, pauses: 0, isRestarted: false }
 }
 
 async function runLoop<M extends AskingMethod>(
-  walk: LoopState<M>,
+  loop: LoopState<M>,
   first: CompleteResults[M] | InputRequired,
 ): Promise<CompleteResults[M]> {
   // The first request may have been sent before the loop began.
-  walk.sent = 1
-  let settled = first
-  for (let count = 1; isRequiredInput(settled); count += 1) {
-    checkRound(walk.trip, { asked: settled, times: count }, walk.context)
-    settled = await retry(walk, await inputOf(walk, settled))
+  loop.sent = 1
+  let outcome = first
+  for (let count = 1; isRequiredInput(outcome); count += 1) {
+    checkRound(loop.call, { asked: outcome, times: count }, loop.context)
+    outcome = await retry(loop, await inputOf(loop, outcome))
   }
-  return settled
+  return outcome
 }
 
 /** Returns the params of the next request, once every question is answered. */
-async function inputOf<M extends AskingMethod>(walk: LoopState<M>, asked: InputRequired): Promise<JsonObject> {
-  const { trip, context, rules, handlers } = walk
+async function inputOf<M extends AskingMethod>(loop: LoopState<M>, asked: InputRequired): Promise<JsonObject> {
+  const { call, context, rules, handlers } = loop
   const clock = clientClock(context)
-  const { signal } = trip.how
+  const { signal } = call.options
   if (asked.requests.size === 0) {
     const { meta } = asked
-    await pauseCall(handOffPause({ earlier: walk.pauses, meta, bounds: rules.pauseMs ?? {} }), clock, signal)
-    walk.pauses += 1
-    return retryParams(trip.params, asked, undefined)
+    await pauseCall(handOffPause({ earlier: loop.pauses, meta, bounds: rules.pauseMs ?? {} }), clock, signal)
+    loop.pauses += 1
+    return retryParams(call.params, asked, undefined)
   }
-  walk.pauses = 0
-  const place = context.placeOf(trip)
-  const round = walk.sent
+  loop.pauses = 0
+  const errorContext = context.placeOf(call)
+  const round = loop.sent
   const timeoutMs = rules.answerTimeoutMs
-  const responses = await answerRequests(asked, { handlers, place, round, clock, signal, timeoutMs })
-  return retryParams(trip.params, asked, responses)
+  const responses = await answerRequests(asked, { handlers, errorContext, round, clock, signal, timeoutMs })
+  return retryParams(call.params, asked, responses)
 }
 
 async function retry<M extends AskingMethod>(
-  walk: LoopState<M>,
+  loop: LoopState<M>,
   params: JsonObject,
 ): Promise<CompleteResults[M] | InputRequired> {
   try {
-    return await sendNextRound(walk, params)
+    return await sendNextRound(loop, params)
   } catch (error) {
-    const mayRestart = walk.rules.restart ?? walk.trip.isRepeatable()
-    if (walk.isRestarted || !mayRestart || !isStateRefused(error, params)) throw error
-    walk.isRestarted = true
-    return sendNextRound(walk, walk.trip.params)
+    const mayRestart = loop.rules.restart ?? loop.call.isRepeatable()
+    if (loop.isRestarted || !mayRestart || !isStateRefused(error, params)) throw error
+    loop.isRestarted = true
+    return sendNextRound(loop, loop.call.params)
   }
 }
 
 function sendNextRound<M extends AskingMethod>(
-  walk: LoopState<M>,
+  loop: LoopState<M>,
   params: JsonObject,
 ): Promise<CompleteResults[M] | InputRequired> {
-  walk.sent += 1
-  return sendRound(walk.trip, { params, round: walk.sent, isRestarted: walk.isRestarted }, walk.context)
+  loop.sent += 1
+  return sendRound(loop.call, { params, round: loop.sent, isRestarted: loop.isRestarted }, loop.context)
 }

@@ -8,23 +8,23 @@ function start() {
   const runs: { finish: () => void; fail: (error: unknown) => void }[] = []
   const errors: unknown[] = []
   const work = (): Promise<void> => new Promise((finish, fail) => void runs.push({ finish, fail }))
-  const soon = debounceWork({ work, failed: (error) => errors.push(error), spreadMs: 100, clock })
-  return { clock, runs, errors, soon }
+  const debounced = debounceWork({ work, failed: (error) => errors.push(error), spreadMs: 100, clock })
+  return { clock, runs, errors, soon: debounced }
 }
 
 test('work that is wanted often is done once, within its time', async () => {
-  const { clock, runs, soon } = start()
-  for (let count = 0; count < 10; count += 1) soon.want()
+  const { clock, runs, soon: debounced } = start()
+  for (let count = 0; count < 10; count += 1) debounced.want()
   expect([runs.length, clock.waiting]).toEqual([0, 1])
   clock.advance(100)
   expect([runs.length, clock.waiting]).toEqual([1, 0])
 })
 
 test('work that is wanted while it runs is done once more, also when it failed', async () => {
-  const { clock, runs, errors, soon } = start()
-  soon.want()
+  const { clock, runs, errors, soon: debounced } = start()
+  debounced.want()
   clock.advance(100)
-  for (let count = 0; count < 10; count += 1) soon.want()
+  for (let count = 0; count < 10; count += 1) debounced.want()
   clock.advance(1000)
   expect(runs).toHaveLength(1)
   runs[0]?.fail('broken')
@@ -38,11 +38,11 @@ test('work that is wanted while it runs is done once more, also when it failed',
 })
 
 test('work that is stopped is not begun any more', async () => {
-  const { clock, runs, soon } = start()
-  soon.want()
-  soon.stop()
+  const { clock, runs, soon: debounced } = start()
+  debounced.want()
+  debounced.stop()
   expect(clock.waiting).toBe(0)
-  soon.want()
+  debounced.want()
   clock.advance(1000)
   const other = start()
   other.soon.want()

@@ -24,14 +24,14 @@ export interface DebounceOptions {
 export function debounceWork({ work, failed, spreadMs, clock }: DebounceOptions): DebouncedWork {
   let timer: unknown
   let state: 'idle' | 'waiting' | 'working' | 'again' | 'stopped' = 'idle'
-  const over = (): void => {
+  const finished = (): void => {
     const isAgain = state === 'again'
     if (state !== 'stopped') state = 'idle'
     if (isAgain) want()
   }
   const start = (): void => {
     state = 'working'
-    work().catch(failed).finally(over)
+    work().catch(failed).finally(finished)
   }
   const want = (): void => {
     if (state === 'working') state = 'again'

@@ -4,7 +4,7 @@ import { endedError, type FreshPart } from './fresh-part.ts'
 import { debounceWork } from './debounce-work.ts'
 
 /** Reads a whole list, page by page. */
-export type AskForList = (how: { readonly signal: AbortSignal }) => Promise<unknown>
+export type AskForList = (options: { readonly signal: AbortSignal }) => Promise<unknown>
 
 /** The functions that read each list. */
 export type AskForLists = Readonly<Record<ListMethod, AskForList>>
@@ -16,8 +16,8 @@ const allLists = { toolsListChanged: true, promptsListChanged: true, resourcesLi
  * for good.
  */
 export async function keepListsFresh(part: FreshPart, lists: AskForLists): Promise<void> {
-  const { listen, kept, clock, spreadMs, how, signal, failed } = part
-  const soon = new Map(
+  const { listen, partition, clock, spreadMs, options, signal, failed } = part
+  const debounced = new Map(
     Object.entries(lists).map(([method, ask]) => {
       const work = async (): Promise<void> => void (await ask({ signal }))
       return [method, debounceWork({ work, failed, spreadMs, clock })]
@@ -25,14 +25,14 @@ export async function keepListsFresh(part: FreshPart, lists: AskForLists): Promi
   )
   // A list that is no longer cached was read before all the same.
   const asked = new Set<string>()
-  const note = ({ method }: { readonly method: string }): void => void (soon.has(method) && asked.add(method))
-  kept.each(note)
-  const stopNoting = kept.onKept(note)
+  const note = ({ method }: { readonly method: string }): void => void (debounced.has(method) && asked.add(method))
+  partition.each(note)
+  const stopNoting = partition.onKept(note)
   const want = (changed: Iterable<string>): void => {
-    for (const method of changed) if (asked.has(method)) soon.get(method)?.want()
+    for (const method of changed) if (asked.has(method)) debounced.get(method)?.want()
   }
   try {
-    for await (const event of listen(allLists, how)) {
+    for await (const event of listen(allLists, options)) {
       if (event.type === 'opened') want(event.missed ? asked : [])
       else if (event.type !== 'resourceUpdated' && event.type !== 'interrupted') want(staleLists(event.type))
     }
@@ -41,6 +41,6 @@ export async function keepListsFresh(part: FreshPart, lists: AskForLists): Promi
     failed(error)
   } finally {
     stopNoting()
-    for (const one of soon.values()) one.stop()
+    for (const one of debounced.values()) one.stop()
   }
 }

@@ -9,11 +9,11 @@ import type { ListenOptions } from './subscription.ts'
 export interface FreshPart {
   readonly listen: Listen
   readonly once: SendOnce
-  readonly kept: CachePartition
+  readonly partition: CachePartition
   readonly clock: Clock
   readonly spreadMs: number
   /** Opens a subscription, with the signal of this part. */
-  readonly how: ListenOptions
+  readonly options: ListenOptions
   /** Aborts when this part is no longer kept fresh. */
   readonly signal: AbortSignal
   readonly failed: (error: unknown) => void

@@ -19,8 +19,8 @@ interface Hearing {
  * the subscription ends for good.
  */
 export async function keepResourcesFresh(part: FreshPart): Promise<void> {
-  const { listen, kept, clock, spreadMs, how, signal, failed } = part
-  const reading = readAgain(part)
+  const { listen, partition, clock, spreadMs, options, signal, failed } = part
+  const reread = readAgain(part)
   // The open subscription, and the last one, which may not be open yet.
   let open: Hearing | undefined
   let last: Hearing | undefined
@@ -36,7 +36,7 @@ export async function keepResourcesFresh(part: FreshPart): Promise<void> {
   }
   const follow = async (hearing: Hearing): Promise<void> => {
     for await (const event of hearing.subscription) {
-      reading.want(changedBy(event, hearing.resources))
+      reread.want(changedBy(event, hearing.resources))
       if (event.type === 'opened') await opened(hearing)
     }
     // A replaced subscription was closed here.
@@ -53,12 +53,12 @@ export async function keepResourcesFresh(part: FreshPart): Promise<void> {
     last = open
     await unopened?.subscription.close()
     const resources = holders(watchedUris(part).slice(-mostResources))
-    last = { subscription: listen({ resourceSubscriptions: [...resources.uris] }, how), resources }
+    last = { subscription: listen({ resourceSubscriptions: [...resources.uris] }, options), resources }
     // Its end is not awaited: this work is done when it has started.
     void follow(last).catch(lost)
   }
   const listening = debounceWork({ work, failed: lost, spreadMs, clock })
-  const stopNoting = kept.onKept(({ method, params }) => {
+  const stopNoting = partition.onKept(({ method, params }) => {
     if (method === 'resources/read' && !last?.resources.uris.has(String(params.uri))) listening.want()
   })
   if (watchedUris(part).length > 0) listening.want()
@@ -68,13 +68,13 @@ export async function keepResourcesFresh(part: FreshPart): Promise<void> {
   await ended
   stopNoting()
   listening.stop()
-  reading.stop()
+  reread.stop()
   await Promise.all([open?.subscription.close(), last?.subscription.close()])
 }
 
-function watchedUris({ kept }: FreshPart): string[] {
+function watchedUris({ partition }: FreshPart): string[] {
   const uris: string[] = []
-  kept.each(({ method, params }) => {
+  partition.each(({ method, params }) => {
     if (method === 'resources/read' && typeof params.uri === 'string') uris.push(params.uri)
   })
   return uris
@@ -106,12 +106,12 @@ function readAgain({ once, clock, spreadMs, signal, failed }: FreshPart): Pick<D
       }
     }
   }
-  const soon = debounceWork({ work, failed, spreadMs, clock })
+  const debounced = debounceWork({ work, failed, spreadMs, clock })
   return {
     want: (uris) => {
       for (const uri of uris) changed.add(uri)
-      if (uris.length > 0) soon.want()
+      if (uris.length > 0) debounced.want()
     },
-    stop: soon.stop,
+    stop: debounced.stop,
   }
 }

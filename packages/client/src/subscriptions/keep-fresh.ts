@@ -30,7 +30,7 @@ export interface KeepFresh extends AsyncDisposable {
 export interface FreshContext {
   readonly listen: Listen
   readonly once: SendOnce
-  readonly kept: CachePartition
+  readonly partition: CachePartition
   readonly clock: Clock | undefined
   /** True when results are cached at all. */
   readonly isKeeping: boolean
@@ -39,7 +39,7 @@ export interface FreshContext {
 
 /** Creates the function that keeps a cache fresh (server/utilities/caching, interaction with notifications). */
 export function createKeepFresh(context: FreshContext): (options?: KeepFreshOptions) => KeepFresh {
-  const { listen, once, kept, clock = platformClock, isKeeping, lists } = context
+  const { listen, once, partition, clock = platformClock, isKeeping, lists } = context
   return ({ resources = false, spreadMs = 1000, onError: given, ...options } = {}) => {
     const onError = errorListener(given, '@x/client', () => 'keepFresh')
     if (!isKeeping) throw new TypeError('keepFresh needs a cache: leave out `cache: false` of createClient')
@@ -48,7 +48,7 @@ export function createKeepFresh(context: FreshContext): (options?: KeepFreshOpti
     const failed = (error: unknown): void => {
       if (!signal.aborted) onError(error)
     }
-    const part = { listen, once, kept, clock, spreadMs, how: { ...options, signal }, signal, failed }
+    const part = { listen, once, partition, clock, spreadMs, options: { ...options, signal }, signal, failed }
     const parts = [keepListsFresh(part, lists), ...(resources ? [keepResourcesFresh(part)] : [])]
     const done = Promise.all(parts).finally(letGo)
     const close = async (): Promise<void> => {

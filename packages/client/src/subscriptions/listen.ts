@@ -17,7 +17,7 @@ export interface ListenContext {
   readonly clock: Clock | undefined
   readonly timeoutMs: number | undefined
   /** Removes the cached results that changes make stale. */
-  readonly kept: Pick<CachePartition, 'forget'>
+  readonly partition: Pick<CachePartition, 'forget'>
   /** True when the connection was closed here, so that no request will be answered. */
   readonly isClosed: () => boolean
 }
@@ -115,25 +115,25 @@ interface StreamEnd {
 /** Follows one stream to its end; rejects with the signal's reason, or an error that another attempt would not mend. */
 async function followStream(context: ListenContext, running: Running, isFirst: boolean): Promise<StreamEnd> {
   const { wanted, queue, options, signal, clock } = running
-  const { once, kept, seen } = context
+  const { once, partition, seen } = context
   const call = { method: 'subscriptions/listen', params: { notifications: toFilter(wanted) } } as const
   let openedAt: number | undefined
-  const hear = readSubscription(wanted, {
+  const onMessage = readSubscription(wanted, {
     onOpened: (honoured) => {
       openedAt = clock.now()
-      if (!isFirst) kept.forget(staleAfterGap(wanted))
+      if (!isFirst) partition.forget(staleAfterGap(wanted))
       queue.put({ type: 'opened', notifications: toFilter(honoured), missed: !isFirst })
     },
     onChange: (change) => {
-      kept.forget(staleBy(change))
+      partition.forget(staleBy(change))
       queue.put(change.event, change.part && { type: 'resourceUpdated', uri: change.part.of })
     },
   })
   const openMs = (): number => (openedAt === undefined ? 0 : clock.now() - openedAt)
   const timeoutMs = options.openTimeoutMs ?? context.timeoutMs ?? defaultTimeoutMs
-  const how = { signal, meta: options.meta, timeoutMs, maxTotalMs: timeoutMs }
+  const callOptions = { signal, meta: options.meta, timeoutMs, maxTotalMs: timeoutMs }
   try {
-    await once({ ...call, hear }, how)
+    await once({ ...call, onMessage }, callOptions)
     if (openedAt !== undefined) return { openMs: openMs() }
     const why = 'the stream ended before it was acknowledged'
     return { openMs: 0, error: new ClientError('invalid_result', why, errorContextOf(call, seen)) }

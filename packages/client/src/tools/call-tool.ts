@@ -22,7 +22,7 @@ export interface ToolCallsContext {
   /** Reads the whole list, so that the index knows it. */
   readonly list: (options: ReadOptions) => Promise<unknown>
   /** The check of a tool's output; `undefined` when nothing is to be checked. */
-  readonly checkOf: ((known: KnownTool, place: CallErrorContext) => OutputCheck | undefined) | undefined
+  readonly checkOf: ((known: KnownTool, errorContext: CallErrorContext) => OutputCheck | undefined) | undefined
   readonly placeOf: (request: ClientRequest<'tools/call'>) => CallErrorContext
 }
 
@@ -66,7 +66,7 @@ export function createToolCalls(context: ToolCallsContext): ToolCalls {
       lookedUp.add(name)
       return list(listOptions(options))
     },
-    create: (params, how) => {
+    create: (params, callOptions) => {
       const name = String(params.name)
       const requestOf = (withInput: JsonObject): ClientRequest<'tools/call'> =>
         withHeaderParams(context, name, withInput)
@@ -74,7 +74,7 @@ export function createToolCalls(context: ToolCallsContext): ToolCalls {
       return {
         method: 'tools/call',
         params,
-        how,
+        options: callOptions,
         attempt: (withInput, options) =>
           once(requestOf(withInput), options).catch(async (error: unknown) => {
             if (!isClientError(error) || error.rpc?.code !== errorCodes.headerMismatch) throw error
@@ -116,12 +116,12 @@ function withHeaderParams(
 function headerParamsOf(
   wanted: readonly HeaderParam[],
   args: JsonObject,
-  place: () => CallErrorContext,
+  errorContext: () => CallErrorContext,
 ): HeaderParams {
   try {
     return encodeHeaderArguments(wanted, args)
   } catch (error) {
-    throw new ClientError('invalid_arguments', error instanceof Error ? error.message : String(error), place())
+    throw new ClientError('invalid_arguments', error instanceof Error ? error.message : String(error), errorContext())
   }
 }
 
@@ -142,9 +142,9 @@ function listOptions({ signal, timeoutMs, maxTotalMs, meta }: CallOptions): Read
 
 /** Returns a result of a type that this client does not know to the extensions, which might. */
 export function outcomesOf(callTool: CallTool): ToolCall {
-  return async (name, args, how) => {
+  return async (name, args, options) => {
     try {
-      return { resultType: 'complete', result: await callTool(name, args, how) }
+      return { resultType: 'complete', result: await callTool(name, args, options) }
     } catch (error) {
       const result = otherResultOf(error)
       // Lists that are read for the call are requests of their own, in which only the known types may come.
@@ -156,8 +156,8 @@ export function outcomesOf(callTool: CallTool): ToolCall {
 
 /** Rejects when no extension has completed a result of a type that this client does not know. */
 export function completeCalls(call: ToolCall): CallTool {
-  return async (name, args = {}, how = {}) => {
-    const outcome = await call(name, args, how)
+  return async (name, args = {}, options = {}) => {
+    const outcome = await call(name, args, options)
     if (outcome.resultType === 'other') throw outcome.error
     return outcome.result
   }

@@ -3,7 +3,7 @@ import { type CallErrorContext, ClientError } from '../client-error.ts'
 import type { ClientWarning } from '../options.ts'
 
 /** Checks the result of one tool; throws {@link ClientError} `invalid_output`. */
-export type OutputCheck = (result: CallToolResult, place: CallErrorContext) => void
+export type OutputCheck = (result: CallToolResult, errorContext: CallErrorContext) => void
 
 type Compiled = { readonly check: OutputCheck } | { readonly reason: string }
 
@@ -21,9 +21,9 @@ export interface OutputOptions {
 export function createOutputChecks({
   validateOutput,
   onWarning,
-}: OutputOptions): (tool: Tool, place: CallErrorContext) => OutputCheck | undefined {
+}: OutputOptions): (tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined {
   const compiled = new WeakMap<JsonObject, Compiled>()
-  return (tool, place) => {
+  return (tool, errorContext) => {
     const { outputSchema } = tool
     if (!validateOutput || !outputSchema) return undefined
     let entry = compiled.get(outputSchema)
@@ -33,33 +33,37 @@ export function createOutputChecks({
       if ('reason' in entry) onWarning({ code: 'schema_refused', tool: tool.name, reason: entry.reason })
     }
     if ('check' in entry) return entry.check
-    throw new ClientError('schema_refused', `the tool's output schema cannot be used: ${entry.reason}`, place)
+    throw new ClientError('schema_refused', `the tool's output schema cannot be used: ${entry.reason}`, errorContext)
   }
 }
 
 function compileOutput(schema: JsonObject, compiler: JsonSchemaCompiler): Compiled {
-  const refused = checkSchema(schema)
-  if (refused !== undefined) return { reason: refused }
+  const invalid = checkSchema(schema)
+  if (invalid !== undefined) return { reason: invalid }
   try {
     const validate = compiler(schema)
-    return { check: (result, place) => checkWith(validate, result, place) }
+    return { check: (result, errorContext) => checkWith(validate, result, errorContext) }
   } catch (error) {
     return { reason: error instanceof Error ? error.message : 'it does not compile' }
   }
 }
 
-function checkWith(validate: ReturnType<JsonSchemaCompiler>, result: CallToolResult, place: CallErrorContext): void {
+function checkWith(
+  validate: ReturnType<JsonSchemaCompiler>,
+  result: CallToolResult,
+  errorContext: CallErrorContext,
+): void {
   // A failed call may omit structured content.
   if (result.isError === true) return
   if (result.structuredContent === undefined) {
     throw new ClientError(
       'invalid_output',
       'the tool has an output schema, but the result has no structuredContent',
-      place,
+      errorContext,
     )
   }
   const [issue] = validate(result.structuredContent)
   if (!issue) return
   const where = issue.path === '' ? 'structuredContent' : `structuredContent ${issue.path}`
-  throw new ClientError('invalid_output', `${where} does not match the output schema: ${issue.message}`, place)
+  throw new ClientError('invalid_output', `${where} does not match the output schema: ${issue.message}`, errorContext)
 }

@@ -232,19 +232,19 @@ function ended(id: RequestId): JsonObject {
 }
 
 /** Resolves when the stream or the session ends, and rejects when the call is cancelled. */
-function endOf(stream: Promise<void> | undefined, call: Call, { ended: over }: LegacySession): Promise<void> {
+function endOf(stream: Promise<void> | undefined, call: Call, { ended }: LegacySession): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = (): void => finish(() => reject(cancelReason(call)))
     const end = (): void => finish(resolve)
-    const finish = (settle: () => void): void => {
+    const finish = (finish: () => void): void => {
       offAbort(call.signal, cancel)
-      offAbort(over, end)
-      settle()
+      offAbort(ended, end)
+      finish()
     }
     onAbort(call.signal, cancel)
-    onAbort(over, end)
+    onAbort(ended, end)
     if (isCancelled(call)) cancel()
-    else if (over.aborted) end()
+    else if (ended.aborted) end()
     stream?.then(end, end)
   })
 }

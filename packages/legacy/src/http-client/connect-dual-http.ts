@@ -215,19 +215,19 @@ async function beginSession(state: State, request: RpcRequest): Promise<LegacySe
     const sessionId = response.header('mcp-session-id')
     const { maxStreamBytes = streamBytes } = state.options
     const [revision] = legacyRevisions
-    const parts: HttpWireParts = { http, clock, revision, sessionId: undefined, maxStreamBytes, about: initialize }
+    const wireParts: HttpWireParts = { http, clock, revision, sessionId: undefined, maxStreamBytes, about: initialize }
     const onRequest = async (early: RpcRequest): Promise<RpcResponse> => answerBeforeHandshake(early)
     const messages = { onNotification: () => {}, onRequest }
-    const answer = await readAnswer(parts, response, { request: initialize, signal, messages }).catch(explain)
+    const answer = await readAnswer(wireParts, response, { request: initialize, signal, messages }).catch(explain)
     const introduced = readInitialize(answer)
     if ('error' in introduced) {
-      await createHttpWire({ ...parts, sessionId })
+      await createHttpWire({ ...wireParts, sessionId })
         .end(signal)
         .catch(() => {})
       return introduced.error
     }
     const { peer } = introduced
-    const wire = createHttpWire({ ...parts, revision: peer.revision, sessionId })
+    const wire = createHttpWire({ ...wireParts, revision: peer.revision, sessionId })
     await wire.notify(initialized)
     state.wire = wire
     state.peer = peer

@@ -30,12 +30,12 @@ const maxAttempts = 5
 const cancelMs = 5000
 
 /** Carries the messages of one session over HTTP (2025-11-25, basic/transports). */
-export function createHttpWire(parts: HttpWireParts): HttpWire {
+export function createHttpWire(wire: HttpWireParts): HttpWire {
   return {
-    request: (request, signal, messages) => sendRequest(parts, { request, signal, messages }),
-    notify: (message) => post(parts, message, { signal: parts.http.closed }),
-    listen: (signal, messages) => listenToServer(parts, signal, messages),
-    end: (signal) => endHttpSession(parts, signal),
+    request: (request, signal, messages) => sendRequest(wire, { request, signal, messages }),
+    notify: (message) => post(wire, message, { signal: wire.http.closed }),
+    listen: (signal, messages) => listenToServer(wire, signal, messages),
+    end: (signal) => endHttpSession(wire, signal),
   }
 }
 
@@ -57,25 +57,25 @@ interface Sent {
   readonly messages: ServerMessages
 }
 
-async function sendRequest(parts: HttpWireParts, { request, signal, messages }: Sent): Promise<RpcResponse> {
+async function sendRequest(wire: HttpWireParts, { request, signal, messages }: Sent): Promise<RpcResponse> {
   signal.throwIfAborted()
   // Closes the streams of a call that failed.
-  const over = new AbortController()
-  const until = AbortSignal.any([signal, over.signal])
+  const finished = new AbortController()
+  const until = AbortSignal.any([signal, finished.signal])
   const cancel = (): void => {
     const params = { requestId: request.id, ...spoken(signal.reason) }
-    const limit = AbortSignal.any([AbortSignal.timeout(cancelMs), parts.http.closed])
+    const limit = AbortSignal.any([AbortSignal.timeout(cancelMs), wire.http.closed])
     const cancelled: RpcNotification = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
     // Nobody waits for it, and the server may not know the call any more.
-    post(parts, cancelled, { signal: limit }).catch(() => {})
+    post(wire, cancelled, { signal: limit }).catch(() => {})
   }
   signal.addEventListener('abort', cancel, { once: true })
   try {
     const options = { method: 'POST', body: encodeMessage(request), about: request, signal: until } as const
-    const response = await parts.http.send({ ...options, headers: sessionHeaders(parts) })
-    return await readAnswer(parts, response, { request, signal: until, messages })
+    const response = await wire.http.send({ ...options, headers: sessionHeaders(wire) })
+    return await readAnswer(wire, response, { request, signal: until, messages })
   } catch (error) {
-    over.abort(error)
+    finished.abort(error)
     throw error
   } finally {
     signal.removeEventListener('abort', cancel)
@@ -83,22 +83,22 @@ async function sendRequest(parts: HttpWireParts, { request, signal, messages }: 
 }
 
 /** Reads the response to a request: JSON, or events, over as many connections as it takes. */
-export function readAnswer(parts: HttpWireParts, response: HttpClientResponse, sent: Sent): Promise<RpcResponse> {
+export function readAnswer(wire: HttpWireParts, response: HttpClientResponse, sent: Sent): Promise<RpcResponse> {
   return new Promise((resolve, reject) => {
     const { request, messages, signal } = sent
     const reader: MessageReader = {
-      origin: originOf(parts),
-      bounds: parts.http.bounds,
+      origin: originOf(wire),
+      bounds: wire.http.bounds,
       messages,
       // Also for a call that was cancelled: the server may wait for the answer.
-      answer: (answer) => post(parts, answer, { signal: parts.http.closed, about: request }),
+      answer: (answer) => post(wire, answer, { signal: wire.http.closed, about: request }),
       onResponse: (answer) => {
         // An error may lack the id, when the server could not read the request's.
         if (answer.id === request.id || (answer.id === undefined && 'error' in answer)) resolve(answer)
       },
       onFailure: reject,
     }
-    readResponse(parts, response, { reader, signal }).then(
+    readResponse(wire, response, { reader, signal }).then(
       () => reject(noResponse(reader.origin)),
       (error: unknown) => reject(signal.aborted ? signal.reason : error),
     )
@@ -115,12 +115,12 @@ function noResponse(origin: string): HttpError {
 }
 
 async function readResponse(
-  parts: HttpWireParts,
+  wire: HttpWireParts,
   response: HttpClientResponse,
   { reader, signal }: Reading,
 ): Promise<void> {
   const { status, type } = response
-  if (status === 404 && parts.sessionId !== undefined) {
+  if (status === 404 && wire.sessionId !== undefined) {
     response.stop()
     throw new SessionEndedError(`${reader.origin}: the server does not know the session any more`)
   }
@@ -132,10 +132,10 @@ async function readResponse(
       isAnswered = true
       reader.onResponse(answer)
       // Left open for its end, the connection serves the next request; one that lingers is closed.
-      parts.clock.setTimeout(() => response.stop(), lingerMs)
+      wire.clock.setTimeout(() => response.stop(), lingerMs)
     }
-    const { maxStreamBytes: maxBytes } = parts
-    return readResumableStream(parts, response, {
+    const { maxStreamBytes: maxBytes } = wire
+    return readResumableStream(wire, response, {
       reader: { ...reader, onResponse },
       signal,
       maxBytes,
@@ -186,7 +186,7 @@ interface Following extends Reading {
  * more than five times in a row without an event (basic/transports, resumability).
  */
 async function readResumableStream(
-  parts: HttpWireParts,
+  wire: HttpWireParts,
   first: HttpClientResponse,
   following: Following,
 ): Promise<void> {
@@ -195,7 +195,7 @@ async function readResumableStream(
   let response: HttpClientResponse | undefined = first
   for (let attempts = 0; ; attempts += 1) {
     const before = position.events
-    const failure = await readPart(parts, response, { ...following, position })
+    const failure = await readPart(wire, response, { ...following, position })
     if (isDone()) return
     signal.throwIfAborted()
     if (position.events > before) attempts = 0
@@ -203,19 +203,19 @@ async function readResumableStream(
       if (failure !== undefined) throw failure
       return
     }
-    await sleep(position.retryMs ?? Math.min(firstPauseMs * 2 ** attempts, maxPauseMs), signal, parts.clock)
+    await sleep(position.retryMs ?? Math.min(firstPauseMs * 2 ** attempts, maxPauseMs), signal, wire.clock)
     response = undefined
   }
 }
 
 /** Reads one connection of a stream to its end; gives what it failed of. */
 async function readPart(
-  parts: HttpWireParts,
+  wire: HttpWireParts,
   open: HttpClientResponse | undefined,
   { reader, signal, maxBytes, position }: Following & { readonly position: StreamPosition },
 ): Promise<unknown> {
   try {
-    const response = open ?? (await requestStream(parts, signal, position.lastEventId))
+    const response = open ?? (await requestStream(wire, signal, position.lastEventId))
     await readEvents(response, reader, { position, maxBytes })
     return undefined
   } catch (error) {
@@ -231,25 +231,25 @@ function isResumable(failure: unknown): boolean {
 }
 
 async function requestStream(
-  parts: HttpWireParts,
+  wire: HttpWireParts,
   signal: AbortSignal,
   lastEventId?: string,
 ): Promise<HttpClientResponse> {
-  const headers = { ...sessionHeaders(parts), ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) }
-  const response = await parts.http.send({ method: 'GET', headers, about: parts.about, signal })
+  const headers = { ...sessionHeaders(wire), ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) }
+  const response = await wire.http.send({ method: 'GET', headers, about: wire.about, signal })
   if (response.status === 200 && response.type === 'text/event-stream') return response
   throw await response.failure()
 }
 
 async function listenToServer(
-  parts: HttpWireParts,
+  wire: HttpWireParts,
   signal: AbortSignal,
   messages: ServerMessages,
 ): Promise<{ readonly ended: Promise<void> } | undefined> {
-  const response = await parts.http.send({ method: 'GET', headers: sessionHeaders(parts), about: parts.about, signal })
-  if (response.status === 404 && parts.sessionId !== undefined) {
+  const response = await wire.http.send({ method: 'GET', headers: sessionHeaders(wire), about: wire.about, signal })
+  if (response.status === 404 && wire.sessionId !== undefined) {
     response.stop()
-    throw new SessionEndedError(`${originOf(parts)}: the server does not know the session any more`)
+    throw new SessionEndedError(`${originOf(wire)}: the server does not know the session any more`)
   }
   if (response.status !== 200 || response.type !== 'text/event-stream') {
     // 405: the server has no such stream.
@@ -258,37 +258,37 @@ async function listenToServer(
     return undefined
   }
   const reader: MessageReader = {
-    origin: originOf(parts),
-    bounds: parts.http.bounds,
+    origin: originOf(wire),
+    bounds: wire.http.bounds,
     messages,
-    answer: (answer) => post(parts, answer, { signal }),
+    answer: (answer) => post(wire, answer, { signal }),
     // basic/transports: no response comes on this stream.
     onResponse: () => {},
     onFailure: () => {},
   }
   const maxBytes = Number.POSITIVE_INFINITY
-  return { ended: readResumableStream(parts, response, { reader, signal, maxBytes, isDone: () => signal.aborted }) }
+  return { ended: readResumableStream(wire, response, { reader, signal, maxBytes, isDone: () => signal.aborted }) }
 }
 
 /** Sends a notification or a response, which is accepted without a body. */
 async function post(
-  parts: HttpWireParts,
+  wire: HttpWireParts,
   message: RpcNotification | RpcResponse,
-  { signal, about = parts.about }: { readonly signal: AbortSignal; readonly about?: RpcRequest },
+  { signal, about = wire.about }: { readonly signal: AbortSignal; readonly about?: RpcRequest },
 ): Promise<void> {
   const options = { method: 'POST', body: encodeMessage(message), about, signal } as const
-  const response = await parts.http.send({ ...options, headers: sessionHeaders(parts) })
+  const response = await wire.http.send({ ...options, headers: sessionHeaders(wire) })
   if (!isSuccess(response)) throw await response.failure()
   response.stop()
 }
 
-async function endHttpSession(parts: HttpWireParts, signal: AbortSignal): Promise<void> {
-  if (parts.sessionId === undefined) return
+async function endHttpSession(wire: HttpWireParts, signal: AbortSignal): Promise<void> {
+  if (wire.sessionId === undefined) return
   // 405: the server does not let clients end sessions.
-  const response = await parts.http.send({
+  const response = await wire.http.send({
     method: 'DELETE',
-    headers: sessionHeaders(parts),
-    about: parts.about,
+    headers: sessionHeaders(wire),
+    about: wire.about,
     signal,
   })
   response.stop()

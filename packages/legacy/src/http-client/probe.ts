@@ -62,7 +62,7 @@ async function readDiscover(
   { discover, signal }: { readonly discover: RpcRequest; readonly signal: AbortSignal },
 ): Promise<Detection> {
   const [revision] = legacyRevisions
-  const parts: HttpWireParts = {
+  const wire: HttpWireParts = {
     http,
     clock,
     revision,
@@ -72,7 +72,7 @@ async function readDiscover(
   }
   const messages = { onNotification: () => {}, onRequest: async () => undefined }
   try {
-    const answer: RpcResponse = await readAnswer(parts, response, { request: discover, signal, messages })
+    const answer: RpcResponse = await readAnswer(wire, response, { request: discover, signal, messages })
     return { era: eraOf(answer) }
   } catch (error) {
     if (isHttpError(error) && error.code === 'protocol') return { era: 'legacy' }

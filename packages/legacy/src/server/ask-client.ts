@@ -75,16 +75,16 @@ interface Asking {
 
 function prepare(key: string, request: InputRequest, { call, deps }: Asking): Asked {
   const url = request.method === 'elicitation/create' && request.params.mode === 'url' ? request.params.url : undefined
-  const settled = (answer: RoundAnswer | Promise<RoundAnswer>): Asked => {
+  const finished = (answer: RoundAnswer | Promise<RoundAnswer>): Asked => {
     return { key, answer: Promise.resolve(answer), sent: undefined }
   }
   const again = url === undefined ? undefined : call.urls.again(url)
-  if (again !== undefined) return settled(again.then((action) => ({ response: { action }, involved: false })))
+  if (again !== undefined) return finished(again.then((action) => ({ response: { action }, involved: false })))
   const elicitationId = url === undefined ? '' : call.urls.idOf(url)
   const question = legacyQuestion(request, call.client.revision, elicitationId)
-  if ('missing' in question) return settled({ failure: { missing: question.missing } })
+  if ('missing' in question) return finished({ failure: { missing: question.missing } })
   const waiting = waitForAnswer(question.request.method, call, deps)
-  if ('failure' in waiting) return settled(unanswered(request.method, waiting.failure))
+  if ('failure' in waiting) return finished(unanswered(request.method, waiting.failure))
   const answer = waiting.answer.then((given) => {
     if (url !== undefined && 'response' in given && given.response['action'] === 'accept') call.urls.accept(url)
     return given
@@ -120,15 +120,15 @@ type WaitingQuestion =
 
 function waitForAnswer(method: string, { channel }: AskingCall, deps: Deps): WaitingQuestion {
   const { signal, owner } = channel
-  let settle = (_: RoundAnswer): void => {}
+  let finish = (_: RoundAnswer): void => {}
   let fail = (_: unknown): void => {}
   const answer = new Promise<RoundAnswer>((resolve, reject) => {
-    settle = resolve
+    finish = resolve
     fail = reject
   })
   const onAnswer = (response: RpcResponse): void => {
     release()
-    settle(toAnswer(method, response))
+    finish(toAnswer(method, response))
   }
   const open = owner === undefined ? undefined : deps.questions.open(owner, onAnswer)
   if (open === undefined) return { failure: 'The client has too many open questions' }
@@ -146,7 +146,7 @@ function waitForAnswer(method: string, { channel }: AskingCall, deps: Deps): Wai
     withdraw('No answer came in time')
     const message = 'The client did not answer in time'
     // An answer with its state may have reached another instance, which then runs the call on: this one must not.
-    settle(open.hasState ? { failure: { message } } : unanswered(method, message))
+    finish(open.hasState ? { failure: { message } } : unanswered(method, message))
   }, deps.settings.answerTimeoutMs)
   const release = (): void => {
     cancelTimer()

@@ -35,9 +35,9 @@ export function createQuestions(): Questions {
   const counts = new Map<string, number>()
   const remove = (id: RequestId, owner: string): boolean => {
     if (!open.delete(id)) return false
-    const left = (counts.get(owner) ?? 1) - 1
-    if (left === 0) counts.delete(owner)
-    else counts.set(owner, left)
+    const remaining = (counts.get(owner) ?? 1) - 1
+    if (remaining === 0) counts.delete(owner)
+    else counts.set(owner, remaining)
     return true
   }
   return {

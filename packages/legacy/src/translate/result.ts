@@ -21,10 +21,10 @@ export function legacyResult(result: JsonObject, method: string, revision: Legac
 function translate(result: JsonObject, method: string, revision: LegacyRevision): JsonObject {
   const { resultType: _type, _meta, ...members } = result
   const meta = withoutReserved(_meta)
-  const kept = Object.keys(meta).length === 0 ? members : { ...members, _meta: meta }
-  const { ttlMs: _ttl, cacheScope: _scope, ...uncached } = kept
+  const translated = Object.keys(meta).length === 0 ? members : { ...members, _meta: meta }
+  const { ttlMs: _ttl, cacheScope: _scope, ...uncached } = translated
   const row = revisionRow(revision)
-  const shaped = methodRow(method)?.cached === true ? uncached : kept
+  const shaped = methodRow(method)?.cached === true ? uncached : translated
   return members['structuredContent'] === undefined && revision === legacyRevisions[0] && method !== 'tools/list'
     ? shaped
     : reshape(shaped, row)

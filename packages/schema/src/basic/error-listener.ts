@@ -22,8 +22,11 @@ const maxLength = 2000
 const maxCauses = 3
 
 /** Part of an error may be a peer's text, which must not begin a line of its own, nor steer a terminal. */
-function errorLine(source: string, place: string, error: unknown): string {
-  const line = `${source}: ${place === '' ? '' : `${place}: `}${describeError(error)}`.replaceAll(/[\p{C}\s]+/gu, ' ')
+function errorLine(source: string, context: string, error: unknown): string {
+  const line = `${source}: ${context === '' ? '' : `${context}: `}${describeError(error)}`.replaceAll(
+    /[\p{C}\s]+/gu,
+    ' ',
+  )
   return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line
 }
 

@@ -21,8 +21,8 @@ function missingSettings(declared: JsonObject, needed: JsonObject): JsonObject |
   for (const [key, value] of Object.entries(needed)) {
     if (value === undefined) continue
     const has = Object.hasOwn(declared, key) ? declared[key] : undefined
-    const lack = isJsonObject(value) && isJsonObject(has) ? missingSettings(has, value) : unlike(has, value)
-    if (lack !== undefined) lacks.push([key, lack])
+    const missing = isJsonObject(value) && isJsonObject(has) ? missingSettings(has, value) : unlike(has, value)
+    if (missing !== undefined) lacks.push([key, missing])
   }
   // fromEntries defines members, so that a key such as __proto__ stays a key.
   return lacks.length === 0 ? undefined : Object.fromEntries(lacks)

@@ -24,7 +24,7 @@ const analysisSteps = 3_000_000
  * exponentially, or too long for texts of 64 characters.
  */
 export function boundPatterns(found: readonly Subschema[], budget: StepBudget): string | undefined {
-  const analysis = { left: analysisSteps }
+  const analysis = { remaining: analysisSteps }
   const costOf = (pattern: string): PatternCost => {
     const cost = costOfPattern(pattern, analysis)
     if (longestText(cost, stepsPerText) >= shortText) return cost

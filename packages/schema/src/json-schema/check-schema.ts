@@ -30,8 +30,8 @@ export function checkSchema(schema: JsonObject, bounds: SchemaBounds = defaultSc
   const found = subschemas(schema, bounds)
   if (typeof found === 'string') return found
   for (const subschema of found) {
-    const flaw = schemaProblem(subschema, schema, bounds)
-    if (flaw !== undefined) return `${flaw} (at ${subschema.pointer === '' ? 'the root' : subschema.pointer})`
+    const problem = schemaProblem(subschema, schema, bounds)
+    if (problem !== undefined) return `${problem} (at ${subschema.pointer === '' ? 'the root' : subschema.pointer})`
   }
   return referencesProblem(found)
 }

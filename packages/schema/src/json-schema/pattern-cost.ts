@@ -3,7 +3,7 @@ import { type CodePoints, parsePattern, type PatternNode, UnboundedPattern } fro
 
 /** The steps that the analysis of all regular expressions of a schema may still take. */
 export interface AnalysisBudget {
-  left: number
+  remaining: number
 }
 
 /** A bound of the steps that matching takes: `factor * length ** degree`. */
@@ -145,8 +145,8 @@ function waysToRead(next: readonly number[], positions: readonly Position[]): nu
 }
 
 function spend(budget: AnalysisBudget, steps: number): void {
-  budget.left -= steps
-  if (budget.left < 0) throw new UnboundedPattern('is too complex')
+  budget.remaining -= steps
+  if (budget.remaining < 0) throw new UnboundedPattern('is too complex')
 }
 
 /** Throws when two ways lead from a position back to it with the same text: each round doubles them. */

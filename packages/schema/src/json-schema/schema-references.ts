@@ -115,9 +115,9 @@ function goesRound(found: readonly Subschema[], steps: Steps): boolean {
   const free = [...arrivals.keys()].filter((schema) => arrivals.get(schema) === 0)
   for (const from of free) {
     for (const to of steps.get(from) ?? []) {
-      const left = (arrivals.get(to) ?? 0) - 1
-      arrivals.set(to, left)
-      if (left === 0) free.push(to)
+      const remaining = (arrivals.get(to) ?? 0) - 1
+      arrivals.set(to, remaining)
+      if (remaining === 0) free.push(to)
     }
   }
   return free.length < arrivals.size

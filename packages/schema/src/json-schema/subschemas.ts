@@ -58,18 +58,18 @@ function* children(parent: Subschema): Generator<Subschema> {
   for (const [keyword, value] of Object.entries(parent.schema)) {
     if (dataKeywords.has(keyword)) continue
     const pointer = `${parent.pointer}/${escapePointer(keyword)}`
-    const place = { parent, keyword, depth: parent.depth + 1, properties: undefined, pointer }
-    if (isJsonObject(value) && !mapKeywords.has(keyword)) yield { ...place, schema: value }
-    else if (typeof value === 'object' && value !== null) yield* schemasByName(place, value)
+    const position = { parent, keyword, depth: parent.depth + 1, properties: undefined, pointer }
+    if (isJsonObject(value) && !mapKeywords.has(keyword)) yield { ...position, schema: value }
+    else if (typeof value === 'object' && value !== null) yield* schemasByName(position, value)
   }
 }
 
 /** Lists the schemas of an array, or of an object with schemas as members. */
-function* schemasByName(place: Omit<Subschema, 'schema'>, holder: object): Generator<Subschema> {
+function* schemasByName(position: Omit<Subschema, 'schema'>, holder: object): Generator<Subschema> {
   for (const [name, schema] of Object.entries(holder)) {
     if (!isJsonObject(schema)) continue
-    const properties = place.keyword === 'properties' ? place.parent?.properties?.concat(name) : undefined
-    yield { ...place, schema, pointer: `${place.pointer}/${escapePointer(name)}`, properties }
+    const properties = position.keyword === 'properties' ? position.parent?.properties?.concat(name) : undefined
+    yield { ...position, schema, pointer: `${position.pointer}/${escapePointer(name)}`, properties }
   }
 }
 

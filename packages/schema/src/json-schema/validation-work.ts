@@ -8,7 +8,7 @@ const maximumPairs = 20_000_000
 
 /** A counter of validation steps, shared by all subschemas of one schema. */
 export interface StepBudget {
-  left: number
+  remaining: number
 }
 
 /** Thrown by a validator when the budget is spent. */
@@ -27,8 +27,8 @@ export function meter(found: readonly Subschema[], budget: StepBudget): void {
 export function weigh(schema: object, weight: number, budget: StepBudget): void {
   Object.defineProperty(schema, '$recursiveAnchor', {
     get: () => {
-      budget.left -= weight
-      if (budget.left < 0) throw tooMuchWork
+      budget.remaining -= weight
+      if (budget.remaining < 0) throw tooMuchWork
     },
   })
 }

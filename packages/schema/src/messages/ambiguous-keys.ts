@@ -7,17 +7,17 @@ import type { KeyCounts } from './scan-text.ts'
  * duplicated in the message or anywhere in its params, or a key of the message, its params or their `_meta` differs from
  * a known one only in case or Unicode form.
  */
-export function ambiguousKeys(message: JsonObject, counts: KeyCounts): KeyFlaw | undefined {
+export function ambiguousKeys(message: JsonObject, counts: KeyCounts): KeyProblem | undefined {
   const params = message['params']
-  const flaw = problemAt(messageLevel, message, counts.message)
-  if (flaw !== undefined || !isJsonObject(params)) return flaw
+  const problem = problemAt(messageLevel, message, counts.message)
+  if (problem !== undefined || !isJsonObject(params)) return problem
   return flawInParams(params, counts) ?? duplicateIn('an object in params', hasDuplicates(message, counts))
 }
 
-function flawInParams(params: JsonObject, counts: KeyCounts): KeyFlaw | undefined {
+function flawInParams(params: JsonObject, counts: KeyCounts): KeyProblem | undefined {
   const meta = params['_meta']
-  const flaw = problemAt(paramsLevel, params, counts.params)
-  return flaw !== undefined || !isJsonObject(meta) ? flaw : problemAt(metaLevel, meta, counts.meta)
+  const problem = problemAt(paramsLevel, params, counts.params)
+  return problem !== undefined || !isJsonObject(meta) ? problem : problemAt(metaLevel, meta, counts.meta)
 }
 
 /** Tells if a text has more elements than the value that was parsed from it: of a duplicated key the last one remains. */
@@ -34,14 +34,14 @@ export function hasDuplicates(value: JsonValue, { elements }: KeyCounts): boolea
   return found !== elements
 }
 
-function duplicateIn(name: string, isDuplicated: boolean): KeyFlaw | undefined {
+function duplicateIn(name: string, isDuplicated: boolean): KeyProblem | undefined {
   if (!isDuplicated) return undefined
   const message = `A key of ${name} stands twice, which readers take differently; send each key once`
   return { message, ofId: name === messageLevel.name }
 }
 
 /** The problem, and whether another reader could see another message id. */
-export interface KeyFlaw {
+export interface KeyProblem {
   readonly message: string
   readonly ofId: boolean
 }
@@ -68,7 +68,7 @@ function level(name: string, path: string, keys: string): Level {
   return { name, path, known: new Set(known), folded: new Map(known.map((key) => [fold(key), key])) }
 }
 
-function problemAt(level: Level, object: JsonObject, written: number): KeyFlaw | undefined {
+function problemAt(level: Level, object: JsonObject, written: number): KeyProblem | undefined {
   const keys = Object.keys(object)
   if (keys.length !== written) return duplicateIn(level.name, true)
   for (const key of keys) {
@@ -79,7 +79,7 @@ function problemAt(level: Level, object: JsonObject, written: number): KeyFlaw |
 }
 
 /** Readers that ignore case or normalize would read the one key as the other (as in CVE-2026-27896). */
-function lookalike({ path }: Level, key: string, meant: string): KeyFlaw {
+function lookalike({ path }: Level, key: string, meant: string): KeyProblem {
   return { message: `${path}${key} is not a key, ${path}${meant} is: keys are compared exactly`, ofId: meant === 'id' }
 }
 

@@ -35,10 +35,10 @@ export interface MessagePieces {
  */
 export function encodePieces(message: RpcMessage): MessagePieces | undefined {
   if (!('result' in message)) return undefined
-  const kept = cachedTexts(message.result)
-  if (kept === undefined || kept.text.length < largeText) return undefined
-  kept.bytes ??= new TextEncoder().encode(kept.text)
-  return { head: `{"jsonrpc":"2.0","id":${asciiOf(message.id)},"result":`, result: kept.bytes, tail: '}' }
+  const cached = cachedTexts(message.result)
+  if (cached === undefined || cached.text.length < largeText) return undefined
+  cached.bytes ??= new TextEncoder().encode(cached.text)
+  return { head: `{"jsonrpc":"2.0","id":${asciiOf(message.id)},"result":`, result: cached.bytes, tail: '}' }
 }
 
 const largeText = 16_384
@@ -58,9 +58,9 @@ function resultText(result: JsonObject): string | undefined {
 function cachedTexts(result: JsonObject): PreparedText | undefined {
   const known = texts.get(result)
   if (known !== undefined || !texts.has(result)) return known
-  const kept = { text: JSON.stringify(result), bytes: undefined }
-  texts.set(result, kept)
-  return kept
+  const cached = { text: JSON.stringify(result), bytes: undefined }
+  texts.set(result, cached)
+  return cached
 }
 
 function asciiOf(id: RequestId): string {

@@ -1,4 +1,4 @@
-import { ambiguousKeys, hasDuplicates, type KeyFlaw } from './ambiguous-keys.ts'
+import { ambiguousKeys, hasDuplicates, type KeyProblem } from './ambiguous-keys.ts'
 import { checkBytes, defaultBounds, type ParseBounds } from './bounds.ts'
 import { errorCodes } from '../basic/error-codes.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../basic/json.ts'
@@ -17,8 +17,8 @@ export function parseMessage(text: string, bounds: ParseBounds = defaultBounds):
   const counts = scanText(text, bounds)
   const value = parseJson(text)
   if (!isJsonObject(value)) throw new McpError(errorCodes.invalidRequest, notAnObject(value))
-  const flaw = ambiguousKeys(value, counts)
-  if (flaw !== undefined) throw invalidRequest(value, flaw.message, flaw)
+  const problem = ambiguousKeys(value, counts)
+  if (problem !== undefined) throw invalidRequest(value, problem.message, problem)
   return readMessage(value)
 }
 
@@ -148,9 +148,9 @@ function isRequestId(id: unknown): id is RequestId {
   return typeof id === 'string' || Number.isSafeInteger(id)
 }
 
-function invalidRequest(value: JsonObject, message: string, flaw?: KeyFlaw): McpError {
+function invalidRequest(value: JsonObject, message: string, problem?: KeyProblem): McpError {
   const error = new McpError(errorCodes.invalidRequest, message)
   const id = value['id']
-  if (isRequestId(id) && flaw?.ofId !== true) idsOfRefused.set(error, id)
+  if (isRequestId(id) && problem?.ofId !== true) idsOfRefused.set(error, id)
   return error
 }

@@ -66,9 +66,9 @@ export const subscriptionsListenRequestParams: ParamsCheck<SubscriptionsListenRe
 })
 
 function params<P>(checks: { readonly [key: string]: check.Check }): ParamsCheck<P> {
-  const whole = check.fields({ _meta, ...checks })
+  const checkFields = check.fields({ _meta, ...checks })
   return (value) => {
-    const failure = whole(value)
+    const failure = checkFields(value)
     if (failure !== undefined) throw invalidParams(failure)
     // The checks name every member of the type P; a test compares them with its validator.
     return value as P

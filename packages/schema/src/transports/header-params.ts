@@ -67,8 +67,8 @@ export function checkMirrored(
   for (const param of params) {
     const header = headers.get(param.name)
     const value = argumentAt(param, args)
-    const flaw = value === undefined ? unexpected(header) : difference(param, value, header)
-    if (flaw !== undefined) throw new McpError(errorCodes.headerMismatch, `Mcp-Param-${param.name} ${flaw}`)
+    const problem = value === undefined ? unexpected(header) : difference(param, value, header)
+    if (problem !== undefined) throw new McpError(errorCodes.headerMismatch, `Mcp-Param-${param.name} ${problem}`)
   }
 }
 

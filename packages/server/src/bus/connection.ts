@@ -20,7 +20,7 @@ export interface Connection {
  * Opens a connection, and resolves when it hears everything that is sent from then on. When the signal aborts, the
  * connection closes, however far it has come.
  */
-export type Connect = (heard: Heard, signal: AbortSignal) => Promise<Connection>
+export type Connect = (onChange: Heard, signal: AbortSignal) => Promise<Connection>
 
 /** The options of a watched connection. */
 export interface ConnectionOptions {

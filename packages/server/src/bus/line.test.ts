@@ -6,7 +6,7 @@ import { longestPauseMs, reconnectPause, shortestPauseMs, steadyMs } from './pau
 
 /** One attempt to connect, whose fate is in the test's hand. */
 interface Attempt {
-  readonly heard: Heard
+  readonly onChange: Heard
   readonly signal: AbortSignal
   readonly open: (ping?: Connection['ping']) => void
   readonly fail: (message: string) => void
@@ -20,10 +20,10 @@ function lineInHand() {
   const told: string[] = []
   const line = createLine({
     name: 'The wire',
-    connect: (heard, signal) =>
+    connect: (onChange, signal) =>
       new Promise((resolve, reject) => {
         attempts.push({
-          heard,
+          onChange,
           signal,
           open: (ping = () => Promise.resolve()) => resolve({ ping }),
           fail: (message) => reject(new Error(message)),
@@ -96,25 +96,25 @@ describe('a line', () => {
   test('a connection that is lost is closed at once, and opened again after a pause; then comes the gap, and then messages', async () => {
     const { openFirst, attempts, attempt, told, advance } = lineInHand()
     const first = await openFirst()
-    first.heard.message('before')
-    first.heard.lost(new Error('reset'))
+    first.onChange.message('before')
+    first.onChange.lost(new Error('reset'))
     expect(first.signal.aborted).toBe(true)
-    first.heard.message('too late')
-    first.heard.lost(new Error('closed'))
+    first.onChange.message('too late')
+    first.onChange.lost(new Error('closed'))
     await turn()
     await advance(499)
     expect(attempts).toHaveLength(1)
     await advance(1)
     attempt(1).open()
     await turn()
-    attempt(1).heard.message('after')
+    attempt(1).onChange.message('after')
     expect(told).toEqual(['before', 'BusError: The wire cannot be reached: reset', 'gap', 'after'])
   })
 
   test('attempts that fail one after the other come at growing pauses, within a limit', async () => {
     const { openFirst, attempts, attempt, advance, clock } = lineInHand()
-    const { heard } = await openFirst()
-    heard.lost(new Error('reset'))
+    const { onChange } = await openFirst()
+    onChange.lost(new Error('reset'))
     await turn()
     const pauses: number[] = []
     for (let at = 1; at <= 9; at++) {
@@ -132,14 +132,14 @@ describe('a line', () => {
     ['after a long time', steadyMs, 500],
   ])('a connection that breaks %s is opened again after the pause of its like', async (_, lastedMs, pause) => {
     const { openFirst, attempts, attempt, advance } = lineInHand()
-    const { heard } = await openFirst()
-    heard.lost(new Error('reset'))
+    const { onChange } = await openFirst()
+    onChange.lost(new Error('reset'))
     await turn()
     await advance(500)
     attempt(1).open()
     await turn()
     for (let passed = 0; passed < lastedMs; passed += 1_000) await advance(1_000)
-    attempt(1).heard.lost(new Error('reset'))
+    attempt(1).onChange.lost(new Error('reset'))
     await turn()
     await advance(pause - 1)
     expect(attempts).toHaveLength(2)
@@ -149,8 +149,8 @@ describe('a line', () => {
 
   test('who wants it in a pause ends the pause, and is told when it is still away', async () => {
     const { openFirst, line, attempts, attempt, told } = lineInHand()
-    const { heard } = await openFirst()
-    heard.lost(new Error('reset'))
+    const { onChange } = await openFirst()
+    onChange.lost(new Error('reset'))
     await turn()
     const wanted = line.opened()
     await turn()
@@ -166,8 +166,8 @@ describe('a line', () => {
 
   test('who wants it in the turn in which it is lost waits for no pause', async () => {
     const { openFirst, line, attempts } = lineInHand()
-    const { heard } = await openFirst()
-    heard.lost(new Error('reset'))
+    const { onChange } = await openFirst()
+    onChange.lost(new Error('reset'))
     void line.opened()
     await turn()
     expect(attempts).toHaveLength(2)
@@ -204,7 +204,7 @@ describe('a line', () => {
       opened.catch(() => {})
       if (state !== 'opening') attempt(0).open()
       await turn()
-      if (state === 'pausing' || state === 'opening again') attempt(0).heard.lost(new Error('reset'))
+      if (state === 'pausing' || state === 'opening again') attempt(0).onChange.lost(new Error('reset'))
       await turn()
       if (state === 'opening again') await advance(500)
       const before = attempts.length
@@ -226,8 +226,8 @@ describe('a line', () => {
     const again = line.opened()
     attempt(1).open()
     await again
-    first.heard.message('of the first')
-    attempt(1).heard.message('of the second')
+    first.onChange.message('of the first')
+    attempt(1).onChange.message('of the second')
     expect(told).toEqual(['of the second'])
   })
 })

@@ -58,24 +58,24 @@ function startSession(options: LineOptions, onEnd: () => void): Session {
   let isOpen = false
   let openedAt: number | undefined
 
-  const settle = (how: (waiter: Waiter) => void): void => {
+  const settleWaiters = (complete: (waiter: Waiter) => void): void => {
     const settled = waiters
     waiters = []
-    for (const waiter of settled) how(waiter)
+    for (const waiter of settled) complete(waiter)
   }
   const onOpen = (): void => {
     const isBack = openedAt !== undefined
     isOpen = true
     openedAt = clock.now()
     if (isBack) onGap()
-    settle(({ resolve }) => resolve())
+    settleWaiters(({ resolve }) => resolve())
   }
   const onLost = (error: unknown): void => {
     isOpen = false
     // Before anybody hears of it, for who asks next must not come into what is over.
     if (openedAt === undefined) onEnd()
     else onError(error)
-    settle(({ reject }) => reject(error))
+    settleWaiters(({ reject }) => reject(error))
   }
 
   const run = async (): Promise<void> => {
@@ -102,7 +102,7 @@ function startSession(options: LineOptions, onEnd: () => void): Session {
     isOpen = false
     ending.abort()
     pause.end()
-    settle(({ reject }) => reject(new BusError('unavailable', `${name} is no longer listened to: listen again`)))
+    settleWaiters(({ reject }) => reject(new BusError('unavailable', `${name} is no longer listened to: listen again`)))
   }
   void run()
   return { opened, close }

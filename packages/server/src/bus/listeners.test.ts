@@ -13,12 +13,12 @@ test('a listener that answers each change with another one does not deepen the s
 
 test('who is stopped by another listener does not hear the change that is being told', () => {
   const listeners = createListeners(() => {})
-  const heard: string[] = []
+  const onChange: string[] = []
   let stopSecond = (): void => {}
   listeners.add({ onChange: () => stopSecond(), onGap: () => {} })
-  stopSecond = listeners.add({ onChange: ({ topic }) => heard.push(topic), onGap: () => {} })
+  stopSecond = listeners.add({ onChange: ({ topic }) => onChange.push(topic), onGap: () => {} })
   listeners.tellChange({ topic: 'tools' })
-  expect([heard, listeners.count]).toEqual([[], 1])
+  expect([onChange, listeners.count]).toEqual([[], 1])
 })
 
 test('one listener that is added twice hears twice, and is stopped one at a time', () => {
@@ -37,10 +37,10 @@ test('an onError that throws keeps nobody from hearing', async () => {
     throw new Error('broken')
   }
   const bus = memoryBus({ onError: fail })
-  const heard: string[] = []
+  const onChange: string[] = []
   await bus.listen({ onChange: fail, onGap: fail })
-  await bus.listen({ onChange: ({ topic }) => heard.push(topic), onGap: () => {} })
+  await bus.listen({ onChange: ({ topic }) => onChange.push(topic), onGap: () => {} })
   await bus.publish({ topic: 'tools' })
   await bus.publish({ topic: 'prompts' })
-  expect(heard).toEqual(['tools', 'prompts'])
+  expect(onChange).toEqual(['tools', 'prompts'])
 })

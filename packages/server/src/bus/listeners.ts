@@ -23,28 +23,28 @@ export function createListeners(onError: (error: unknown) => void): Listeners {
   // telling goes through the one that it began with, whoever comes meanwhile.
   let entries: readonly Entry[] = []
   const waiting: ((listener: ChangeListener) => void)[] = []
-  let telling = false
+  let notifying = false
 
-  const tellEach = (tell: (listener: ChangeListener) => void): void => {
+  const notifyEach = (notify: (listener: ChangeListener) => void): void => {
     for (const entry of entries) {
       if (entry.isStopped) continue
       try {
-        tell(entry.listener)
+        notify(entry.listener)
       } catch (error) {
         onError(error)
       }
     }
   }
 
-  const tellAll = (tell: (listener: ChangeListener) => void): void => {
-    waiting.push(tell)
+  const notifyListeners = (notify: (listener: ChangeListener) => void): void => {
+    waiting.push(notify)
     // A listener that publishes is inside the loop below: its change waits its turn instead of deepening the stack.
-    if (telling) return
-    telling = true
+    if (notifying) return
+    notifying = true
     try {
-      for (let next = waiting.shift(); next; next = waiting.shift()) tellEach(next)
+      for (let next = waiting.shift(); next; next = waiting.shift()) notifyEach(next)
     } finally {
-      telling = false
+      notifying = false
     }
   }
 
@@ -60,7 +60,7 @@ export function createListeners(onError: (error: unknown) => void): Listeners {
         entries = entries.filter((one) => one !== entry)
       }
     },
-    tellChange: (change) => tellAll((listener) => listener.onChange(change)),
-    tellGap: () => tellAll((listener) => listener.onGap()),
+    tellChange: (change) => notifyListeners((listener) => listener.onChange(change)),
+    tellGap: () => notifyListeners((listener) => listener.onGap()),
   }
 }

@@ -41,18 +41,18 @@ test('publishing that takes too long rejects with what to look at, and is called
 
 test('who was refused hears nothing later, and leaves no connection wanted', async () => {
   const outcomes = [() => Promise.reject(new Error('refused')), wire.connect]
-  const connect: Wire['connect'] = async (heard, signal) => {
+  const connect: Wire['connect'] = async (onChange, signal) => {
     const outcome = outcomes.shift() ?? wire.connect
-    const connection = await outcome(heard, signal)
-    queueMicrotask(() => heard.message('{"topic":"tools"}'))
+    const connection = await outcome(onChange, signal)
+    queueMicrotask(() => onChange.message('{"topic":"tools"}'))
     return connection
   }
   const bus = wireBus({ ...wire, connect }, {}, manualClock())
-  const heard: string[] = []
-  const listen = (name: string) => bus.listen({ onChange: () => heard.push(name), onGap: () => heard.push(name) })
+  const onChange: string[] = []
+  const listen = (name: string) => bus.listen({ onChange: () => onChange.push(name), onGap: () => onChange.push(name) })
   await expect(listen('refused')).rejects.toMatchObject({ code: 'unavailable' })
   await listen('served')
-  await expect.poll(() => heard).toEqual(['served'])
+  await expect.poll(() => onChange).toEqual(['served'])
 })
 
 test('a client that was never connected is refused with what to do', async () => {

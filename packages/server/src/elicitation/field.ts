@@ -107,9 +107,9 @@ export function shownJson(value: JsonValue): string {
 
 /** The object of a wire type without its undefined members, and frozen, since every call shares it. */
 export function present<T extends object>(members: T): T {
-  const kept = Object.entries(members).filter(([, value]) => value !== undefined)
+  const defined = Object.entries(members).filter(([, value]) => value !== undefined)
   // A member that may be undefined in a wire type may also be absent, so that the rest is still a T.
-  return Object.freeze(Object.fromEntries(kept)) as T
+  return Object.freeze(Object.fromEntries(defined)) as T
 }
 
 /** The same place with what its `$ref` names in it, if it has one. */

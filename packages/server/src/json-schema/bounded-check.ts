@@ -87,11 +87,11 @@ function countElements(value: unknown, size: Size): void {
 function mostRequired(json: JsonObject): number {
   const weights = new Map<JsonObject, number>()
   let most = 0
-  const rest: (JsonValue | undefined)[] = [json]
-  while (rest.length > 0) {
-    const value = rest.pop()
+  const pending: (JsonValue | undefined)[] = [json]
+  while (pending.length > 0) {
+    const value = pending.pop()
     if (isJsonObject(value)) most = Math.max(most, requiredBy(value, json, weights))
-    if (typeof value === 'object' && value !== null) rest.push(...Object.values(value))
+    if (typeof value === 'object' && value !== null) pending.push(...Object.values(value))
   }
   return most
 }

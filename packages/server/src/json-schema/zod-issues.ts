@@ -53,10 +53,10 @@ interface ZodCheck {
  */
 export function zodIssues(schema: object): FirstIssues | undefined {
   if (!isZodSchema(schema)) return undefined
-  const walk: IssueTraversal = { looks: new Map(), complete: true }
+  const traversal: IssueTraversal = { looks: new Map(), complete: true }
   try {
-    const find = lookOf(schema, walk)
-    return { find, complete: walk.complete }
+    const find = lookOf(schema, traversal)
+    return { find, complete: traversal.complete }
   } catch {
     // The schema of a version that is built in another way; the bound on issues holds for it.
     return undefined
@@ -77,23 +77,23 @@ export function isZodSchema(schema: unknown): schema is ZodSchema {
   return typeof schema === 'object' && schema !== null && '_zod' in schema && '~standard' in schema
 }
 
-function lookOf(schema: ZodSchema, walk: IssueTraversal): Look {
-  const { looks } = walk
+function lookOf(schema: ZodSchema, traversal: IssueTraversal): Look {
+  const { looks } = traversal
   if (looks.has(schema)) return looks.get(schema) ?? ((value, most) => (looks.get(schema) ?? nothing)(value, most))
   looks.set(schema, undefined)
   const make = makers.get(schema._zod.def.type)
-  const look = make === undefined ? unknownLook(walk) : make(schema, walk)
+  const look = make === undefined ? unknownLook(traversal) : make(schema, traversal)
   looks.set(schema, look)
   return look
 }
 
 /** Nothing is said of a schema that transforms before it checks, or runs an author's code. */
-function unknownLook(walk: IssueTraversal): Look {
-  walk.complete = false
+function unknownLook(traversal: IssueTraversal): Look {
+  traversal.complete = false
   return nothing
 }
 
-type Make = (schema: ZodSchema, walk: IssueTraversal) => Look
+type Make = (schema: ZodSchema, traversal: IssueTraversal) => Look
 
 const makers: ReadonlyMap<string, Make> = new Map<string, Make>([
   ...['string', 'number', 'boolean', 'null', 'literal', 'enum', 'never'].map((type): [string, Make] => [type, leaf]),
@@ -104,29 +104,29 @@ const makers: ReadonlyMap<string, Make> = new Map<string, Make>([
   ['record', recordLook],
   ['tuple', tupleLook],
   ['union', unionLook],
-  ['optional', (schema, walk) => unless(undefined, schema, walk)],
-  ['default', (schema, walk) => unless(undefined, schema, walk)],
-  ['prefault', (schema, walk) => unless(undefined, schema, walk)],
-  ['nullable', (schema, walk) => unless(null, schema, walk)],
-  ['readonly', (schema, walk) => innerLook(schema._zod.def.innerType, walk)],
-  ['lazy', (schema, walk) => innerLook(schema._zod.def.getter?.(), walk)],
+  ['optional', (schema, traversal) => unless(undefined, schema, traversal)],
+  ['default', (schema, traversal) => unless(undefined, schema, traversal)],
+  ['prefault', (schema, traversal) => unless(undefined, schema, traversal)],
+  ['nullable', (schema, traversal) => unless(null, schema, traversal)],
+  ['readonly', (schema, traversal) => innerLook(schema._zod.def.innerType, traversal)],
+  ['lazy', (schema, traversal) => innerLook(schema._zod.def.getter?.(), traversal)],
   ['pipe', pipeLook],
 ])
 
-function innerLook(inner: ZodSchema | undefined, walk: IssueTraversal): Look {
-  return inner === undefined ? unknownLook(walk) : lookOf(inner, walk)
+function innerLook(inner: ZodSchema | undefined, traversal: IssueTraversal): Look {
+  return inner === undefined ? unknownLook(traversal) : lookOf(inner, traversal)
 }
 
 /** A schema that takes one value more than the schema in it. */
-function unless(taken: null | undefined, schema: ZodSchema, walk: IssueTraversal): Look {
-  const inner = innerLook(schema._zod.def.innerType, walk)
+function unless(taken: null | undefined, schema: ZodSchema, traversal: IssueTraversal): Look {
+  const inner = innerLook(schema._zod.def.innerType, traversal)
   return (value, most) => (value === taken ? none : inner(value, most))
 }
 
 /** The first half is checked before anything is transformed; what follows may have faults of its own. */
-function pipeLook({ _zod: { def } }: ZodSchema, walk: IssueTraversal): Look {
-  const look = innerLook(def.in, walk)
-  walk.complete = false
+function pipeLook({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): Look {
+  const look = innerLook(def.in, traversal)
+  traversal.complete = false
   return look
 }
 
@@ -135,9 +135,9 @@ const plainChecks: ReadonlySet<string> = new Set(
 )
 
 /** A text, a number or the like, which zod judges; one that is coerced or has an author's check is left to the validation. */
-function leaf(schema: ZodSchema, walk: IssueTraversal): Look {
+function leaf(schema: ZodSchema, traversal: IssueTraversal): Look {
   const { coerce, checks = [] } = schema._zod.def
-  if (coerce === true || !checks.every(({ _zod }) => plainChecks.has(_zod.def.check))) return unknownLook(walk)
+  if (coerce === true || !checks.every(({ _zod }) => plainChecks.has(_zod.def.check))) return unknownLook(traversal)
   return (value) => validatedByZod(schema, value)
 }
 
@@ -149,16 +149,16 @@ function validatedByZod(schema: ZodSchema, value: unknown): readonly Issue[] {
   return none
 }
 
-function objectLook(schema: ZodSchema, walk: IssueTraversal): Look {
+function objectLook(schema: ZodSchema, traversal: IssueTraversal): Look {
   const { shape = {}, catchall, checks = [] } = schema._zod.def
-  if (checks.length > 0) walk.complete = false
+  if (checks.length > 0) traversal.complete = false
   const strict = catchall?._zod.def.type === 'never'
-  const others = catchall === undefined || strict ? undefined : lookOf(catchall, walk)
+  const others = catchall === undefined || strict ? undefined : lookOf(catchall, traversal)
   const members = Object.entries(shape).map(([key, member]) => {
     const { optin, optout } = member._zod
     // zod leaves this key out.
     if (key === '__proto__') return { key, look: nothing, mayLack: true }
-    return { key, look: lookOf(member, walk), mayLack: optin !== undefined || optout !== undefined }
+    return { key, look: lookOf(member, traversal), mayLack: optin !== undefined || optout !== undefined }
   })
   const names = new Set([...Object.keys(shape), '__proto__'])
   const otherKeys = strict || others !== undefined ? Object.keys : () => []
@@ -185,11 +185,11 @@ function addOther(found: Found, key: string, faults: readonly Issue[] | undefine
 
 const lengthChecks: ReadonlySet<string> = new Set(['min_length', 'max_length', 'length_equals'])
 
-function arrayLook(schema: ZodSchema, walk: IssueTraversal): Look {
+function arrayLook(schema: ZodSchema, traversal: IssueTraversal): Look {
   const { element, checks = [] } = schema._zod.def
   const bounds = checks.map(({ _zod }) => _zod.def)
-  if (!bounds.every(({ check }) => lengthChecks.has(check))) walk.complete = false
-  const item = innerLook(element, walk)
+  if (!bounds.every(({ check }) => lengthChecks.has(check))) traversal.complete = false
+  const item = innerLook(element, traversal)
   return (value, most) => {
     if (!Array.isArray(value)) return validatedByZod(schema, value)
     const outside = bounds.map((bound) => lengthIssue(value.length, bound)).find((issue) => issue !== undefined)
@@ -211,13 +211,13 @@ function lengthIssue(size: number, { check, minimum = 0, maximum = 0, length = 0
   return check === 'length_equals' && size !== length ? { message: `Expected ${length} items` } : undefined
 }
 
-function recordLook(schema: ZodSchema, walk: IssueTraversal): Look {
+function recordLook(schema: ZodSchema, traversal: IssueTraversal): Look {
   const { keyType, valueType, checks = [] } = schema._zod.def
   // Keys of other types are converted, or there must be one of each.
-  if (keyType?._zod.def.type !== 'string') return unknownLook(walk)
-  if (checks.length > 0) walk.complete = false
-  const name = lookOf(keyType, walk)
-  const item = innerLook(valueType, walk)
+  if (keyType?._zod.def.type !== 'string') return unknownLook(traversal)
+  if (checks.length > 0) traversal.complete = false
+  const name = lookOf(keyType, traversal)
+  const item = innerLook(valueType, traversal)
   return (value, most) => {
     if (!isRecord(value)) return validatedByZod(schema, value)
     const found = collectIssues(most)
@@ -231,11 +231,11 @@ function recordLook(schema: ZodSchema, walk: IssueTraversal): Look {
   }
 }
 
-function tupleLook(schema: ZodSchema, walk: IssueTraversal): Look {
+function tupleLook(schema: ZodSchema, traversal: IssueTraversal): Look {
   const { items = [], rest, checks = [] } = schema._zod.def
-  if (checks.length > 0) walk.complete = false
-  const looks = items.map((item) => lookOf(item, walk))
-  const others = rest === undefined || rest === null ? undefined : lookOf(rest, walk)
+  if (checks.length > 0) traversal.complete = false
+  const looks = items.map((item) => lookOf(item, traversal))
+  const others = rest === undefined || rest === null ? undefined : lookOf(rest, traversal)
   const least = items.findLastIndex(({ _zod }) => _zod.optin === undefined && _zod.optout === undefined) + 1
   return (value, most) => {
     if (!Array.isArray(value)) return validatedByZod(schema, value)
@@ -247,9 +247,9 @@ function tupleLook(schema: ZodSchema, walk: IssueTraversal): Look {
   }
 }
 
-function unionLook({ _zod: { def } }: ZodSchema, walk: IssueTraversal): Look {
+function unionLook({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): Look {
   const { options = [], discriminator } = def
-  const looks = options.map((option) => lookOf(option, walk))
+  const looks = options.map((option) => lookOf(option, traversal))
   const tags = options.map((option) => discriminator && option._zod.def.shape?.[discriminator])
   return (value, most) => {
     const errors: (readonly Issue[])[] = []

@@ -14,22 +14,22 @@ import { replay } from '../replay/replay.ts'
 import { issueLines } from '../json-schema/issues.ts'
 import { findVisible, readPage } from '../pages.ts'
 import type { PromptContent, PromptReturn } from './prompt.ts'
-import { quote, requireCapabilities, type Scope } from '../request/scope.ts'
+import { quote, requireCapabilities, type RequestState } from '../request/request-state.ts'
 
 type Arguments = NonNullable<GetPromptRequestParams['arguments']>
 
 const noArguments: Arguments = Object.freeze({})
 
 /** A page of the prompts that the caller may use (server/prompts, listing prompts). */
-export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call }: Scope): JsonObject {
+export function listPrompts({ cursor }: PaginatedRequestParams, { catalog, call }: RequestState): JsonObject {
   return readPage(catalog.prompts, cursor, call)
 }
 
 /** Fills in a prompt (server/prompts, getting a prompt). A name or an argument that does not fit is a protocol error. */
-export function getPrompt(params: GetPromptRequestParams, scope: Scope): Awaitable<JsonObject> {
-  const prompt = findVisible(scope.catalog.prompts, params.name, scope.call)
+export function getPrompt(params: GetPromptRequestParams, request: RequestState): Awaitable<JsonObject> {
+  const prompt = findVisible(request.catalog.prompts, params.name, request.call)
   if (prompt === undefined) throw invalidPrompt(`Unknown prompt: ${quote(params.name)}`)
-  requireCapabilities(prompt.requires, scope)
+  requireCapabilities(prompt.requires, request)
   const given = params.arguments ?? noArguments
   rejectMissing(prompt, given)
   return after(prompt.input(given), (checked) => {
@@ -39,9 +39,9 @@ export function getPrompt(params: GetPromptRequestParams, scope: Scope): Awaitab
     const handler = {
       name: prompt.key,
       run: (ctx: Context) => prompt.definition.run(checked.value, ctx),
-      finish: (content: PromptReturn) => promptResult(content, prompt, scope),
+      finish: (content: PromptReturn) => promptResult(content, prompt, request),
     }
-    return replay(handler, scope)
+    return replay(handler, request)
   })
 }
 
@@ -51,7 +51,7 @@ function rejectMissing(prompt: CompiledPrompt, given: Arguments): void {
   throw invalidPrompt(`Prompt ${quote(prompt.key)} needs the arguments that are missing: ${missing.join(', ')}`)
 }
 
-function promptResult(returned: PromptReturn, prompt: CompiledPrompt, { catalog }: Scope): GetPromptResult {
+function promptResult(returned: PromptReturn, prompt: CompiledPrompt, { catalog }: RequestState): GetPromptResult {
   const { messages, description, _meta } = promptContent(returned)
   const about = description ?? prompt.definition.description
   const meta = resultMeta(_meta, catalog)

@@ -7,7 +7,7 @@ import {
   McpError,
 } from '@x/schema'
 import { after, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
-import { quote, requireCapabilities } from '../request/scope.ts'
+import { quote, requireCapabilities } from '../request/request-state.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { QuestionRecord } from './journal.ts'
 import { cloneJson } from './json-copy.ts'
@@ -33,11 +33,11 @@ export interface Question<T> {
   /** The client capabilities that it needs. */
   readonly needed: ClientCapabilities
   /** Converts the answer for the handler; runs again in every run. */
-  readonly read: (response: JsonObject) => Awaitable<Reading<T>>
+  readonly read: (response: JsonObject) => Awaitable<ReadAnswer<T>>
 }
 
 /** An answer that is understood, one that does not fit, or one that is given too early. */
-export type Reading<T> = { readonly value: T } | { readonly misfit: string } | { readonly unfinished: string }
+export type ReadAnswer<T> = { readonly value: T } | { readonly problem: string } | { readonly pending: string }
 
 /** The number of times that a question with an invalid answer is asked again. */
 const patience = 2
@@ -79,7 +79,7 @@ function rejectEndless(run: Run, { key, text, again }: Endless): void {
     const reason = `asks "${key}" another way in every run: keep times and random values out of messages and schemas`
     throw failRun(run, 'question', `${quote(run.name)} ${reason}. Now it asks: ${text.slice(0, 500)}`)
   }
-  if ('misfits' in again && again.misfits > patience) {
+  if ('invalidAnswers' in again && again.invalidAnswers > patience) {
     throw new McpError(errorCodes.invalidParams, `The answer to "${key}" does not fit: ${again.reason}`)
   }
 }
@@ -94,17 +94,17 @@ interface Asking<T> {
 
 type Again =
   | { readonly changes: number }
-  | { readonly misfits: number; readonly reason: string }
-  | { readonly unfinished: string }
+  | { readonly invalidAnswers: number; readonly reason: string }
+  | { readonly pending: string }
 
 function suspendForAnswer<T>(run: Run, key: string, { question, text, known, again }: Asking<T>): Promise<never> {
-  requireCapabilities(question.needed, run.scope)
-  const { times, misfits, changes } = known ?? { times: 1, misfits: 0, changes: 0 }
+  requireCapabilities(question.needed, run.request)
+  const { times, invalidAnswers, changes } = known ?? { times: 1, invalidAnswers: 0, changes: 0 }
   const asked: Asked = {
     request: again === undefined ? question.request : explained(question.request, again),
     text,
     times: again === undefined ? times : times + 1,
-    misfits: again && 'misfits' in again ? again.misfits : misfits,
+    invalidAnswers: again && 'invalidAnswers' in again ? again.invalidAnswers : invalidAnswers,
     changes: again && 'changes' in again ? again.changes : changes,
   }
   return addQuestion(run, key, asked)
@@ -115,11 +115,11 @@ function suspendForAnswer<T>(run: Run, key: string, { question, text, known, aga
  * the sealed journal says what was asked: an answer to no question would pass for a user's consent that no user was
  * asked for.
  */
-function unaskedAnswer({ scope }: Run, key: string, needed: ClientCapabilities): JsonObject | undefined {
-  const { requestState, inputResponses } = scope.params
-  if (!scope.settings.acceptUnaskedResponses || requestState !== undefined) return undefined
+function unaskedAnswer({ request }: Run, key: string, needed: ClientCapabilities): JsonObject | undefined {
+  const { requestState, inputResponses } = request.params
+  if (!request.settings.acceptUnaskedResponses || requestState !== undefined) return undefined
   const response = isJsonObject(inputResponses) ? responseFor(inputResponses, key) : undefined
-  if (response !== undefined) requireCapabilities(needed, scope)
+  if (response !== undefined) requireCapabilities(needed, request)
   return response
 }
 
@@ -133,22 +133,26 @@ interface Judging<T> {
 }
 
 /** Checks an answer; synchronously, unless the platform or the question takes time. */
-function parseAnswer<T>(run: Run, key: string, { known, response, question, text }: Judging<T>): Awaitable<ParsedAnswer<T>> {
+function parseAnswer<T>(
+  run: Run,
+  key: string,
+  { known, response, question, text }: Judging<T>,
+): Awaitable<ParsedAnswer<T>> {
   return after(fingerprintOf(text), (fingerprint): Awaitable<ParsedAnswer<T>> => {
-    const record = known ?? { fingerprint, times: 1, misfits: 0, changes: 0, response }
+    const record = known ?? { fingerprint, times: 1, invalidAnswers: 0, changes: 0, response }
     journalOf(run).questions.set(key, record)
     // The user answered another question: that of an earlier version, or one whose text is not repeatable.
     if (fingerprint !== record.fingerprint) return { changes: record.changes + 1 }
     // A copy: what a handler does to an answer must not change the journal.
-    return after(question.read(cloneJson(response)), (reading) =>
-      'misfit' in reading ? { misfits: record.misfits + 1, reason: reading.misfit } : reading,
+    return after(question.read(cloneJson(response)), (answer) =>
+      'problem' in answer ? { invalidAnswers: record.invalidAnswers + 1, reason: answer.problem } : answer,
     )
   })
 }
 
 /** The question once more, with the reason where a user reads it. */
 function explained(request: InputRequest, again: Again): InputRequest {
-  const reason = 'reason' in again ? again.reason : 'unfinished' in again ? again.unfinished : undefined
+  const reason = 'reason' in again ? again.reason : 'pending' in again ? again.pending : undefined
   if (reason === undefined || request.method !== 'elicitation/create') return request
   return { ...request, params: { ...request.params, message: `${request.params.message}\n\n${reason}` } }
 }

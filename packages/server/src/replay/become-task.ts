@@ -1,13 +1,13 @@
 import { backgroundKey, errorCodes, type JsonObject, McpError } from '@x/schema'
 import { resultMeta } from '../catalog.ts'
-import { quote, type Scope } from '../request/scope.ts'
+import { quote, type RequestState } from '../request/request-state.ts'
 import { hideError } from './hide-error.ts'
 import { writeJournal } from './journal.ts'
 import { effectsOf, failRun, continueAsTask, journalOf, type Run, tooLate } from './run.ts'
 import type { TaskChoice } from './task-choice.ts'
 
 /** Returns whether a call becomes a task before its handler runs. */
-export function beginsAsTask(choice: TaskChoice | undefined, { call, journal }: Scope): boolean {
+export function beginsAsTask(choice: TaskChoice | undefined, { call, journal }: RequestState): boolean {
   if (choice === undefined || choice === 'never' || journal !== undefined) return false
   return choice === 'required' || call.context.get(backgroundKey)?.accepted === true
 }
@@ -19,19 +19,19 @@ export function beginsAsTask(choice: TaskChoice | undefined, { call, journal }: 
 export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
   if (run.phase !== 'running') throw tooLate(run, 'ctx.task')
   if (run.inStep) throw failRun(run, 'nested', 'ctx.task was used inside a step: use it between steps')
-  if (run.scope.journal !== undefined) return true
-  return beginsAsTask(choice, run.scope) ? continueAsTask(run) : false
+  if (run.request.journal !== undefined) return true
+  return beginsAsTask(choice, run.request) ? continueAsTask(run) : false
 }
 
 /** Hands the call over with what it has been answered and has recorded: the result says where it goes on. */
 export async function handOverToTask(run: Run): Promise<JsonObject> {
-  const { scope, name } = run
-  const { call, catalog } = scope
+  const { request, name } = run
+  const { call, catalog } = request
   const background = call.context.get(backgroundKey)
   if (background === undefined) throw withoutTasks(run)
-  const id = scope.callId === undefined ? undefined : await effectsOf(run)
+  const id = request.callId === undefined ? undefined : await effectsOf(run)
   const result = await background.begin(writeJournal(journalOf(run)), id).catch((error: unknown) => {
-    throw hideError(error, scope, name)
+    throw hideError(error, request, name)
   })
   const meta = resultMeta(undefined, catalog)
   return meta === undefined ? result : { ...result, _meta: meta }

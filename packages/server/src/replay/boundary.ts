@@ -1,5 +1,5 @@
 import { canHandOffKey } from '@x/schema'
-import { report } from '../request/scope.ts'
+import { report } from '../request/request-state.ts'
 import { nextTick } from '../shedding/event-loop.ts'
 import { handOffReason } from '../shedding/hand-off.ts'
 import type { LoadMonitor } from '../shedding/load-monitor.ts'
@@ -12,7 +12,7 @@ const sliceMs = 10
 /** Notes that a run begins to record: from now on it works, as far as shedding goes. */
 export function beginWork(run: Run): void {
   if (run.workedFrom !== undefined) return
-  run.workedFrom = run.scope.settings.now()
+  run.workedFrom = run.request.settings.now()
   run.turnedAt = run.workedFrom
 }
 
@@ -31,8 +31,8 @@ export function passBoundary(run: Run): Promise<void> | undefined {
 /** Returns the reason for which the call should leave this instance now, if there is one. */
 function shedReason(run: Run): ShedReason | undefined {
   if (!canHandOff(run)) return undefined
-  const { scope, name, drains } = run
-  const { settings, method } = scope
+  const { request, name, drains } = run
+  const { settings, method } = request
   const { sheds, stops, round, handOff } = journalOf(run)
   const workedMs = settings.now() - (run.workedFrom ?? 0)
   const call = { method, name, sheds, rounds: round, workedMs, drains, stops, handOff }
@@ -43,18 +43,18 @@ function shedReason(run: Run): ShedReason | undefined {
 }
 
 /** Returns true when a retry may reach another instance, which could go on where this call is now. */
-function canHandOff({ stays, scope }: Run): boolean {
-  const { calls } = scope.settings.loadMonitor.rules
+function canHandOff({ stays, request }: Run): boolean {
+  const { calls } = request.settings.loadMonitor.rules
   return (
     !stays &&
-    scope.journal === undefined &&
-    (calls === 'all' || (calls === 'movable' && scope.call.context.get(canHandOffKey) === true))
+    request.journal === undefined &&
+    (calls === 'all' || (calls === 'movable' && request.call.context.get(canHandOffKey) === true))
   )
 }
 
 /** A handler that computes from checkpoint to checkpoint would otherwise keep the event loop to itself. */
 function yieldToLoop(run: Run): Promise<void> | undefined {
-  const { loadMonitor, now } = run.scope.settings
+  const { loadMonitor, now } = run.request.settings
   if (now() - run.turnedAt < sliceMs / (1 + loadMonitor.waiting)) return undefined
   return takeTurn(run, loadMonitor)
 }
@@ -63,5 +63,5 @@ async function takeTurn(run: Run, loadMonitor: LoadMonitor): Promise<void> {
   loadMonitor.waiting++
   await nextTick()
   loadMonitor.waiting--
-  run.turnedAt = run.scope.settings.now()
+  run.turnedAt = run.request.settings.now()
 }

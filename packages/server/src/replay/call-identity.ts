@@ -9,7 +9,7 @@ import {
   principalIdentity,
 } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
-import type { Scope } from '../request/scope.ts'
+import type { RequestState } from '../request/request-state.ts'
 import { digestNow, fingerprintOf } from './fingerprint.ts'
 import type { Journal } from './journal.ts'
 
@@ -21,18 +21,18 @@ const keyForm = /^[A-Za-z0-9_-]{22}$/
  * the same identity; another principal, method, target or argument makes it another one, so nobody reaches a call that is not
  * theirs. Throws `McpError` for a key of another form. A call without a key has no identity before it is first needed.
  */
-export function identifyCall(scope: Scope): Awaitable<void> {
-  const key = scope.meta[metaNames.idempotencyKey]
+export function identifyCall(request: RequestState): Awaitable<void> {
+  const key = request.meta[metaNames.idempotencyKey]
   if (key === undefined) return undefined
   if (typeof key !== 'string' || !keyForm.test(key)) {
     const message = `_meta["${metaNames.idempotencyKey}"] must be 128 random bits as 22 characters of Base64url`
     throw new McpError(errorCodes.invalidParams, message)
   }
-  const { _meta, inputResponses: _responses, requestState: _state, ...asked } = scope.params
-  const { method, call } = scope
+  const { _meta, inputResponses: _responses, requestState: _state, ...asked } = request.params
+  const { method, call } = request
   const text = sortedJson(['call', key, principalIdentity(call.principal), method, asked])
   return after(fingerprintOf(text), (digest) => {
-    scope.callId = uuidOf(digest)
+    request.callId = uuidOf(digest)
   })
 }
 

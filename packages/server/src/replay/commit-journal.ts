@@ -3,7 +3,7 @@ import { journalOf, lose, type Run } from './run.ts'
 
 /** Passes a new entry of the journal to its store. */
 export function note(run: Run, part: JournalPart, key?: string): void {
-  run.scope.journal?.note(journalEntry(journalOf(run), part, key))
+  run.request.journal?.note(journalEntry(journalOf(run), part, key))
 }
 
 /**
@@ -11,7 +11,7 @@ export function note(run: Run, part: JournalPart, key?: string): void {
  * here, and this rejects with its suspension.
  */
 export function commitEntries(run: Run): Promise<void> | undefined {
-  const keeping = run.scope.journal?.commit()
+  const keeping = run.request.journal?.commit()
   return keeping?.catch((error: unknown) => {
     throw lose(run, error)
   })

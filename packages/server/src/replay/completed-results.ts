@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '@x/schema'
 import type { StateStore } from '@x/state-codec'
 import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
 import { after, type Awaitable } from '../request/awaitable.ts'
-import { report, type Scope } from '../request/scope.ts'
+import { report, type RequestState } from '../request/request-state.ts'
 import { effectsId } from './call-identity.ts'
 import type { RunStart } from './run.ts'
 import type { Handler } from './finish-run.ts'
@@ -19,16 +19,16 @@ interface Attempt {
  */
 export function answerOnce<T>(
   { name, hasEffects }: Pick<Handler<T>, 'name' | 'hasEffects'>,
-  scope: Scope,
+  request: RequestState,
   { start, run }: Attempt,
 ): Awaitable<JsonObject> {
-  const { settings, call, callId } = scope
+  const { settings, call, callId } = request
   const { idempotency } = settings
   const isKept = idempotency !== undefined && callId !== undefined && call.principal !== undefined
   if (!isKept || hasEffects !== true) return run()
   const journal = start?.journal
   const effects = journal === undefined ? callId : effectsId(journal, start?.responses)
-  return after(effects, (id) => answerFrom(idempotency, { name, key: `mcp-result:${id}`, run }, scope))
+  return after(effects, (id) => answerFrom(idempotency, { name, key: `mcp-result:${id}`, run }, request))
 }
 
 interface KeyedRun {
@@ -39,28 +39,28 @@ interface KeyedRun {
 }
 
 /** Of two that run at the same time, the result of the first to end is the answer of both. A store that fails costs no call anything. */
-async function answerFrom(options: IdempotencyOptions, keyed: KeyedRun, scope: Scope): Promise<JsonObject> {
+async function answerFrom(options: IdempotencyOptions, keyed: KeyedRun, request: RequestState): Promise<JsonObject> {
   const { store, ttlMs = 600_000, maxCharacters = 262_144 } = options
   const read = async (): Promise<JsonObject | undefined> =>
-    readResult(await unlessFailing(() => store.get(keyed.key), scope, keyed))
+    readResult(await unlessFailing(() => store.get(keyed.key), request, keyed))
   const before = await read()
   if (before !== undefined) return before
   const result = await keyed.run()
   if (result['resultType'] !== undefined && result['resultType'] !== 'complete') return result
   const text = JSON.stringify(result)
   if (text.length > maxCharacters) return result
-  const isFirst = await unlessFailing(() => ownStore(store, scope).add(keyed.key, text, ttlMs), scope, keyed)
+  const isFirst = await unlessFailing(() => ownStore(store, request).add(keyed.key, text, ttlMs), request, keyed)
   return isFirst === false ? ((await read()) ?? result) : result
 }
 
 /** No caller's results take the place of another's. */
-function ownStore(store: StateStore, { caller }: Scope): StateStore {
+function ownStore(store: StateStore, { caller }: RequestState): StateStore {
   return store.ownedBy?.(caller) ?? store
 }
 
 async function unlessFailing<T>(
   use: () => Promise<T>,
-  { method, settings }: Scope,
+  { method, settings }: RequestState,
   { name }: KeyedRun,
 ): Promise<T | undefined> {
   try {

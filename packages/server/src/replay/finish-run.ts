@@ -52,8 +52,8 @@ export function finishRun<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>)
 }
 
 function countOut(run: Run): void {
-  endCall(run.scope)
-  if (run.shed !== undefined) run.scope.settings.loadMonitor.leaving--
+  endCall(run.request)
+  if (run.shed !== undefined) run.request.settings.loadMonitor.leaving--
 }
 
 function finishAsked<T>(run: Run, outcome: Outcome<T>): Awaitable<JsonObject> {
@@ -77,11 +77,11 @@ function finishStopped<T>(run: Run, outcome: Outcome<T>): Awaitable<void> {
 
 async function finishShed<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Promise<JsonObject> {
   await finishStopped(run, outcome)
-  const { scope, name, journal, responses } = run
+  const { request, name, journal, responses } = run
   const result = await shedCall(run)
   if (result !== undefined) return result
   // A call that cannot be handed off is finished here: it must not fail because the server wanted to move it.
-  const stay = beginRun(scope, name, { journal, responses, before: run, stays: true })
-  beginCall(scope)
+  const stay = beginRun(request, name, { journal, responses, before: run, stays: true })
+  beginCall(request)
   return finishRun(stay, await attempt(handler, stay), handler)
 }

@@ -20,18 +20,18 @@ export function inputRequiredResult(run: Run, requests: readonly [string, InputR
     warn(run, { code: 'rounds', problem: `has asked ${manyRounds} times in one call, and ${advice}` })
   }
   note(run, 'round')
-  const isKept = run.scope.journal !== undefined
-  const state = isKept ? undefined : sealState(journal, run.scope, run.name)
+  const isKept = run.request.journal !== undefined
+  const state = isKept ? undefined : sealState(journal, run.request, run.name)
   return after(state, (requestState) => asksFor(run, requestState, requests))
 }
 
 /** A result with which the client comes back; at once, when nothing is asked of it. */
 export function asksFor(
-  { scope }: Run,
+  { request }: Run,
   requestState: string | undefined,
   requests: readonly [string, InputRequest][] = [],
 ): JsonObject {
-  const meta = resultMeta(undefined, scope.catalog)
+  const meta = resultMeta(undefined, request.catalog)
   const inputRequests = Object.fromEntries(requests)
   return {
     resultType: 'input_required',

@@ -42,7 +42,7 @@ export interface QuestionRecord {
   /** The number of wire keys of the question; 1 at first. */
   readonly times: number
   /** Invalid answers so far. */
-  readonly misfits: number
+  readonly invalidAnswers: number
   /** Changes of the question itself so far. */
   readonly changes: number
   /** The client's answer; the question itself checks it in every run. */
@@ -205,17 +205,17 @@ function readHandOff(value: JsonValue | undefined): HandOffTag | undefined {
   return { from, load: load / 100, at }
 }
 
-function writeQuestion({ fingerprint, times, misfits, changes, response }: QuestionRecord): JsonValue {
-  const counts = [fingerprint, times, misfits, changes]
+function writeQuestion({ fingerprint, times, invalidAnswers, changes, response }: QuestionRecord): JsonValue {
+  const counts = [fingerprint, times, invalidAnswers, changes]
   return response === undefined ? counts : [...counts, response]
 }
 
 function parseQuestionRecord(value: JsonValue): QuestionRecord | undefined {
   if (!Array.isArray(value)) return undefined
-  const [fingerprint, times, misfits, changes, response] = value
+  const [fingerprint, times, invalidAnswers, changes, response] = value
   if (typeof fingerprint !== 'string' || typeof times !== 'number') return undefined
-  if (typeof misfits !== 'number' || typeof changes !== 'number') return undefined
-  return { fingerprint, times, misfits, changes, response: isJsonObject(response) ? response : undefined }
+  if (typeof invalidAnswers !== 'number' || typeof changes !== 'number') return undefined
+  return { fingerprint, times, invalidAnswers, changes, response: isJsonObject(response) ? response : undefined }
 }
 
 function writeExplicit({ kinds, state, responses }: ExplicitRecord): JsonObject {

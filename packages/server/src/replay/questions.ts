@@ -12,7 +12,7 @@ import { type AnsweredBy, type Form, formOf, schemaTextOf } from '../elicitation
 import type { AnySchema } from '../json-schema/schemas.ts'
 import { issueLines } from '../json-schema/issues.ts'
 import { after } from '../request/awaitable.ts'
-import { answerQuestion, type Question, type Reading } from './ask-client.ts'
+import { answerQuestion, type Question, type ReadAnswer } from './ask-client.ts'
 import { InputDeclined } from './input-declined.ts'
 import { samplingNeeds } from './needs.ts'
 import type { FormAnswer, FormQuestion, UrlQuestion } from './question.ts'
@@ -46,9 +46,9 @@ function formAnswer<S extends AnySchema | Form<unknown>>(
       if (!isElicited(response)) return wrongKind('the action of a user')
       const { action, content = {} } = response
       if (action !== 'accept') return { value: { action } }
-      return after(check(content), (checked): Reading<FormAnswer<unknown>> => {
+      return after(check(content), (checked): ReadAnswer<FormAnswer<unknown>> => {
         if (checked.issues === undefined) return { value: { action, content: checked.value } }
-        return { misfit: `The last answer did not fit:\n${issueLines(checked)}` }
+        return { problem: `The last answer did not fit:\n${issueLines(checked)}` }
       })
     },
   })
@@ -96,7 +96,7 @@ export async function elicitUrl(run: Run, key: string, { message, url, done }: U
       if (!isElicited(response)) return wrongKind('the action of a user')
       const { action } = response
       if (action !== 'accept' || done === undefined) return { value: action }
-      return after(done(), (finished) => (finished ? { value: action } : { unfinished: 'This is not finished yet.' }))
+      return after(done(), (finished) => (finished ? { value: action } : { pending: 'This is not finished yet.' }))
     },
   })
   if (action !== 'accept') throw new InputDeclined(key, action)
@@ -147,6 +147,6 @@ function isRoots(value: unknown): value is readonly Root[] {
   return Array.isArray(value) && value.every((root) => isJsonObject(root) && String(root['uri']).startsWith('file://'))
 }
 
-function wrongKind(wanted: string): { readonly misfit: string } {
-  return { misfit: `The last answer was not ${wanted}.` }
+function wrongKind(wanted: string): { readonly problem: string } {
+  return { problem: `The last answer was not ${wanted}.` }
 }

@@ -24,7 +24,7 @@ function recordQuestion(run: Run, key: string, asked: Asked): Awaitable<RequestE
     const reworded = known !== undefined && known.response === undefined && known.fingerprint !== fingerprint
     const times = reworded ? asked.times + 1 : asked.times
     const changes = reworded ? asked.changes + 1 : asked.changes
-    questions.set(key, { fingerprint, times, misfits: asked.misfits, changes })
+    questions.set(key, { fingerprint, times, invalidAnswers: asked.invalidAnswers, changes })
     note(run, 'questions', key)
     return [wireKey(key, times), asked.request]
   })

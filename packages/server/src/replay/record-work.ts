@@ -1,6 +1,6 @@
 import type { JsonLeaf, JsonValue } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
-import { quote } from '../request/scope.ts'
+import { quote } from '../request/request-state.ts'
 import type { Checkpoint, StepContext, StepResult, Widened } from './recorded.ts'
 import { beginWork, passBoundary } from './boundary.ts'
 import { uuidWithin } from './call-identity.ts'
@@ -22,8 +22,8 @@ export async function step<T extends StepResult>(
   beginWork(run)
   const value = await during(run, async () => {
     // Values passed to the work, such as a UUID, must be the same when it is repeated.
-    const told = commitEntries(run)
-    if (told !== undefined) await told
+    const committed = commitEntries(run)
+    if (committed !== undefined) await committed
     const effects = tries.get(key) ?? effectsOf(run)
     const id = isPromiseLike(effects) ? await effects : effects
     const given = await tryWork(run, { key, id }, work)
@@ -89,7 +89,7 @@ export function uuid(run: Run, key: string): string {
   if (run.used?.has(`uuid ${key}`) !== true) enterUse(run, { kind: 'uuid', called: 'ctx.uuid', key })
   const known = uuids.get(key)
   if (known !== undefined) return known
-  const made = uuidWithin(effectsOf(run), key) ?? run.scope.settings.randomUuid()
+  const made = uuidWithin(effectsOf(run), key) ?? run.request.settings.randomUuid()
   uuids.set(key, made)
   note(run, 'uuids', key)
   return made
@@ -108,7 +108,7 @@ async function tryWork<T>(
   work: (context: StepContext) => Awaitable<T>,
 ): Promise<T> {
   try {
-    return await callStep(run, work, { idempotencyKey: `${id}/${key}`, signal: run.scope.call.signal })
+    return await callStep(run, work, { idempotencyKey: `${id}/${key}`, signal: run.request.call.signal })
   } catch (error) {
     journalOf(run).tries.set(key, id)
     note(run, 'tries', key)

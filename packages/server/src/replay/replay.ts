@@ -1,10 +1,10 @@
 import { type JournalStore, type JsonObject, metaNames } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
-import type { Scope } from '../request/scope.ts'
+import type { RequestState } from '../request/request-state.ts'
 import { beginsAsTask, handOverToTask } from './become-task.ts'
 import { identifyCall } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
-import { openKept, openState, unaskedResponses } from './request-state.ts'
+import { openStored, openState, unaskedResponses } from './request-state.ts'
 import { beginRun, type RunStart } from './run.ts'
 import { checkCapacity, beginCall, endCall } from '../shedding/check-capacity.ts'
 import type { Handler } from './finish-run.ts'
@@ -14,73 +14,73 @@ import { runFrom, startRun } from './start-run.ts'
  * Runs a handler to its end, or to where it needs the client: then the result asks for that, and when the client comes
  * back, here or at another instance, the handler runs again from the top with what is known so far.
  */
-export function replay<T>(handler: Handler<T>, scope: Scope): Awaitable<JsonObject> {
+export function replay<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
   // A task was admitted long ago, and would fail if it were refused now.
-  if (scope.journal !== undefined) return runKept(scope.journal, handler, scope)
-  const { requestState } = scope.params
+  if (request.journal !== undefined) return runStored(request.journal, handler, request)
+  const { requestState } = request.params
   // Most calls have neither a key nor a state, and pay for none.
-  if (requestState === undefined && scope.meta[metaNames.idempotencyKey] === undefined)
-    return beginHandlerRun(handler, scope)
-  return after(identifyCall(scope), () => {
+  if (requestState === undefined && request.meta[metaNames.idempotencyKey] === undefined)
+    return beginHandlerRun(handler, request)
+  return after(identifyCall(request), () => {
     if (typeof requestState !== 'string')
-      return answerOnce(handler, scope, { run: () => beginHandlerRun(handler, scope) })
-    return comeBack(requestState, handler, scope)
+      return answerOnce(handler, request, { run: () => beginHandlerRun(handler, request) })
+    return resumeCall(requestState, handler, request)
   })
 }
 
 /** Runs a handler for a task, whose journal is stored. */
-function runKept<T>(journal: JournalStore, handler: Handler<T>, scope: Scope): Awaitable<JsonObject> {
-  const start = openKept(journal, scope, handler.name)
-  beginCall(scope)
-  return runFrom(start, handler, scope)
+function runStored<T>(journal: JournalStore, handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
+  const start = openStored(journal, request, handler.name)
+  beginCall(request)
+  return runFrom(start, handler, request)
 }
 
 /**
  * Continues a call that came back. It is admitted, and counts, before its state is opened: opening costs more than rejecting, and
  * a state that opens once would be lost by a later rejection. What is kept is answered however busy the server is.
  */
-async function comeBack<T>(requestState: string, handler: Handler<T>, scope: Scope): Promise<JsonObject> {
-  if (scope.settings.idempotency !== undefined) {
-    const start = await openState(requestState, scope, handler.name)
+async function resumeCall<T>(requestState: string, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
+  if (request.settings.idempotency !== undefined) {
+    const start = await openState(requestState, request, handler.name)
     const run = (): Promise<JsonObject> => {
-      checkCapacity(scope)
-      beginCall(scope)
-      return resumeRun(start, handler, scope)
+      checkCapacity(request)
+      beginCall(request)
+      return resumeRun(start, handler, request)
     }
-    return answerOnce(handler, scope, { start, run })
+    return answerOnce(handler, request, { start, run })
   }
-  checkCapacity(scope)
-  beginCall(scope)
-  return resumeRun(await openCounted(requestState, scope, handler.name), handler, scope)
+  checkCapacity(request)
+  beginCall(request)
+  return resumeRun(await openCounted(requestState, request, handler.name), handler, request)
 }
 
-async function openCounted(requestState: string, scope: Scope, name: string): Promise<RunStart> {
+async function openCounted(requestState: string, request: RequestState, name: string): Promise<RunStart> {
   try {
-    return await openState(requestState, scope, name)
+    return await openState(requestState, request, name)
   } catch (error) {
-    endCall(scope)
+    endCall(request)
     throw error
   }
 }
 
 /** Answers that came with the first request; a handler reads them in the explicit form alone. */
-function unasked(scope: Scope): RunStart | undefined {
-  return scope.params.inputResponses === undefined ? undefined : { responses: unaskedResponses(scope) }
+function unasked(request: RequestState): RunStart | undefined {
+  return request.params.inputResponses === undefined ? undefined : { responses: unaskedResponses(request) }
 }
 
-function beginHandlerRun<T>(handler: Handler<T>, scope: Scope): Awaitable<JsonObject> {
-  checkCapacity(scope)
-  if (beginsAsTask(handler.task, scope)) return handOverToTask(beginRun(scope, handler.name))
-  const start = unasked(scope)
-  beginCall(scope)
-  return startRun(handler, scope, start)
+function beginHandlerRun<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {
+  checkCapacity(request)
+  if (beginsAsTask(handler.task, request)) return handOverToTask(beginRun(request, handler.name))
+  const start = unasked(request)
+  beginCall(request)
+  return startRun(handler, request, start)
 }
 
-function resumeRun<T>(start: RunStart, handler: Handler<T>, scope: Scope): Promise<JsonObject> {
-  if (beginsAsTask(handler.task, scope)) {
-    endCall(scope)
-    return handOverToTask(beginRun(scope, handler.name, start))
+function resumeRun<T>(start: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
+  if (beginsAsTask(handler.task, request)) {
+    endCall(request)
+    return handOverToTask(beginRun(request, handler.name, start))
   }
-  scope.settings.loadMonitor.resumed++
-  return runFrom(start, handler, scope)
+  request.settings.loadMonitor.resumed++
+  return runFrom(start, handler, request)
 }

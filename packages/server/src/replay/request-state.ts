@@ -11,7 +11,7 @@ import {
   quotaError,
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
-import { report, type Scope } from '../request/scope.ts'
+import { report, type RequestState } from '../request/request-state.ts'
 import { HandlerError, withoutState } from './handler-error.ts'
 import { hideError } from './hide-error.ts'
 import { answersKind } from './needs.ts'
@@ -29,24 +29,24 @@ const purpose = 'requestState'
  * it from another request or another user (basic/patterns/mrtr, server requirements). Every failure has one answer, and
  * the reason goes to the author.
  */
-export async function openState(token: string, scope: Scope, name: string): Promise<RunStart> {
-  const { state, loadMonitor } = scope.settings
+export async function openState(token: string, request: RequestState, name: string): Promise<RunStart> {
+  const { state, loadMonitor } = request.settings
   if (state === undefined) throw invalidState()
-  const tell = (error: unknown): void => report(error, { method: scope.method, name }, scope.settings)
+  const reportError = (error: unknown): void => report(error, { method: request.method, name }, request.settings)
   let value: JsonValue
   try {
-    value = await state.open(token, { purpose, binding: stateBinding(scope), owner: scope.caller })
+    value = await state.open(token, { purpose, binding: stateBinding(request), owner: request.caller })
   } catch (error) {
-    tell(error)
+    reportError(error)
     throw openingError(error)
   }
   const journal = readJournal(value)
   if (journal === undefined) {
-    tell(new Error('requestState holds a journal of a format that this version does not know'))
+    reportError(new Error('requestState holds a journal of a format that this version does not know'))
     throw invalidState()
   }
   recordHandOff(loadMonitor, journal)
-  const { inputResponses } = scope.params
+  const { inputResponses } = request.params
   return { journal, responses: takeResponses(journal, isJsonObject(inputResponses) ? inputResponses : undefined) }
 }
 
@@ -54,16 +54,20 @@ export async function openState(token: string, scope: Scope, name: string): Prom
  * Opens the journal of a call that runs as a task. Throws when the journal has a later format: a version must not
  * continue a call whose records it cannot read.
  */
-export function openKept({ journal: kept, responses }: JournalStore, scope: Scope, name: string): RunStart {
-  const journal = readJournal(kept)
+export function openStored(
+  { journal: stored, responses }: JournalStore,
+  request: RequestState,
+  name: string,
+): RunStart {
+  const journal = readJournal(stored)
   if (journal === undefined) {
     const error = new Error('The journal that was kept is of a format that this version does not know')
-    throw hideError(error, scope, name)
+    throw hideError(error, request, name)
   }
   const taken = takeResponses(journal, responses, (key) => explicitKey(key, journal.round))
   // Answers in the request that created the task are for the runs before the first question.
   const unasked = journal.round === 0 && journal.explicit === undefined
-  return { journal, responses: unasked ? unaskedResponses(scope) : taken }
+  return { journal, responses: unasked ? unaskedResponses(request) : taken }
 }
 
 /** The answers that one request may bring before anything was asked. */
@@ -77,7 +81,7 @@ const maxUnaskedSize = 1_048_576
  * a client that was given no state has none to send (basic/patterns/mrtr). Nobody vouches that they were asked for. The
  * params were checked to hold answers of the three kinds. Throws `McpError(invalidParams)` for too many of them.
  */
-export function unaskedResponses({ params }: Scope): ReadonlyMap<string, InputResponse> {
+export function unaskedResponses({ params }: RequestState): ReadonlyMap<string, InputResponse> {
   const { inputResponses } = params
   const responses = isJsonObject(inputResponses) ? Object.entries(inputResponses) : []
   if (responses.length > maxUnasked) throw tooManyAnswers(`${maxUnasked} answers`)
@@ -110,20 +114,20 @@ function sizeOf(value: JsonValue | undefined, most: number): number {
  * Seals a journal for the way through the client. The reason why one cannot be sealed is for the author; the client
  * learns of it where the call has lasted too long, or where its own values are the reason.
  */
-export async function sealState(journal: Journal, scope: Scope, name: string): Promise<string> {
-  const { state } = scope.settings
+export async function sealState(journal: Journal, request: RequestState, name: string): Promise<string> {
+  const { state } = request.settings
   if (state === undefined) throw new HandlerError('state', withoutState)
   try {
     return await state.seal(writeJournal(journal), {
       purpose,
-      binding: stateBinding(scope),
-      owner: scope.caller,
+      binding: stateBinding(request),
+      owner: request.caller,
       since: journal.began,
     })
   } catch (error) {
-    report(error, { method: scope.method, name }, scope.settings)
+    report(error, { method: request.method, name }, request.settings)
     if (isStateError(error) && error.code === 'too_old') throw invalidState()
-    throw reachedQuota(error) ?? unsealableValues(error, journal, scope) ?? sealFailure()
+    throw reachedQuota(error) ?? unsealableValues(error, journal, request) ?? sealFailure()
   }
 }
 
@@ -155,7 +159,7 @@ const sessionKey = 'io.modelcontextprotocol/session'
  * A state is good for one service, one caller, one session and one request alone: method, target and arguments. Members
  * of the params that mean nothing to the method are not bound: a client may leave them out of a retry.
  */
-function stateBinding({ method, params, meta, call, settings }: Scope): JsonValue {
+function stateBinding({ method, params, meta, call, settings }: RequestState): JsonValue {
   const { named = 'name' } = methodRow(method) ?? {}
   const target = params[named] ?? null
   const asked = named === 'name' ? [target, params['arguments'] ?? {}] : [target]

@@ -1,6 +1,6 @@
 import { type InputRequest, type InputResponse, isJsonObject, type JsonObject, type McpError, onAbort } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
-import type { Scope } from '../request/scope.ts'
+import type { RequestState } from '../request/request-state.ts'
 import { effectsId } from './call-identity.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
 import { HandlerError, type HandlerProblem, withoutState } from './handler-error.ts'
@@ -12,7 +12,7 @@ import { suspensionFor } from './suspension.ts'
 
 /** One run of a handler, from the top. A call that asks has several, the last of which comes to its end. */
 export interface Run {
-  readonly scope: Scope
+  readonly request: RequestState
   /** The tool, prompt or resource whose handler runs. */
   readonly name: string
   /** Made when it is first needed: most calls never need one. */
@@ -29,7 +29,7 @@ export interface Run {
   /** Steps under way, and answers that are being looked at. */
   pending: number
   /** Those of them that are answers being looked at. */
-  reading: number
+  pendingReads: number
   /** True when the handler runs again at once, because every step ends a run under strict replay. */
   again: boolean
   readonly strict: boolean
@@ -67,7 +67,7 @@ export interface Asked {
   /** The question as the author wrote it, without what is added when it is asked again. */
   readonly text: string
   readonly times: number
-  readonly misfits: number
+  readonly invalidAnswers: number
   readonly changes: number
 }
 
@@ -87,9 +87,9 @@ export interface RunStart {
 }
 
 /** Begins a run; cheap, because every call of a handler is one. */
-export function beginRun(scope: Scope, name: string, start: RunStart = {}): Run {
+export function beginRun(request: RequestState, name: string, start: RunStart = {}): Run {
   return {
-    scope,
+    request,
     name,
     journal: start.journal,
     responses: start.responses,
@@ -98,7 +98,7 @@ export function beginRun(scope: Scope, name: string, start: RunStart = {}): Run 
     asked: undefined,
     phase: 'running',
     pending: 0,
-    reading: 0,
+    pendingReads: 0,
     again: false,
     strict: start.strict ?? false,
     inStep: false,
@@ -111,7 +111,7 @@ export function beginRun(scope: Scope, name: string, start: RunStart = {}): Run 
     tasked: false,
     lost: undefined,
     stays: start.stays ?? false,
-    drains: start.before?.drains ?? scope.settings.loadMonitor.drains,
+    drains: start.before?.drains ?? request.settings.loadMonitor.drains,
     workedFrom: start.before?.workedFrom,
     effects: undefined,
     turnedAt: 0,
@@ -120,8 +120,8 @@ export function beginRun(scope: Scope, name: string, start: RunStart = {}): Run 
 
 /** The run's journal. */
 export function journalOf(run: Run): Journal {
-  const { randomUuid, wallClock } = run.scope.settings
-  run.journal ??= emptyJournal(run.scope.callId ?? randomUuid(), wallClock())
+  const { randomUuid, wallClock } = run.request.settings
+  run.journal ??= emptyJournal(run.request.callId ?? randomUuid(), wallClock())
   return run.journal
 }
 
@@ -200,12 +200,12 @@ export async function during<T>(run: Run, work: () => PromiseLike<T>): Promise<T
  * Looks at an answer. The run is not suspended meanwhile, nor in the turn after it: the branch that has its answer now
  * may be about to ask, and belongs into the same round.
  */
-export async function whileReading<T>(run: Run, reading: PromiseLike<T>): Promise<T> {
-  run.reading++
+export async function whileReading<T>(run: Run, pendingReads: PromiseLike<T>): Promise<T> {
+  run.pendingReads++
   try {
-    return await during(run, () => reading)
+    return await during(run, () => pendingReads)
   } finally {
-    run.reading--
+    run.pendingReads--
     if (run.stopped !== undefined) suspendSoon(run)
   }
 }
@@ -223,7 +223,7 @@ export function drained(run: Run): Promise<void> | undefined {
  * nothing but what the journal has come to their own questions in that time, so that all go out in one round.
  */
 export function addQuestion(run: Run, key: string, asked: Asked): Promise<never> {
-  if (run.scope.settings.state === undefined && run.scope.journal === undefined)
+  if (run.request.settings.state === undefined && run.request.journal === undefined)
     throw failRun(run, 'state', withoutState)
   run.asked ??= new Map()
   run.asked.set(key, asked)
@@ -242,7 +242,7 @@ export function startAgain(run: Run): Promise<never> {
  */
 export function handOff(run: Run, reason: ShedReason): Promise<never> {
   run.shed = reason
-  run.scope.settings.loadMonitor.leaving++
+  run.request.settings.loadMonitor.leaving++
   return stop(run)
 }
 
@@ -256,7 +256,7 @@ export function continueAsTask(run: Run): Promise<never> {
  * Ends the run now, because nothing may be done for the call any more; gives what the handler is to be stopped with.
  */
 export function lose(run: Run, error: unknown): Error {
-  run.lost ??= hideError(error, run.scope, run.name)
+  run.lost ??= hideError(error, run.request, run.name)
   suspendRun(run)
   return suspensionOf(run)
 }
@@ -286,15 +286,15 @@ export function signalOf(run: Run): AbortSignal {
   if (run.controller !== undefined) return run.controller.signal
   const controller = new AbortController()
   run.controller = controller
-  const { scope } = run
-  const { signal } = scope.call
+  const { request } = run
+  const { signal } = request.call
   const follow = (): void => controller.abort(signal.reason)
   if (signal.aborted) follow()
   else if (run.phase === 'suspended') controller.abort(suspensionOf(run))
-  else if (scope.open) {
+  else if (request.open) {
     onAbort(signal, follow)
-    scope.followers ??= []
-    scope.followers.push(follow)
+    request.followers ??= []
+    request.followers.push(follow)
   }
   return controller.signal
 }
@@ -331,6 +331,6 @@ function openStop(run: Run): Stopped {
 
 function suspendSoon(run: Run): void {
   afterTurn(() => {
-    if (run.reading === 0) suspendRun(run)
+    if (run.pendingReads === 0) suspendRun(run)
   })
 }

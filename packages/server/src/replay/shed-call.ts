@@ -1,5 +1,5 @@
 import { type InputResponse, isJsonObject, type JsonObject, metaNames } from '@x/schema'
-import { report } from '../request/scope.ts'
+import { report } from '../request/request-state.ts'
 import { tagHandOff } from '../shedding/hand-off.ts'
 import { type LoadMonitor, loadOf } from '../shedding/load-monitor.ts'
 import type { ShedEvent } from '../shedding/shedding-options.ts'
@@ -15,12 +15,12 @@ import { asksFor } from './input-required-result.ts'
  */
 export async function shedCall(run: Run): Promise<JsonObject | undefined> {
   const journal = journalOf(run)
-  const { loadMonitor } = run.scope.settings
+  const { loadMonitor } = run.request.settings
   const before = { sheds: journal.sheds, stops: journal.stops, handOff: journal.handOff }
   countHandOff(run, journal, loadMonitor)
   storeResponses(run)
   try {
-    const requestState = await sealState(journal, run.scope, run.name)
+    const requestState = await sealState(journal, run.request, run.name)
     notifyShed(run, journal.sheds + journal.stops)
     return withPause(asksFor(run, requestState), loadMonitor)
   } catch {
@@ -62,8 +62,8 @@ function asJson(response: InputResponse): JsonObject {
   return response as unknown as JsonObject
 }
 
-function notifyShed({ scope, name, shed: reason = 'load' }: Run, sheds: number): void {
-  const { method, settings } = scope
+function notifyShed({ request, name, shed: reason = 'load' }: Run, sheds: number): void {
+  const { method, settings } = request
   const { loadMonitor } = settings
   loadMonitor.sheds[reason]++
   const event: ShedEvent = { method, name, reason, sheds, load: loadOf(loadMonitor) }

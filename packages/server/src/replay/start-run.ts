@@ -1,16 +1,16 @@
 import type { JsonObject } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { openContext } from '../request/open-context.ts'
-import type { Scope } from '../request/scope.ts'
+import type { RequestState } from '../request/request-state.ts'
 import type { InputRequired } from './input-required.ts'
 import { beginRun, type RunStart } from './run.ts'
 import { attempt, type Handler, finishRun } from './finish-run.ts'
 import { runStrictly } from './strict-replay.ts'
 
 /** Runs a handler for the first time, once its call was counted. One that asks nothing is called, and that is all. */
-export function startRun<T>(handler: Handler<T>, scope: Scope, start?: RunStart): Awaitable<JsonObject> {
-  if (scope.settings.strictReplay) return runStrictly(start ?? {}, handler, scope)
-  const run = beginRun(scope, handler.name, start)
+export function startRun<T>(handler: Handler<T>, request: RequestState, start?: RunStart): Awaitable<JsonObject> {
+  if (request.settings.strictReplay) return runStrictly(start ?? {}, handler, request)
+  const run = beginRun(request, handler.name, start)
   let returned: Awaitable<T | InputRequired>
   try {
     returned = handler.run(openContext(run))
@@ -25,8 +25,8 @@ export function startRun<T>(handler: Handler<T>, scope: Scope, start?: RunStart)
 }
 
 /** Runs a handler again from the top, with what is known so far, once its call was counted. */
-export async function runFrom<T>(start: RunStart, handler: Handler<T>, scope: Scope): Promise<JsonObject> {
-  if (scope.settings.strictReplay) return runStrictly(start, handler, scope)
-  const run = beginRun(scope, handler.name, start)
+export async function runFrom<T>(start: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
+  if (request.settings.strictReplay) return runStrictly(start, handler, request)
+  const run = beginRun(request, handler.name, start)
   return finishRun(run, await attempt(handler, run), handler)
 }

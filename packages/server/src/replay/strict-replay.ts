@@ -1,5 +1,5 @@
 import type { JsonObject } from '@x/schema'
-import type { Scope } from '../request/scope.ts'
+import type { RequestState } from '../request/request-state.ts'
 import { copyJournal } from './journal.ts'
 import { attempt, type Handler, finishRun } from './finish-run.ts'
 import { beginRun, drained, endRun, journalOf, type Run, type RunStart } from './run.ts'
@@ -12,17 +12,17 @@ const mostRuns = 1000
  * Runs a handler again from the top at every await that could end a run in production, with the journal as it stands
  * there, and warns of everything that is not the same in every run. Slow by design: for tests.
  */
-export async function runStrictly<T>(start: RunStart, handler: Handler<T>, scope: Scope): Promise<JsonObject> {
-  const given = JSON.stringify(scope.params)
+export async function runStrictly<T>(start: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
+  const given = JSON.stringify(request.params)
   let next: RunStart = { ...start, strict: true }
   let before: Run | undefined
   for (let runs = 1; ; runs++) {
-    const run: Run = beginRun(scope, handler.name, copyStart(next))
+    const run: Run = beginRun(request, handler.name, copyStart(next))
     const outcome = await attempt(handler, run)
     endRun(run)
     if (run.stopped !== undefined) await drained(run)
     const repeatable = before === undefined || compare(before, run)
-    if (JSON.stringify(scope.params) !== given) notRepeatable(run, 'changes its arguments: work on a copy of them')
+    if (JSON.stringify(request.params) !== given) notRepeatable(run, 'changes its arguments: work on a copy of them')
     if (isLast(run, before)) return finishRun(run, outcome, handler)
     // A handler that is another one in every run would go on for ever: it runs once more, to its end.
     next = { ...start, journal: journalOf(run), strict: repeatable && runs < mostRuns, before: run }

@@ -27,20 +27,20 @@ export function suspendExplicitly(run: Run, { requests, state }: InputRequired):
     throw new HandlerError('question', 'inputRequired was given neither requests nor state: give at least one of them')
   }
   for (const [key] of entries) rejectKey(key, 'inputRequired')
-  const kept = state === undefined ? { value: undefined } : jsonCopy(state)
-  if ('reason' in kept)
-    throw new HandlerError('json', `The state given to inputRequired must be JSON, but ${kept.reason}`)
+  const copied = state === undefined ? { value: undefined } : jsonCopy(state)
+  if ('reason' in copied)
+    throw new HandlerError('json', `The state given to inputRequired must be JSON, but ${copied.reason}`)
   requireAnswerable(run, requests)
   // Nothing is to be sealed: the answers are read without a state, as they may come before they were asked for.
-  const { journal, settings } = run.scope
+  const { journal, settings } = run.request
   if (state === undefined && settings.state === undefined && journal === undefined) {
     return asksFor(run, undefined, entries)
   }
   const kinds = new Map(entries.map(([key, { method }]) => [key, method]))
   return after(rememberAnswers(run), () => {
-    journalOf(run).explicit = { kinds, state: kept.value }
+    journalOf(run).explicit = { kinds, state: copied.value }
     note(run, 'explicit')
-    if (run.scope.journal === undefined) return inputRequiredResult(run, entries)
+    if (run.request.journal === undefined) return inputRequiredResult(run, entries)
     const round = journalOf(run).round + 1
     return inputRequiredResult(
       run,
@@ -61,8 +61,8 @@ function rememberAnswers(run: Run): Awaitable<void> {
   })
 }
 
-function requireAnswerable({ scope }: Run, requests: InputRequired['requests']): void {
-  const missing = missingFor(Object.values(requests), scope.meta[metaKeys.clientCapabilities])
+function requireAnswerable({ request }: Run, requests: InputRequired['requests']): void {
+  const missing = missingFor(Object.values(requests), request.meta[metaKeys.clientCapabilities])
   if (missing === undefined) return
   const message = `The client must declare these capabilities for this request: ${Object.keys(missing).join(', ')}`
   throw new McpError(errorCodes.missingRequiredClientCapability, message, { data: { requiredCapabilities: missing } })

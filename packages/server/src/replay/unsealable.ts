@@ -1,5 +1,5 @@
 import { errorCodes, type JsonValue, McpError } from '@x/schema'
-import type { Scope } from '../request/scope.ts'
+import type { RequestState } from '../request/request-state.ts'
 import { type Journal, writeJournal } from './journal.ts'
 
 /**
@@ -7,7 +7,7 @@ import { type Journal, writeJournal } from './journal.ts'
  * canonical form, to which the state is bound, or answers that take more than half of a journal that is too large.
  * Undefined where the reason is another one.
  */
-export function unsealableValues(error: unknown, journal: Journal, { params }: Scope): McpError | undefined {
+export function unsealableValues(error: unknown, journal: Journal, { params }: RequestState): McpError | undefined {
   if (!(error instanceof Error) || error.name !== 'StateUsageError' || !('code' in error)) return undefined
   let reason: string | undefined
   if (error.code === 'too_large') reason = sizeProblem(journal)

@@ -1,4 +1,4 @@
-import { quote } from '../request/scope.ts'
+import { quote } from '../request/request-state.ts'
 import type { WarningCode } from '../server-warning.ts'
 import type { Run } from './run.ts'
 
@@ -11,7 +11,7 @@ export interface Problem {
 
 /** Warns the author of a problem in a handler, though the call continues. */
 export function warn(run: Run, { code, problem, key }: Problem): void {
-  const { method, settings } = run.scope
+  const { method, settings } = run.request
   const where = { method, name: run.name }
   settings.warn({ code, message: `${method} ${quote(run.name)} ${problem}`, where, key })
 }

@@ -1,6 +1,6 @@
 import { errorCodes, errorResponse, isMcpError, McpError, methodRow, type RpcError, type RpcRequest } from '@x/schema'
 import { type InputDeclined, isInputDeclined } from '../replay/input-declined.ts'
-import { type ErrorPlace, report, type Settings } from './scope.ts'
+import { type ErrorPlace, report, type Settings } from './request-state.ts'
 
 const defined = new Set<number>(Object.values(errorCodes))
 

@@ -6,7 +6,7 @@ import { type Run, signalOf } from '../replay/run.ts'
 import { announce } from '../subscriptions/announce.ts'
 import { resourceTopic } from '../subscriptions/topics.ts'
 import type { ClientFeature, ClientView, Context, RequestContext } from './context.ts'
-import type { Scope } from './scope.ts'
+import type { RequestState } from './request-state.ts'
 
 /** The client capabilities that each feature stands for. */
 const features = new Map<string, ClientCapabilities>([
@@ -31,13 +31,13 @@ const severity: Readonly<Record<LoggingLevel, number>> = {
 }
 
 /** The context of a request that cannot ask, such as a completion. */
-export function openRequestContext(scope: Scope): RequestContext {
-  const { meta, call } = scope
-  const { progress, log } = messagesOf(scope)
-  const can = (feature: ClientFeature) => isDeclared(feature, scope)
+export function openRequestContext(request: RequestState): RequestContext {
+  const { meta, call } = request
+  const { progress, log } = messagesOf(request)
+  const can = (feature: ClientFeature) => isDeclared(feature, request)
   const context = {
     principal: call.principal,
-    client: clientFrom(scope),
+    client: clientFrom(request),
     meta,
     context: call.context,
     can,
@@ -49,15 +49,15 @@ export function openRequestContext(scope: Scope): RequestContext {
 
 /** The context of a run; made when the handler is about to be called, and of no use once the run has ended. */
 export function openContext(run: Run): Context {
-  const { scope } = run
-  const { progress, log } = messagesOf(scope)
+  const { request } = run
+  const { progress, log } = messagesOf(request)
   // Every call makes one. A literal that spread another object would cost as much as the whole rest of the call.
   const context: Omit<Context, 'signal'> = {
-    principal: scope.call.principal,
-    client: clientFrom(scope),
-    meta: scope.meta,
-    context: scope.call.context,
-    can: (feature) => isDeclared(feature, scope),
+    principal: request.call.principal,
+    client: clientFrom(request),
+    meta: request.meta,
+    context: request.call.context,
+    can: (feature) => isDeclared(feature, request),
     progress,
     log,
     elicit: (key, question) => unattended(elicit(run, key, question)),
@@ -70,8 +70,8 @@ export function openContext(run: Run): Context {
     step: (key, work) => unattended(step(run, key, work)),
     checkpoint: (key, initial) => checkpoint(run, key, initial),
     task: (choice = 'allowed') => unattended(becomeTask(run, choice)),
-    notifyResourceUpdated: (uri) => announce(resourceTopic(uri), scope.settings),
-    notifyListChanged: (kind) => announce(kind, scope.settings),
+    notifyResourceUpdated: (uri) => announce(resourceTopic(uri), request.settings),
+    notifyListChanged: (kind) => announce(kind, request.settings),
     now: () => now(run),
     uuid: (key) => uuid(run, key),
     responses: run.responses ?? noResponses,
@@ -90,19 +90,19 @@ function unattended<T>(promise: Promise<T>): Promise<T> {
 
 const noResponses: Context['responses'] = new Map()
 
-function clientFrom({ meta }: Scope): ClientView {
+function clientFrom({ meta }: RequestState): ClientView {
   const capabilities = meta[metaKeys.clientCapabilities]
   return { version: meta[metaKeys.protocolVersion], info: meta[metaKeys.clientInfo], capabilities }
 }
 
-function isDeclared(feature: ClientFeature, { meta }: Scope): boolean {
+function isDeclared(feature: ClientFeature, { meta }: RequestState): boolean {
   return supports(meta[metaKeys.clientCapabilities], featureCapabilities(feature)) === undefined
 }
 
 /** Most requests ask for neither progress nor logs, and then share functions that do nothing. */
-function messagesOf(scope: Scope): Pick<RequestContext, 'progress' | 'log'> {
-  const { meta } = scope
-  return meta.progressToken !== undefined || meta[metaKeys.logLevel] !== undefined ? openMessages(scope) : silent
+function messagesOf(request: RequestState): Pick<RequestContext, 'progress' | 'log'> {
+  const { meta } = request
+  return meta.progressToken !== undefined || meta[metaKeys.logLevel] !== undefined ? openMessages(request) : silent
 }
 
 function featureCapabilities(feature: string): ClientCapabilities {
@@ -111,10 +111,10 @@ function featureCapabilities(feature: string): ClientCapabilities {
 
 const silent: Pick<RequestContext, 'progress' | 'log'> = { progress() {}, log() {} }
 
-function openMessages(scope: Scope): Pick<RequestContext, 'progress' | 'log'> {
-  const token = scope.meta.progressToken
-  const level = scope.meta[metaKeys.logLevel]
-  const mayStillSend = openRate(scope)
+function openMessages(request: RequestState): Pick<RequestContext, 'progress' | 'log'> {
+  const token = request.meta.progressToken
+  const level = request.meta[metaKeys.logLevel]
+  const mayStillSend = openRate(request)
   let reached = Number.NEGATIVE_INFINITY
   return {
     progress(progress, total, message) {
@@ -126,12 +126,12 @@ function openMessages(scope: Scope): Pick<RequestContext, 'progress' | 'log'> {
         ...(Number.isFinite(total) && { total }),
         ...(message !== undefined && { message }),
       }
-      scope.call.notify({ jsonrpc: '2.0', method: 'notifications/progress', params })
+      request.call.notify({ jsonrpc: '2.0', method: 'notifications/progress', params })
     },
     log(of, data, logger) {
       if (level === undefined || severity[of] < severity[level] || !mayStillSend()) return
       const params = { level: of, ...(logger !== undefined && { logger }), data }
-      scope.call.notify({ jsonrpc: '2.0', method: 'notifications/message', params })
+      request.call.notify({ jsonrpc: '2.0', method: 'notifications/message', params })
     },
   }
 }
@@ -140,12 +140,12 @@ function openMessages(scope: Scope): Pick<RequestContext, 'progress' | 'log'> {
  * Returns a function that says whether one more message may be sent: the call still runs, and this second's limit is
  * not reached.
  */
-function openRate(scope: Scope): () => boolean {
-  const { messagesPerSecond, now } = scope.settings
+function openRate(request: RequestState): () => boolean {
+  const { messagesPerSecond, now } = request.settings
   let second = Number.NEGATIVE_INFINITY
   let sent = 0
   return () => {
-    if (!scope.open || scope.call.signal.aborted) return false
+    if (!request.open || request.call.signal.aborted) return false
     const time = now()
     if (time - second >= 1000) {
       second = time

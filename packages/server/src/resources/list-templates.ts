@@ -5,7 +5,7 @@ import { frozenObject } from '../json-schema/frozen-json.ts'
 import { isVisible, readPage } from '../pages.ts'
 import type { RequestContext } from '../request/context.ts'
 import { openRequestContext } from '../request/open-context.ts'
-import { report, type Scope } from '../request/scope.ts'
+import { report, type RequestState } from '../request/request-state.ts'
 import type { AnyTemplateDefinition, ResourcePage } from './resource.ts'
 import { matchUriTemplate, type UriTemplate } from './uri-template.ts'
 
@@ -18,8 +18,8 @@ export function listingTemplates({ templates }: Catalog): readonly CompiledTempl
  * Returns a page of a list that goes on, behind the resources with URIs of their own, with those of each template that the caller may
  * use. A cursor of a template is the template's own cursor in the list of templates, a dot, and the cursor that the author gave.
  */
-export async function pageWithTemplates(cursor: string | undefined, scope: Scope): Promise<JsonObject> {
-  const { catalog, call } = scope
+export async function pageWithTemplates(cursor: string | undefined, request: RequestState): Promise<JsonObject> {
+  const { catalog, call } = request
   const all = listingTemplates(catalog)
   const visible = all.filter((template) => isVisible(template, call))
   const [key, ...own] = (cursor ?? '').split('.')
@@ -27,12 +27,12 @@ export async function pageWithTemplates(cursor: string | undefined, scope: Scope
   const found = visible[index]
   if (found !== undefined) {
     const next = visible[index + 1]
-    return templatePage(found, { cursor: own.length > 0 ? own.join('.') : undefined, next, scope })
+    return templatePage(found, { cursor: own.length > 0 ? own.join('.') : undefined, next, request })
   }
   const page = readPage(catalog.resources, cursor, call)
   const first = visible[0]
   if (first !== undefined && page['nextCursor'] === undefined) {
-    if (isEmpty(page)) return templatePage(first, { cursor: undefined, next: visible[1], scope })
+    if (isEmpty(page)) return templatePage(first, { cursor: undefined, next: visible[1], request })
     return Object.assign(varying(page, all), { nextCursor: catalog.templates.cursors.get(first) })
   }
   return varying(page, all)
@@ -52,20 +52,20 @@ interface TemplatePageOptions {
   readonly cursor: string | undefined
   /** The template whose resources follow. */
   readonly next: CompiledTemplate | undefined
-  readonly scope: Scope
+  readonly request: RequestState
 }
 
 async function templatePage(template: CompiledTemplate, options: TemplatePageOptions): Promise<JsonObject> {
-  const { cursor, next, scope } = options
-  const { catalog } = scope
-  const page = await readOwnPage(template.definition, openRequestContext(scope), cursor)
+  const { cursor, next, request } = options
+  const { catalog } = request
+  const page = await readOwnPage(template.definition, openRequestContext(request), cursor)
   const { cursors } = catalog.templates
   const own = page.nextCursor === undefined ? undefined : `${cursors.get(template)}.${page.nextCursor}`
   const nextCursor = own ?? (next && cursors.get(next))
   const meta = resultMeta(undefined, catalog)
   return {
     resultType: 'complete',
-    resources: page.resources.flatMap((listed) => wireOf(listed, template, scope)),
+    resources: page.resources.flatMap((listed) => wireOf(listed, template, request)),
     ...(nextCursor !== undefined && { nextCursor }),
     ttlMs: page.ttlMs ?? 0,
     cacheScope: page.cacheScope ?? 'private',
@@ -87,7 +87,11 @@ function isWhole(returned: ResourcePage | readonly ListedResource[]): returned i
 }
 
 /** An entry that could not be read is left out, and its author told: a client would only fail with it. */
-function wireOf(listed: ListedResource, { definition, key, template }: CompiledTemplate, scope: Scope): JsonObject[] {
+function wireOf(
+  listed: ListedResource,
+  { definition, key, template }: CompiledTemplate,
+  request: RequestState,
+): JsonObject[] {
   const { mimeType } = definition
   try {
     const { uri, name } = listed
@@ -96,7 +100,11 @@ function wireOf(listed: ListedResource, { definition, key, template }: CompiledT
     if (typeof name !== 'string' || name === '') throw new Error(`${uri} has no name`)
     return [frozenObject({ ...(mimeType !== undefined && { mimeType }), ...listed }, uri)]
   } catch (cause) {
-    report(new Error('A listed resource was left out', { cause }), { method: scope.method, name: key }, scope.settings)
+    report(
+      new Error('A listed resource was left out', { cause }),
+      { method: request.method, name: key },
+      request.settings,
+    )
     return []
   }
 }

@@ -15,60 +15,60 @@ import { replay } from '../replay/replay.ts'
 import { findVisible, isVisible, readPage } from '../pages.ts'
 import { listingTemplates, pageWithTemplates } from './list-templates.ts'
 import { type ResourceContent, type ResourcePart, type ResourceReturn, resourceNotFound } from './resource.ts'
-import { requireCapabilities, type Scope } from '../request/scope.ts'
+import { requireCapabilities, type RequestState } from '../request/request-state.ts'
 import { matchUriTemplate } from './uri-template.ts'
 
 /** A page of the resources that the caller may read (server/resources, listing resources). */
-export function listResources({ cursor }: PaginatedRequestParams, scope: Scope): Awaitable<JsonObject> {
-  const { catalog, call } = scope
+export function listResources({ cursor }: PaginatedRequestParams, request: RequestState): Awaitable<JsonObject> {
+  const { catalog, call } = request
   const isWhole = listingTemplates(catalog).length === 0
-  return isWhole ? readPage(catalog.resources, cursor, call) : pageWithTemplates(cursor, scope)
+  return isWhole ? readPage(catalog.resources, cursor, call) : pageWithTemplates(cursor, request)
 }
 
 /** A page of the templates that the caller may use (server/resources, resource templates). */
-export function listResourceTemplates({ cursor }: PaginatedRequestParams, { catalog, call }: Scope): JsonObject {
+export function listResourceTemplates({ cursor }: PaginatedRequestParams, { catalog, call }: RequestState): JsonObject {
   return readPage(catalog.templates, cursor, call)
 }
 
 /** Reads a resource: that of the very URI, or else of the first template that the URI fits (server/resources). */
-export function readResource({ uri }: ReadResourceRequestParams, scope: Scope): Awaitable<JsonObject> {
-  const { catalog, call } = scope
+export function readResource({ uri }: ReadResourceRequestParams, request: RequestState): Awaitable<JsonObject> {
+  const { catalog, call } = request
   const resource = findVisible(catalog.resources, uri, call)
   if (resource !== undefined) {
-    requireCapabilities(resource.requires, scope)
-    return runRead((ctx) => resource.definition.read(ctx), { uri, resource, scope })
+    requireCapabilities(resource.requires, request)
+    return runRead((ctx) => resource.definition.read(ctx), { uri, resource, request })
   }
   for (const template of catalog.templates.byKey.values()) {
     const variables = isVisible(template, call) ? matchUriTemplate(template.template, uri) : undefined
     if (variables !== undefined) {
-      requireCapabilities(template.requires, scope)
-      return runRead((ctx) => template.definition.read(variables, ctx), { uri, resource: template, scope })
+      requireCapabilities(template.requires, request)
+      return runRead((ctx) => template.definition.read(variables, ctx), { uri, resource: template, request })
     }
   }
   throw resourceNotFound(uri)
 }
 
-interface Reading {
+interface ReadTarget {
   readonly uri: string
   readonly resource: CompiledResource | CompiledTemplate
-  readonly scope: Scope
+  readonly request: RequestState
 }
 
 function runRead(
   run: (ctx: Context) => Awaitable<ResourceReturn | InputRequired>,
-  reading: Reading,
+  target: ReadTarget,
 ): Awaitable<JsonObject> {
-  const finish = (returned: ResourceReturn) => resourceResult(returned, reading)
-  return replay({ name: reading.uri, run, finish }, reading.scope)
+  const finish = (returned: ResourceReturn) => resourceResult(returned, target)
+  return replay({ name: target.uri, run, finish }, target.request)
 }
 
-function resourceResult(returned: ResourceReturn, { uri, resource, scope }: Reading): ReadResourceResult {
+function resourceResult(returned: ResourceReturn, { uri, resource, request }: ReadTarget): ReadResourceResult {
   const { contents, ttlMs, cacheScope, _meta } = resourceContent(returned)
   // An empty list could mean that there is no such resource (server/resources, error handling).
   if (contents.length === 0) {
     throw new Error(`Reading ${uri} gave no contents; return empty text, or throw resourceNotFound(uri)`)
   }
-  const meta = resultMeta(_meta, scope.catalog)
+  const meta = resultMeta(_meta, request.catalog)
   return {
     resultType: 'complete',
     contents: contents.map((part) => encodePart(part, uri, resource.definition.mimeType)),

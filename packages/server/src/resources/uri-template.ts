@@ -36,26 +36,29 @@ export type UriVariables<Template extends string = string> = string extends Temp
  * two that touch. Throws {@link DefinitionError}.
  */
 export function parseUriTemplate(text: string): UriTemplate {
-  const refuse = (reason: string) => new DefinitionError('template', `resource template "${text}"`, { reason })
-  if (text.length > maxTemplateLength) throw refuse(`longer than ${maxTemplateLength} characters`)
+  const rejectTemplate = (reason: string) => new DefinitionError('template', `resource template "${text}"`, { reason })
+  if (text.length > maxTemplateLength) throw rejectTemplate(`longer than ${maxTemplateLength} characters`)
   const parts = text.split(/\{([^{}]*)\}/)
   const literals = parts.filter((_, index) => index % 2 === 0)
-  const variables = parts.filter((_, index) => index % 2 === 1).map((expression) => parseVariable(expression, refuse))
-  if (literals.some((literal) => /[{}]/.test(literal))) throw refuse('has a brace without its partner')
-  if (variables.length === 0) throw refuse('has no variable; define it with resource()')
-  if (variables.length > maxVariables) throw refuse(`has more than ${maxVariables} variables`)
-  if (new Set(variables.map(({ name }) => name)).size < variables.length) throw refuse('names a variable twice')
+  const variables = parts
+    .filter((_, index) => index % 2 === 1)
+    .map((expression) => parseVariable(expression, rejectTemplate))
+  if (literals.some((literal) => /[{}]/.test(literal))) throw rejectTemplate('has a brace without its partner')
+  if (variables.length === 0) throw rejectTemplate('has no variable; define it with resource()')
+  if (variables.length > maxVariables) throw rejectTemplate(`has more than ${maxVariables} variables`)
+  if (new Set(variables.map(({ name }) => name)).size < variables.length) throw rejectTemplate('names a variable twice')
   if (literals.slice(1, -1).includes('')) {
-    throw refuse('has two variables that touch, so that no URI says where one ends; put text between them')
+    throw rejectTemplate('has two variables that touch, so that no URI says where one ends; put text between them')
   }
-  if (!/^[A-Za-z][A-Za-z0-9+.-]*:/.test(literals[0] ?? '')) throw refuse('must begin with a scheme, such as "file:"')
+  if (!/^[A-Za-z][A-Za-z0-9+.-]*:/.test(literals[0] ?? ''))
+    throw rejectTemplate('must begin with a scheme, such as "file:"')
   return { text, literals, variables }
 }
 
-function parseVariable(expression: string, refuse: (reason: string) => Error): UriVariable {
+function parseVariable(expression: string, rejectTemplate: (reason: string) => Error): UriVariable {
   const [, plus, name] = /^(\+?)([A-Za-z_][A-Za-z0-9_]*)$/.exec(expression) ?? []
   if (name === undefined)
-    throw refuse(`has the expression "{${expression}}"; write {name}, or {+name} for one with slashes`)
+    throw rejectTemplate(`has the expression "{${expression}}"; write {name}, or {+name} for one with slashes`)
   return { name, slashes: plus === '+' }
 }
 

@@ -55,8 +55,8 @@ describe('the calls that a caller has at once', () => {
     const other = call(served, ada)
     expect(begun()).toBe(1001)
     open()
-    const refused = (await Promise.all(sent)).filter((response) => errorIn(response) !== undefined)
-    expect(refused).toHaveLength(1813)
+    const rejected = (await Promise.all(sent)).filter((response) => errorIn(response) !== undefined)
+    expect(rejected).toHaveLength(1813)
     expect(errorIn(await other)).toBeUndefined()
   })
 
@@ -144,9 +144,9 @@ describe('one state that is sent ten times', () => {
     expect((await send(served, {}, ada)).state).toEqual(expect.any(String))
     open()
     const rounds = await Promise.all(sent)
-    const refused = rounds.filter(({ error }) => error !== undefined)
-    expect(refused).toHaveLength(6)
-    expect(refused[0]?.error).toMatchObject({
+    const rejected = rounds.filter(({ error }) => error !== undefined)
+    expect(rejected).toHaveLength(6)
+    expect(rejected[0]?.error).toMatchObject({
       message: 'The server is at its hard limit (running is 4) and has not begun this call: try again in 1000 ms',
       data: { reason: 'overloaded', limit: 'hardLimit.running', max: 4, retryAfterMs: 1000 },
     })

@@ -1,5 +1,5 @@
 import { errorCodes, McpError } from '@x/schema'
-import type { Scope } from '../request/scope.ts'
+import type { RequestState } from '../request/request-state.ts'
 import { countDown, countUp } from './caller-limit.ts'
 import { enterCall, leaveCall, type LoadMonitor, loadOf } from './load-monitor.ts'
 import type { HardLimits } from './rules.ts'
@@ -16,11 +16,11 @@ const callerShare = 1 / 2
  * limit. One state may come back any number of times: returning calls leave a share to new ones, and those of one caller
  * a share to those of others.
  */
-export function checkCapacity(scope: Scope): void {
-  const { loadMonitor: monitor } = scope.settings
-  const limit = isReturning(scope) ? returnLimit(monitor, scope.caller) : newCallLimit(monitor)
+export function checkCapacity(request: RequestState): void {
+  const { loadMonitor: monitor } = request.settings
+  const limit = isReturning(request) ? returnLimit(monitor, request.caller) : newCallLimit(monitor)
   if (limit === undefined) return
-  monitor.refused++
+  monitor.rejected++
   const { retryAfterMs, hardLimit } = monitor.rules
   const message = `The server is at its hard limit (${limit} is ${hardLimit[limit]}) and has not begun this call`
   const data = { reason: 'overloaded', limit: `hardLimit.${limit}`, max: hardLimit[limit], retryAfterMs }
@@ -28,21 +28,21 @@ export function checkCapacity(scope: Scope): void {
 }
 
 /** Notes that a handler begins for a request, or that its state is being opened. It is all that a call pays which records nothing. */
-export function beginCall(scope: Scope): void {
-  const { loadMonitor: monitor } = scope.settings
+export function beginCall(request: RequestState): void {
+  const { loadMonitor: monitor } = request.settings
   enterCall(monitor)
-  if (!isReturning(scope)) return
+  if (!isReturning(request)) return
   monitor.returning++
-  countUp(monitor.returningOf, scope.caller)
+  countUp(monitor.returningOf, request.caller)
 }
 
 /** Notes that the handler of a request has come to its end. */
-export function endCall(scope: Scope): void {
-  const { loadMonitor: monitor } = scope.settings
+export function endCall(request: RequestState): void {
+  const { loadMonitor: monitor } = request.settings
   leaveCall(monitor)
-  if (!isReturning(scope)) return
+  if (!isReturning(request)) return
   monitor.returning--
-  countDown(monitor.returningOf, scope.caller)
+  countDown(monitor.returningOf, request.caller)
 }
 
 /** Returns whether the load is at the hard limit. */
@@ -85,6 +85,6 @@ function reservedFor({ rules }: LoadMonitor): number {
 }
 
 /** A task is nobody's call: it was let in when it was created. */
-function isReturning({ params, journal }: Scope): boolean {
+function isReturning({ params, journal }: RequestState): boolean {
   return journal === undefined && typeof params['requestState'] === 'string'
 }

@@ -13,7 +13,7 @@ export interface FleetView {
   /** The random name of this instance. */
   readonly id: string
   /** The load of each other instance that was heard of, and when; the latest is last. */
-  readonly heard: Map<string, { readonly load: number; readonly at: number }>
+  readonly reports: Map<string, { readonly load: number; readonly at: number }>
   /** Recent hand-offs, and those of them that the balancer brought back here. */
   out: number
   back: number
@@ -31,7 +31,7 @@ export function emptyFleetView(randomId: () => string): FleetView {
       id ??= randomId()
       return id
     },
-    heard: new Map(),
+    reports: new Map(),
     out: 0,
     back: 0,
     returned: new Set(),
@@ -80,17 +80,21 @@ export interface Moment {
  * Learns from a call that arrives with a tag. `callId` names this hand-off of this call: a client that sends the state
  * again tells nothing new.
  */
-export function recordReport(fleet: FleetView, { tag, callId }: { tag: HandOffTag; callId: string }, time: Moment): void {
+export function recordReport(
+  fleet: FleetView,
+  { tag, callId }: { tag: HandOffTag; callId: string },
+  time: Moment,
+): void {
   if (tag.from === fleet.id) return countReturn(fleet, callId)
   const ageMs = reportAge(tag, time)
   if (ageMs > staleMs) return
   const at = time.now - ageMs
-  const known = fleet.heard.get(tag.from)
+  const known = fleet.reports.get(tag.from)
   if (known !== undefined && known.at >= at) return
-  fleet.heard.delete(tag.from)
-  fleet.heard.set(tag.from, { load: tag.load, at })
-  const [oldest] = fleet.heard.keys()
-  if (fleet.heard.size > maxHeard && oldest !== undefined) fleet.heard.delete(oldest)
+  fleet.reports.delete(tag.from)
+  fleet.reports.set(tag.from, { load: tag.load, at })
+  const [oldest] = fleet.reports.keys()
+  if (fleet.reports.size > maxHeard && oldest !== undefined) fleet.reports.delete(oldest)
 }
 
 /**
@@ -134,10 +138,10 @@ function isSticky({ out, back }: FleetView): boolean {
 }
 
 /** The mean load of the others. Silence is good news: whoever was not heard of for a while counts as idle. */
-function othersLoad({ heard }: FleetView, now: number): number {
+function othersLoad({ reports }: FleetView, now: number): number {
   let sum = 0
   let weights = silentWeight
-  for (const { load, at } of heard.values()) {
+  for (const { load, at } of reports.values()) {
     const weight = now - at > staleMs ? 0 : Math.exp((at - now) / forgetMs)
     sum += load * weight
     weights += weight

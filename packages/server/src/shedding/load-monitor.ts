@@ -41,7 +41,7 @@ export interface LoadMonitor {
   /** The loads of other instances, as their hand-offs tell them. */
   readonly fleet: FleetView
   readonly sheds: Record<ShedReason, number>
-  refused: number
+  rejected: number
   resumed: number
 }
 
@@ -98,7 +98,7 @@ export function createLoadMonitor(rules: SheddingRules, source: LoadSource): Loa
     allowedAt: Number.NEGATIVE_INFINITY,
     fleet: emptyFleetView(source.randomId),
     sheds: { load: 0, policy: 0, stopping: 0 },
-    refused: 0,
+    rejected: 0,
     resumed: 0,
   }
 }

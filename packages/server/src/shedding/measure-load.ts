@@ -12,9 +12,9 @@ const unreadMs = 2000
  */
 export function measureLoad(): () => Omit<Load, 'running'> {
   const histogram = monitorEventLoopDelay({ resolution: resolutionMs })
-  const rest = setTimeout(() => histogram.disable(), unreadMs).unref()
+  const idleTimer = setTimeout(() => histogram.disable(), unreadMs).unref()
   return () => {
-    rest.refresh()
+    idleTimer.refresh()
     // False when it measures already.
     const begun = histogram.enable()
     const { mean } = histogram

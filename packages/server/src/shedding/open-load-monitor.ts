@@ -1,6 +1,6 @@
 import { isWorkerd } from '@x/schema'
 import type { ServerDefinition } from '../server-definition.ts'
-import type { Settings } from '../request/scope.ts'
+import type { Settings } from '../request/request-state.ts'
 import { createLoadMonitor, type LoadMonitor } from './load-monitor.ts'
 import { unrefTimer } from './unref-timer.ts'
 import { rulesOf } from './rules.ts'

@@ -20,13 +20,13 @@ export function beginDrain(monitor: LoadMonitor): Undrain {
 /** A snapshot of a server's load. */
 export function serverLoad(monitor: LoadMonitor): ServerLoad {
   sampleLoad(monitor)
-  const { sheds, refused, resumed } = monitor
+  const { sheds, rejected, resumed } = monitor
   const draining = monitor.draining > 0
   return {
     ready: !draining && !isAtHardLimit(monitor) && !isUnreadyForLong(monitor),
     draining,
     ...loadOf(monitor),
-    counters: { sheds: { ...sheds }, refused, resumed },
+    counters: { sheds: { ...sheds }, rejected, resumed },
   }
 }
 

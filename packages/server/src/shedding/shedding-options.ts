@@ -125,7 +125,7 @@ export interface LoadCounters {
   /** Calls that were shed, by reason. */
   readonly sheds: Readonly<Record<ShedReason, number>>
   /** Calls that were refused at the hard limit. */
-  readonly refused: number
+  readonly rejected: number
   /** Calls that came here with what they had done elsewhere or before. */
   readonly resumed: number
 }

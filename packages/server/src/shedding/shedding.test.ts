@@ -292,7 +292,7 @@ describe('the hard limit', () => {
       expect((await send(served)).error).toEqual(overloadedError)
       finish()
       expect((await running).text).toBe('done')
-      expect([begun, served.server.load.counters.refused, served.server.load.ready]).toEqual([1, 1, true])
+      expect([begun, served.server.load.counters.rejected, served.server.load.ready]).toEqual([1, 1, true])
     },
   )
 

@@ -1,4 +1,4 @@
-import { report, type Settings } from '../request/scope.ts'
+import { report, type Settings } from '../request/request-state.ts'
 import { topicKey, noticeOf } from './topics.ts'
 
 /** Notifies subscribers of a changed topic. A bus that fails is reported, because the change itself has happened. */

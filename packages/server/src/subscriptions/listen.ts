@@ -1,13 +1,16 @@
 import type { JsonObject, SubscriptionsListenRequestParams } from '@x/schema'
-import type { Scope } from '../request/scope.ts'
+import type { RequestState } from '../request/request-state.ts'
 import { honouredFilter } from './accepted-filter.ts'
 
 /**
  * Streams the changes that a client asks for, as far as the server has them and the caller may know of them, until one side
  * ends it; then says that it ended in good order (basic/patterns/subscriptions, graceful closure).
  */
-export function listen({ notifications }: SubscriptionsListenRequestParams, scope: Scope): Promise<JsonObject> {
-  const { id, call, caller, catalog, settings } = scope
+export function listen(
+  { notifications }: SubscriptionsListenRequestParams,
+  request: RequestState,
+): Promise<JsonObject> {
+  const { id, call, caller, catalog, settings } = request
   const { subscriptions } = settings
   const { maxUris } = subscriptions
   const filter = honouredFilter(notifications, { catalog, caller: call, maxUris })

@@ -7,7 +7,7 @@ import { addressed, noticeOf } from './topics.ts'
  * notes can never exceed the filter. A reader that stays behind is disconnected.
  */
 export function notifyStream(hub: Hub, stream: Stream, key: string): void {
-  if (stream.settle === undefined) return
+  if (stream.finish === undefined) return
   if (stream.missed !== undefined) {
     stream.missed.add(key)
     return

@@ -51,7 +51,7 @@ export interface Stream {
   /** Hears that the call was cancelled. */
   readonly cancelled: () => void
   /** Settles the call with the result, or with a promise that rejects; undefined once it has ended. */
-  settle: ((outcome: JsonObject | Promise<never>) => void) | undefined
+  finish: ((outcome: JsonObject | Promise<never>) => void) | undefined
 }
 
 /** The parameters of a stream. */
@@ -67,7 +67,7 @@ export interface Subscription {
 }
 
 /** Takes a place for a stream that tells nothing yet. Throws McpError when there is none. */
-export function createStream(hub: Hub, subscription: Subscription, settle: Stream['settle']): Stream {
+export function createStream(hub: Hub, subscription: Subscription, finish: Stream['finish']): Stream {
   const { id, call, caller, resultMeta } = subscription
   const topics = keysOf(subscription.filter)
   const stream: Stream = {
@@ -81,7 +81,7 @@ export function createStream(hub: Hub, subscription: Subscription, settle: Strea
     slowTimer: undefined,
     expiryTimer: undefined,
     cancelled: () => endStream(hub, stream, stream.isAcknowledged ? undefined : { error: cancelReason(stream.call) }),
-    settle,
+    finish,
   }
   onCancel(call, stream.cancelled)
   return stream
@@ -90,7 +90,7 @@ export function createStream(hub: Hub, subscription: Subscription, settle: Strea
 /** Acknowledges a stream before anything else is sent on it; one that has ended meanwhile stays silent. */
 export function openSubscription(hub: Hub, stream: Stream, filter: SubscriptionFilter): void {
   const { id, call } = stream
-  if (stream.settle === undefined) return
+  if (stream.finish === undefined) return
   for (const key of stream.topics) addListener(hub, key, stream)
   stream.isAcknowledged = true
   endOnExpiry(hub, stream)
@@ -105,9 +105,9 @@ export function openSubscription(hub: Hub, stream: Stream, filter: SubscriptionF
 
 /** Ends a stream, in good order unless an error is given; nothing of it stays. */
 export function endStream(hub: Hub, stream: Stream, failure?: { readonly error: unknown }): void {
-  const { id, settle, call, topics, isAcknowledged, resultMeta } = stream
-  if (settle === undefined) return
-  stream.settle = undefined
+  const { id, finish, call, topics, isAcknowledged, resultMeta } = stream
+  if (finish === undefined) return
+  stream.finish = undefined
   stream.missed = undefined
   if (isAcknowledged) for (const key of topics) removeListener(hub, key, stream)
   offCancel(call, stream.cancelled)
@@ -115,9 +115,9 @@ export function endStream(hub: Hub, stream: Stream, failure?: { readonly error: 
   hub.clock.clearTimeout(stream.expiryTimer)
   hub.busUse.release()
   giveBackSlot(hub.slots, stream.slot, topics.length)
-  if (failure !== undefined) return settle(Promise.reject(failure.error))
+  if (failure !== undefined) return finish(Promise.reject(failure.error))
   // basic/patterns/subscriptions, graceful closure.
-  settle({ resultType: 'complete', _meta: { ...resultMeta, [metaKeys.subscriptionId]: id } })
+  finish({ resultType: 'complete', _meta: { ...resultMeta, [metaKeys.subscriptionId]: id } })
 }
 
 function acknowledgement({ id, filter }: Pick<Subscription, 'id' | 'filter'>): RpcNotification {

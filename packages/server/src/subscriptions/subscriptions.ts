@@ -81,11 +81,11 @@ function closeAll(hub: Hub): void {
   for (const stream of streams) endStream(hub, stream)
 }
 
-function followSubscription(hub: Hub, subscription: Subscription, settle: Stream['settle']): void {
+function followSubscription(hub: Hub, subscription: Subscription, finish: Stream['finish']): void {
   const { call, filter } = subscription
   if (isCancelled(call)) throw cancelReason(call)
   rejectExpired(call.principal?.expiresAt, hub.wallClock())
-  const stream = createStream(hub, subscription, settle)
+  const stream = createStream(hub, subscription, finish)
   // The acknowledgement promises that no change from now on is lost, so that the bus has to listen first.
   hub.busUse.acquire().then(
     () => openSubscription(hub, stream, filter),

@@ -4,7 +4,7 @@ import { type CompiledTool, resultMeta } from '../catalog.ts'
 import { issueLines, type Rejected } from '../json-schema/issues.ts'
 import { isHandlerError } from '../replay/handler-error.ts'
 import { isInputDeclined } from '../replay/input-declined.ts'
-import { quote, report, type Scope } from '../request/scope.ts'
+import { quote, report, type RequestState } from '../request/request-state.ts'
 import { isFullToolResult, type ToolContent } from './tool.ts'
 import { isToolError } from './tool-error.ts'
 
@@ -12,26 +12,30 @@ import { isToolError } from './tool-error.ts'
  * Converts a returned value into a result. Structured content that the output schema rejects never leaves the server:
  * the author receives the reason, and the model only that the tool failed (server/tools, output schema).
  */
-export function finishTool(returned: unknown, tool: CompiledTool, scope: Scope): Awaitable<CallToolResult> {
+export function finishTool(returned: unknown, tool: CompiledTool, request: RequestState): Awaitable<CallToolResult> {
   const { output } = tool
-  if (output === undefined) return plainResult(returned, tool, scope)
+  if (output === undefined) return plainResult(returned, tool, request)
   const given: Partial<ToolContent> = isFullToolResult(returned) ? returned : {}
   const structured = isFullToolResult(returned) ? returned.structuredContent : returned
   // A failure has nothing to structure; whatever else says it is a result must have what the schema promises.
-  if (given.isError === true && structured === undefined) return resultOf(given, undefined, scope)
+  if (given.isError === true && structured === undefined) return resultOf(given, undefined, request)
   return after(output(structured), (checked) => {
-    if (checked.issues === undefined) return withStructured(given, checked.value, { tool, scope })
-    return unusable(`breaks its output schema:\n${issueLines(checked)}`, tool, scope)
+    if (checked.issues === undefined) return withStructured(given, checked.value, { tool, request })
+    return unusableResult(`breaks its output schema:\n${issueLines(checked)}`, tool, request)
   })
 }
 
-function plainResult(returned: unknown, tool: CompiledTool, scope: Scope): CallToolResult {
-  if (typeof returned === 'string') return resultOf({ content: [textBlock(returned)] }, undefined, scope)
+function plainResult(returned: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
+  if (typeof returned === 'string') return resultOf({ content: [textBlock(returned)] }, undefined, request)
   if (!isToolContent(returned)) {
-    return unusable('is neither text nor { content: [...] }; declare output to return structured content', tool, scope)
+    return unusableResult(
+      'is neither text nor { content: [...] }; declare output to return structured content',
+      tool,
+      request,
+    )
   }
-  if (returned.structuredContent === undefined) return resultOf(returned, undefined, scope)
-  return withStructured(returned, returned.structuredContent, { tool, scope })
+  if (returned.structuredContent === undefined) return resultOf(returned, undefined, request)
+  return withStructured(returned, returned.structuredContent, { tool, request })
 }
 
 function isToolContent(value: unknown): value is Partial<ToolContent> {
@@ -42,24 +46,28 @@ function isToolContent(value: unknown): value is Partial<ToolContent> {
 function withStructured(
   given: Partial<ToolContent>,
   value: unknown,
-  { tool, scope }: { tool: CompiledTool; scope: Scope },
+  { tool, request }: { tool: CompiledTool; request: RequestState },
 ): CallToolResult {
   let text: string | undefined
   try {
     text = JSON.stringify(value)
   } catch (cause) {
-    return unusable(`is not JSON: ${cause instanceof Error ? cause.message : 'it cannot be written'}`, tool, scope)
+    return unusableResult(
+      `is not JSON: ${cause instanceof Error ? cause.message : 'it cannot be written'}`,
+      tool,
+      request,
+    )
   }
-  if (text === undefined) return unusable(`is not JSON but ${typeof value}`, tool, scope)
+  if (text === undefined) return unusableResult(`is not JSON but ${typeof value}`, tool, request)
   const content = given.content ?? [textBlock(text)]
   // JSON.stringify has just shown that it can be sent.
-  return resultOf({ ...given, content }, value as JsonValue, scope)
+  return resultOf({ ...given, content }, value as JsonValue, request)
 }
 
 function resultOf(
   { content = [], isError, _meta }: Partial<ToolContent>,
   structuredContent: JsonValue | undefined,
-  { catalog }: Scope,
+  { catalog }: RequestState,
 ): CallToolResult {
   const meta = resultMeta(_meta, catalog)
   return {
@@ -72,32 +80,32 @@ function resultOf(
 }
 
 /** Names each fault, so that the model can put it right (server/tools, error handling). */
-export function rejectedArguments(tool: CompiledTool, rejected: Rejected, scope: Scope): CallToolResult {
-  return failedResult(`Invalid arguments for tool ${quote(tool.key)}:\n${issueLines(rejected)}`, scope)
+export function rejectedArguments(tool: CompiledTool, rejected: Rejected, request: RequestState): CallToolResult {
+  return failedResult(`Invalid arguments for tool ${quote(tool.key)}:\n${issueLines(rejected)}`, request)
 }
 
 /**
  * Converts a thrown error into a result that the model reads; an McpError, and the end of a cancelled call, pass
  * unchanged. The author receives every error but a {@link ToolError}, whose message is for the model.
  */
-export function failedTool(error: unknown, tool: CompiledTool, scope: Scope): CallToolResult {
-  if (isMcpError(error) || scope.call.signal.aborted) throw error
-  if (isInputDeclined(error) || isToolError(error)) return failedResult(error.message, scope)
-  const where = { method: scope.method, name: tool.key }
-  report(error, where, scope.settings)
+export function failedTool(error: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
+  if (isMcpError(error) || request.call.signal.aborted) throw error
+  if (isInputDeclined(error) || isToolError(error)) return failedResult(error.message, request)
+  const where = { method: request.method, name: tool.key }
+  report(error, where, request.settings)
   // A handler's misuse of its context concerns its author, not a model.
-  if (isHandlerError(error)) return failedResult(`Tool ${quote(tool.key)} failed`, scope)
-  return failedResult(scope.settings.describeError(error, where), scope)
+  if (isHandlerError(error)) return failedResult(`Tool ${quote(tool.key)} failed`, request)
+  return failedResult(request.settings.describeError(error, where), request)
 }
 
-function unusable(reason: string, tool: CompiledTool, scope: Scope): CallToolResult {
-  const where = { method: scope.method, name: tool.key }
-  report(new Error(`What tool ${quote(tool.key)} returned ${reason}`), where, scope.settings)
-  return failedResult(`Tool ${quote(tool.key)} failed`, scope)
+function unusableResult(reason: string, tool: CompiledTool, request: RequestState): CallToolResult {
+  const where = { method: request.method, name: tool.key }
+  report(new Error(`What tool ${quote(tool.key)} returned ${reason}`), where, request.settings)
+  return failedResult(`Tool ${quote(tool.key)} failed`, request)
 }
 
-function failedResult(text: string, scope: Scope): CallToolResult {
-  return resultOf({ content: [textBlock(text)], isError: true }, undefined, scope)
+function failedResult(text: string, request: RequestState): CallToolResult {
+  return resultOf({ content: [textBlock(text)], isError: true }, undefined, request)
 }
 
 function textBlock(text: string): ContentBlock {

@@ -43,12 +43,12 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
   const { maxOpen = 1000 } = options
   const onError = errorListener(options.onError, '@x/sessions')
   const runtime = runtimeOf(options.runtime)
-  const held = new Map<string, HeldResource<Resource>>()
+  const resources = new Map<string, HeldResource<Resource>>()
 
   async function end(id: string): Promise<void> {
-    const one = held.get(id)
+    const one = resources.get(id)
     if (one === undefined) return
-    held.delete(id)
+    resources.delete(id)
     runtime.clearTimeout(one.timer)
     try {
       await options.close(await one.resource)
@@ -67,26 +67,26 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
 
   function open(session: { readonly id: string; readonly expiresAt: number }): Promise<Resource> {
     const { id, expiresAt } = session
-    if (held.size >= maxOpen) {
+    if (resources.size >= maxOpen) {
       throw new SessionUsageError(`${maxOpen} sessions have a resource open here: allow more with maxOpen`)
     }
     const one: HeldResource<Resource> = { resource: (async () => options.open(session))(), timer: undefined }
-    held.set(id, one)
+    resources.set(id, one)
     closeOnExpiry(one, id, expiresAt)
     one.resource.catch(() => {
       // The next call tries again.
-      if (held.get(id) === one) held.delete(id)
+      if (resources.get(id) === one) resources.delete(id)
       runtime.clearTimeout(one.timer)
     })
     return one.resource
   }
 
-  const close = async (): Promise<void> => void (await Promise.all([...held.keys()].map(end)))
+  const close = async (): Promise<void> => void (await Promise.all([...resources.keys()].map(end)))
   return {
-    of: async (session) => held.get(session.id)?.resource ?? open(session),
+    of: async (session) => resources.get(session.id)?.resource ?? open(session),
     end,
     get size() {
-      return held.size
+      return resources.size
     },
     close,
     [Symbol.asyncDispose]: close,

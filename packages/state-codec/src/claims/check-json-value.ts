@@ -15,10 +15,10 @@ interface JsonProblem {
 export function checkJsonValue(value: unknown): void {
   const fault = findProblem(value, 0)
   if (fault === undefined) return
-  const place = fault.path.length === 0 ? 'The value' : `"${fault.path.slice(0, 8).join('.').slice(0, 200)}"`
+  const location = fault.path.length === 0 ? 'The value' : `"${fault.path.slice(0, 8).join('.').slice(0, 200)}"`
   throw new StateUsageError(
     'not_json',
-    `${place} is ${fault.found}, which a state cannot carry: turn it into plain JSON`,
+    `${location} is ${fault.found}, which a state cannot carry: turn it into plain JSON`,
   )
 }
 

@@ -154,13 +154,13 @@ class Memory {
     return ofAll && { ...ofAll, owner: undefined }
   }
 
-  #full({ name, max, held, isTooLarge, owner }: Refusal, now: number): StateError {
+  #full({ name, max, stored, isTooLarge, owner }: Refusal, now: number): StateError {
     const soonest = owner === undefined ? this.#soonest : this.#soonestOf(owner, now)
     const retryAfterMs = !isTooLarge && Number.isFinite(soonest) ? Math.max(1, soonest - now) : undefined
     const advice = retryAfterMs === undefined ? 'raise the limit' : `try again in ${retryAfterMs} ms`
     const whose = owner === undefined ? 'The store in memory is full' : 'The store in memory has enough of one owner'
     const code = owner === undefined ? 'unavailable' : 'quota'
-    const detail = `${whose} (${name}: it keeps ${held}, the most is ${max}): ${advice}`
+    const detail = `${whose} (${name}: it keeps ${stored}, the most is ${max}): ${advice}`
     return new StateError(code, detail, { retryAfterMs, quota: owner === undefined ? undefined : { limit: name, max } })
   }
 
@@ -183,17 +183,22 @@ interface Refusal {
   /** The option that was reached. */
   readonly name: string
   readonly max: number
-  readonly held: string
+  readonly stored: string
   /** True of a value that is larger than the whole limit, and never fits. */
   readonly isTooLarge: boolean
   readonly owner: string | undefined
 }
 
-function limitReached(held: Amount, most: Amount, size: number): Omit<Refusal, 'owner'> | undefined {
-  if (held.entries >= most.entries) {
-    return { name: 'maxEntries', max: most.entries, held: `${held.entries} values`, isTooLarge: size > most.characters }
+function limitReached(stored: Amount, most: Amount, size: number): Omit<Refusal, 'owner'> | undefined {
+  if (stored.entries >= most.entries) {
+    return {
+      name: 'maxEntries',
+      max: most.entries,
+      stored: `${stored.entries} values`,
+      isTooLarge: size > most.characters,
+    }
   }
-  if (held.characters + size <= most.characters) return undefined
-  const characters = `${held.characters} characters, ${size} more were to be added`
-  return { name: 'maxCharacters', max: most.characters, held: characters, isTooLarge: size > most.characters }
+  if (stored.characters + size <= most.characters) return undefined
+  const characters = `${stored.characters} characters, ${size} more were to be added`
+  return { name: 'maxCharacters', max: most.characters, stored: characters, isTooLarge: size > most.characters }
 }

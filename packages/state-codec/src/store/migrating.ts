@@ -72,7 +72,7 @@ export function createMigrating(options: MigratingOptions, provider: CryptoProvi
         counted.count('opened')
         return value
       } catch (error) {
-        counted.count('refused')
+        counted.count('rejected')
         throw error
       }
     },

@@ -28,7 +28,7 @@ export interface MigrationReport {
   readonly since: number
   readonly sealed: number
   readonly opened: number
-  readonly refused: number
+  readonly rejected: number
   /** The number of tokens whose two parts gave the same result. */
   readonly agreed: number
   readonly mismatched: number
@@ -44,7 +44,7 @@ export interface MigrationReport {
   readonly advice: string
 }
 
-type Counter = 'sealed' | 'opened' | 'refused' | 'agreed'
+type Counter = 'sealed' | 'opened' | 'rejected' | 'agreed'
 
 /** Counts the events of a migration. */
 export interface MigrationCount {
@@ -79,7 +79,7 @@ const nextStep: Readonly<Record<MigrationPhase, string>> = {
 /** Starts to count the events of a migration. */
 export function countMigration({ phase, lifetimeMs, now, onEvent }: CountOptions): MigrationCount {
   const since = now()
-  const counts = { sealed: 0, opened: 0, refused: 0, agreed: 0 }
+  const counts = { sealed: 0, opened: 0, rejected: 0, agreed: 0 }
   const events = { mismatch: 0, fallback: 0, unsealable: 0, store_failed: 0, handle_only: 0 }
   let lastProblemAt: number | undefined
   const canAdvance = (): boolean => counts.opened > 0 && now() - (lastProblemAt ?? since) >= lifetimeMs

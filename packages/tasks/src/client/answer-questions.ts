@@ -44,7 +44,7 @@ export function answerQuestions(task: OpenTask, { options, onFailure }: Answerin
       const responses = await askHost(task, { requests, round }, call)
       const wanted = Object.entries(responses).filter(([key]) => outstanding.has(key))
       if (wanted.length > 0) await bring(task, Object.fromEntries(wanted), call)
-      asked.settle(keys)
+      asked.markAnswered(keys)
     } catch (error) {
       asked.release(keys)
       if (!controller.signal.aborted) onFailure(error)

@@ -14,7 +14,7 @@ export interface AskedKeys {
   /** Gives back what nobody answers any more. */
   release(keys: Iterable<string>): void
   /** The server has taken the answers. */
-  settle(keys: Iterable<string>): void
+  markAnswered(keys: Iterable<string>): void
 }
 
 /** The new requests of a state, or the key of a request that changed. */
@@ -22,25 +22,25 @@ export type Taken = { readonly requests: ReadonlyMap<string, InputRequest> } | {
 
 /** Makes {@link AskedKeys}; `answered` are those that were answered before the task was taken up here. */
 export function askedKeys(answered: readonly string[]): AskedKeys {
-  const settled = new Set(answered)
+  const done = new Set(answered)
   /** The request of each key, as one text; unknown for those that were answered elsewhere. */
   const texts = new Map<string, string>()
   return {
     rounds: 0,
-    answered: settled,
+    answered: done,
     take: (requests) => {
       const entries = Object.entries(requests)
       const changed = entries.find(([key, request]) => texts.has(key) && texts.get(key) !== canonicalRequest(request))
       if (changed) return { changed: changed[0] }
-      const fresh = entries.filter(([key]) => !texts.has(key) && !settled.has(key))
+      const fresh = entries.filter(([key]) => !texts.has(key) && !done.has(key))
       for (const [key, request] of fresh) texts.set(key, canonicalRequest(request))
       return { requests: new Map(fresh) }
     },
     release: (keys) => {
       for (const key of keys) texts.delete(key)
     },
-    settle: (keys) => {
-      for (const key of keys) settled.add(key)
+    markAnswered: (keys) => {
+      for (const key of keys) done.add(key)
     },
   }
 }

@@ -43,7 +43,7 @@ async function answerNow(task: OpenTask, answers: InputAnswers, options: CallOpt
   const inputRequests = Object.fromEntries(Object.entries(open).filter(([key]) => keys.includes(key)))
   const responses = host.checkAnswers({ name: tool, inputRequests: inputRequests, round: 1 }, answers, options)
   await updateTask({ ...task, options }, responses)
-  asked.settle(keys)
+  asked.markAnswered(keys)
 }
 
 function notAsked({ tool }: OpenTask, key: string | undefined): TaskError {

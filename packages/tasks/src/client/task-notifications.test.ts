@@ -19,7 +19,7 @@ const listening = { tasks: { follow: 'listen' } } as const
 
 /** A stream in the test's hand. */
 interface Stream {
-  tell(method: string, params?: JsonObject): void
+  notify(method: string, params?: JsonObject): void
   acknowledge(taskIds?: readonly string[]): void
   changed(task: JsonObject): void
   end(): void
@@ -31,7 +31,7 @@ function streams(): { readonly script: Script; readonly opened: Stream[] } {
   const open = ({ call, id }: Received): Promise<JsonObject> =>
     new Promise((resolve, reject) => {
       call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true })
-      const tell = (method: string, params: JsonObject = {}): void => {
+      const notify = (method: string, params: JsonObject = {}): void => {
         const message: RpcNotification = {
           jsonrpc: '2.0',
           method,
@@ -40,10 +40,10 @@ function streams(): { readonly script: Script; readonly opened: Stream[] } {
         call.notify(message)
       }
       opened.push({
-        tell,
+        notify,
         acknowledge: (taskIds = ['task-1']) =>
-          tell('notifications/subscriptions/acknowledged', { notifications: { taskIds: [...taskIds] } }),
-        changed: (task) => tell('notifications/tasks', task),
+          notify('notifications/subscriptions/acknowledged', { notifications: { taskIds: [...taskIds] } }),
+        changed: (task) => notify('notifications/tasks', task),
         end: () => resolve({ resultType: 'complete' }),
         refuse: (code) => reject(Object.assign(new Error('refused'), { code })),
       })
@@ -157,7 +157,7 @@ describe('A client that listens', () => {
 
   test.each<[string, (opened: Stream) => void]>([
     ['tells of other tasks only', (stream) => stream.acknowledge(['task-2'])],
-    ['tells of none', (stream) => stream.tell('notifications/subscriptions/acknowledged', { notifications: {} })],
+    ['tells of none', (stream) => stream.notify('notifications/subscriptions/acknowledged', { notifications: {} })],
   ])('is content to look where the server %s', async (_title, answer) => {
     const { script, opened } = streams()
     const scripted = scriptedTasks({ 'subscriptions/listen': script }, listening)
@@ -181,10 +181,10 @@ describe('A client that listens', () => {
   test.each<[string, (stream: Stream) => void]>([
     ['is about another task', (stream) => stream.changed({ ...state('cancelled'), taskId: 'task-2' })],
     ['is no state', (stream) => stream.changed({ taskId: 'task-1', status: 'cancelled' })],
-    ['is of another kind', (stream) => stream.tell('notifications/tasks/other', state('cancelled'))],
+    ['is of another kind', (stream) => stream.notify('notifications/tasks/other', state('cancelled'))],
     ['has another subscription', (stream) => stream.changed({ ...state('cancelled'), _meta: {} })],
     ['is older than what is known', (stream) => stream.changed(state('working', old))],
-  ])('passes over what %s', async (_title, tell) => {
+  ])('passes over what %s', async (_title, notify) => {
     const { script, opened } = streams()
     const { client, pass } = scriptedTasks({ 'subscriptions/listen': script }, listening)
     const seen: string[] = []
@@ -195,7 +195,7 @@ describe('A client that listens', () => {
     await settled()
     last(opened).acknowledge()
     await pass(100)
-    tell(last(opened))
+    notify(last(opened))
     await pass(100)
     last(opened).changed(state('completed', { result: said('told') }))
     await iterating

@@ -92,7 +92,10 @@ interface Listener {
 }
 
 /** Reads what comes on the stream of this request; what is not about the task is passed over. */
-function listenToTask(taskId: string, { opened, changed }: Listener): (message: RpcNotification, id: RequestId) => boolean {
+function listenToTask(
+  taskId: string,
+  { opened, changed }: Listener,
+): (message: RpcNotification, id: RequestId) => boolean {
   let openId: RequestId | undefined
   return (message, id) => {
     const { method, params } = message

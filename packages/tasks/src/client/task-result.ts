@@ -17,10 +17,10 @@ export async function taskResult(task: OpenTask, options: CallOptions): Promise<
   const { signal } = following
   const call = { ...options, signal }
   const questions = answerQuestions(task, { options: call, onFailure: following.stop })
-  const tell = progressReporter(task, options)
+  const notify = progressReporter(task, options)
   try {
     for await (const state of watchTask(task, call)) {
-      tell(state)
+      notify(state)
       questions.see(state)
       task.isOver = isFinal(state)
       if (task.isOver) return await outcomeOf(task, state, call)

@@ -82,7 +82,10 @@ function contentOf(state: DetailedTask): string {
 }
 
 /** Returns the last notified state, unless a newer one is known: a stream may be slower than an answer. */
-function notified(notifications: TaskNotifications | undefined, last: DetailedTask | undefined): DetailedTask | undefined {
+function notified(
+  notifications: TaskNotifications | undefined,
+  last: DetailedTask | undefined,
+): DetailedTask | undefined {
   const state = notifications?.take()
   if (state === undefined || last === undefined || isFinal(state)) return state
   return Date.parse(state.lastUpdatedAt) < Date.parse(last.lastUpdatedAt) ? undefined : state

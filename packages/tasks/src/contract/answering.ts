@@ -148,28 +148,28 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
   [
     'workers are woken by a new task, by the last answer and by one that is given back, and told of what to cancel',
     async ({ here, there }) => {
-      const heard: string[] = []
+      const received: string[] = []
       const stop = await there.listen({
-        onWork: () => void heard.push('work'),
-        onCancel: (id) => void heard.push(`cancel ${id}`),
+        onWork: () => void received.push('work'),
+        onCancel: (id) => void received.push(`cancel ${id}`),
       })
       const task = await suspendedTask(here)
-      await until(() => heard.includes('work'))
-      heard.length = 0
+      await until(() => received.includes('work'))
+      received.length = 0
       await bring(here, { name: accepted('Ada'), color: accepted('red') })
-      await until(() => heard.includes('work'))
+      await until(() => received.includes('work'))
       const second = await claimOne(here)
-      heard.length = 0
+      received.length = 0
       await here.release(second, progress())
-      await until(() => heard.includes('work'))
+      await until(() => received.includes('work'))
       const third = await claimOne(here)
       await here.cancel('a', owner)
-      await until(() => heard.includes('cancel a'))
+      await until(() => received.includes('cancel a'))
       equal(third.attempt, task.attempt + 2)
       stop()
-      heard.length = 0
+      received.length = 0
       await here.create(newTask('b'))
-      deepEqual(heard, [])
+      deepEqual(received, [])
     },
   ],
 ]

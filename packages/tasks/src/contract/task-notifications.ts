@@ -8,14 +8,14 @@ export const tellingNews: readonly (readonly [string, (bench: Bench) => Promise<
   [
     'news that one instance tells are heard at every other and at its own, in their order, until nobody listens',
     async ({ here, there }) => {
-      if (here.news === undefined || there.news === undefined) return
+      if (here.notifications === undefined || there.notifications === undefined) return
       const [near, far]: [string[], string[]] = [[], []]
-      const hear = (topics: string[]) => ({
+      const listenTo = (topics: string[]) => ({
         onChange: ({ topic }: { topic: string }) => void topics.push(topic),
         onGap: () => {},
       })
-      const stops = [await here.news.listen(hear(near)), await there.news.listen(hear(far))]
-      for (const topic of ['task:a', 'work', '']) await here.news.publish({ topic })
+      const stops = [await here.notifications.listen(listenTo(near)), await there.notifications.listen(listenTo(far))]
+      for (const topic of ['task:a', 'work', '']) await here.notifications.publish({ topic })
       await until(() => near.length === 3 && far.length === 3)
       deepEqual(
         [near, far],
@@ -25,7 +25,7 @@ export const tellingNews: readonly (readonly [string, (bench: Bench) => Promise<
         ],
       )
       stops[1]?.()
-      await there.news.publish({ topic: 'task:b' })
+      await there.notifications.publish({ topic: 'task:b' })
       await until(() => near.length === 4)
       deepEqual(far.length, 3)
       stops[0]?.()
@@ -34,36 +34,39 @@ export const tellingNews: readonly (readonly [string, (bench: Bench) => Promise<
   [
     'news with a topic that is too long for a message are heard as a gap, and data of a change arrives with it',
     async ({ here, there }) => {
-      if (here.news === undefined || there.news === undefined) return
-      const heard: unknown[] = []
-      const stop = await there.news.listen({ onChange: (change) => heard.push(change), onGap: () => heard.push('gap') })
-      await here.news.publish({ topic: 'a', data: { b: [1, '\u00e9'] } })
-      await here.news.publish({ topic: 'x'.repeat(20_000) })
-      await here.news.publish({ topic: 'end' })
-      await until(() => heard.length === 3)
+      if (here.notifications === undefined || there.notifications === undefined) return
+      const received: unknown[] = []
+      const stop = await there.notifications.listen({
+        onChange: (change) => received.push(change),
+        onGap: () => received.push('gap'),
+      })
+      await here.notifications.publish({ topic: 'a', data: { b: [1, '\u00e9'] } })
+      await here.notifications.publish({ topic: 'x'.repeat(20_000) })
+      await here.notifications.publish({ topic: 'end' })
+      await until(() => received.length === 3)
       stop()
-      deepEqual(heard[0], { topic: 'a', data: { b: [1, '\u00e9'] } })
+      deepEqual(received[0], { topic: 'a', data: { b: [1, '\u00e9'] } })
       // An engine in this process has no messages, and nothing is too long for it.
-      if (heard[1] !== 'gap') deepEqual(heard[1], { topic: 'x'.repeat(20_000) })
-      deepEqual(heard[2], { topic: 'end' })
+      if (received[1] !== 'gap') deepEqual(received[1], { topic: 'x'.repeat(20_000) })
+      deepEqual(received[2], { topic: 'end' })
     },
   ],
   [
     'what the engine tells itself is no news, and news are nothing that it obeys',
     async ({ here, there }) => {
-      if (here.news === undefined || there.news === undefined) return
-      const news: string[] = []
-      const told: string[] = []
-      await there.news.listen({ onChange: ({ topic }) => void news.push(topic), onGap: () => {} })
-      await there.listen({ onWork: () => void told.push('work'), onCancel: (id) => void told.push(id) })
+      if (here.notifications === undefined || there.notifications === undefined) return
+      const notifications: string[] = []
+      const notified: string[] = []
+      await there.notifications.listen({ onChange: ({ topic }) => void notifications.push(topic), onGap: () => {} })
+      await there.listen({ onWork: () => void notified.push('work'), onCancel: (id) => void notified.push(id) })
       await claimedTask(here)
       await here.cancel('a', owner)
-      for (const topic of ['work', 'cancel:b', 'end']) await here.news.publish({ topic })
-      await until(() => news.includes('end') && told.includes('a'))
+      for (const topic of ['work', 'cancel:b', 'end']) await here.notifications.publish({ topic })
+      await until(() => notifications.includes('end') && notified.includes('a'))
       await here.create(newTask('b'))
-      await until(() => told.length === 3)
+      await until(() => notified.length === 3)
       deepEqual(
-        [news, told],
+        [notifications, notified],
         [
           ['work', 'cancel:b', 'end'],
           ['work', 'a', 'work'],

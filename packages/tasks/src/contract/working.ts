@@ -56,8 +56,8 @@ export const working: readonly (readonly [string, (bench: Bench) => Promise<void
       const looks = Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? here : there).claim(3))
       const claimed = (await Promise.all(looks)).flat().map(({ id }) => id)
       deepEqual(claimed.toSorted(), [...new Set(claimed)].toSorted())
-      const rest = await here.claim(20)
-      equal(claimed.length + rest.length, ids.length)
+      const others = await here.claim(20)
+      equal(claimed.length + others.length, ids.length)
     },
   ],
   [

@@ -20,7 +20,7 @@ export interface TaskEngine {
    * the engine itself tells does not come over it. Absent where an engine cannot: then news stay where they are made, unless
    * the extension `tasks` is given a bus.
    */
-  readonly news?: ChangeBus | undefined
+  readonly notifications?: ChangeBus | undefined
   /**
    * Makes a task, with status `working`, ready to be claimed, and wakes whoever listens for work. Gives `full` instead when the
    * caller has `callerLimit` tasks that have not ended. Rejects when there is a task of this id.

@@ -70,21 +70,22 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
   // Each function is a transaction because nothing in it waits.
   return {
     leaseMs,
-    news: memoryBus(),
+    notifications: memoryBus(),
     create: async (task) => createInMemory(store, task),
     get: async (id, owner) => {
-      const kept = findStored(store, id, owner)
-      return kept && rowOf(kept, store.now())
+      const stored = findStored(store, id, owner)
+      return stored && rowOf(stored, store.now())
     },
     answer: async (answers) => storeAnswers(store, answers),
     cancel: async (id, owner) => cancelStored(store, id, owner),
     claim: async (most) => claimFromMemory(store, most),
     heartbeat: async (leases) => leases.map((lease) => renew(store, lease)),
-    record: async (lease, progress) => writeLeased(store, lease, (kept) => storeProgress(kept, progress, store.now())),
+    record: async (lease, progress) =>
+      writeLeased(store, lease, (stored) => storeProgress(stored, progress, store.now())),
     suspend: async (lease, suspension) =>
-      unlessCancelling(store, lease, (kept) => suspendStored(store, kept, suspension)),
-    release: async (lease, given) => unlessCancelling(store, lease, (kept) => releaseInMemory(store, kept, given)),
-    finish: async (lease, end) => writeLeased(store, lease, (kept) => finishStored(store, kept, end)) !== 'lost',
+      unlessCancelling(store, lease, (stored) => suspendStored(store, stored, suspension)),
+    release: async (lease, given) => unlessCancelling(store, lease, (stored) => releaseInMemory(store, stored, given)),
+    finish: async (lease, end) => writeLeased(store, lease, (stored) => finishStored(store, stored, end)) !== 'lost',
     sweep: async () => sweepExpired(store),
     listen: async (listener) => {
       const own = { ...listener }
@@ -92,8 +93,8 @@ export function memoryEngine(options: MemoryEngineOptions = {}): TaskEngine {
       return () => void store.listeners.delete(own)
     },
     inspect: async (id) => {
-      const kept = findStored(store, id)
-      return kept && rowOf(kept, store.now())
+      const stored = findStored(store, id)
+      return stored && rowOf(stored, store.now())
     },
     ping: async () => {},
     close: async () => {},
@@ -111,7 +112,7 @@ function createInMemory(store: Store, task: NewTask): TaskRow | 'full' {
   }
   if (openTasks(store, task.caller) >= task.callerLimit) return 'full'
   const time = now()
-  const kept: StoredTask = {
+  const stored: StoredTask = {
     id: task.id,
     owner: task.owner,
     caller: task.caller,
@@ -132,16 +133,16 @@ function createInMemory(store: Store, task: NewTask): TaskRow | 'full' {
     pausedUntil: 0,
     cancelling: false,
   }
-  tasks.set(task.id, kept)
+  tasks.set(task.id, stored)
   wake(store)
-  return rowOf(kept, time)
+  return rowOf(stored, time)
 }
 
 function openTasks({ tasks, now }: Store, caller: string): number {
   const time = now()
   let count = 0
-  for (const kept of tasks.values()) {
-    if (kept.caller === caller && !isFinished(kept) && !isExpired(kept, time)) count++
+  for (const stored of tasks.values()) {
+    if (stored.caller === caller && !isFinished(stored) && !isExpired(stored, time)) count++
   }
   return count
 }
@@ -150,115 +151,119 @@ function storeAnswers(
   store: Store,
   { id, owner, responses, lifeMs }: TaskAnswers,
 ): 'unknown' | 'ignored' | 'stored' | 'resumed' {
-  const kept = findStored(store, id, owner)
-  if (kept === undefined) return 'unknown'
-  const asked = Object.entries(responses).filter(([key]) => kept.requests.has(key))
+  const stored = findStored(store, id, owner)
+  if (stored === undefined) return 'unknown'
+  const asked = Object.entries(responses).filter(([key]) => stored.requests.has(key))
   if (asked.length === 0) return 'ignored'
   for (const [key, response] of asked) {
-    kept.responses.set(key, JSON.stringify(response))
-    kept.requests.delete(key)
+    stored.responses.set(key, JSON.stringify(response))
+    stored.requests.delete(key)
   }
-  kept.updatedAt = store.now()
-  if (kept.requests.size > 0) return 'stored'
-  kept.status = 'working'
-  prolong(kept, lifeMs, kept.updatedAt)
+  stored.updatedAt = store.now()
+  if (stored.requests.size > 0) return 'stored'
+  stored.status = 'working'
+  prolong(stored, lifeMs, stored.updatedAt)
   wake(store)
   return 'resumed'
 }
 
 function cancelStored(store: Store, id: string, owner: string): CancelOutcome {
-  const kept = findStored(store, id, owner)
-  if (kept === undefined) return 'unknown'
-  if (isFinished(kept)) return 'finished'
-  if (kept.leasedUntil !== undefined && kept.leasedUntil > store.now()) {
-    kept.cancelling = true
+  const stored = findStored(store, id, owner)
+  if (stored === undefined) return 'unknown'
+  if (isFinished(stored)) return 'finished'
+  if (stored.leasedUntil !== undefined && stored.leasedUntil > store.now()) {
+    stored.cancelling = true
     for (const listener of store.listeners) listener.onCancel(id)
     return 'notified'
   }
-  finishStored(store, kept, { outcome: { status: 'cancelled' }, lifeMs: 0 })
+  finishStored(store, stored, { outcome: { status: 'cancelled' }, lifeMs: 0 })
   return 'cancelled'
 }
 
 function claimFromMemory(store: Store, most: number): readonly ClaimedTask[] {
   const claimed: ClaimedTask[] = []
   const time = store.now()
-  for (const kept of store.tasks.values()) {
+  for (const stored of store.tasks.values()) {
     if (claimed.length >= most) break
-    if (kept.status !== 'working' || kept.pausedUntil > time || isExpired(kept, time)) continue
-    if (kept.leasedUntil !== undefined && kept.leasedUntil > time) continue
-    if (kept.leasedUntil !== undefined) kept.failures++
-    kept.attempt++
-    kept.leasedUntil = time + store.leaseMs
-    claimed.push(claimedFromMemory(kept))
+    if (stored.status !== 'working' || stored.pausedUntil > time || isExpired(stored, time)) continue
+    if (stored.leasedUntil !== undefined && stored.leasedUntil > time) continue
+    if (stored.leasedUntil !== undefined) stored.failures++
+    stored.attempt++
+    stored.leasedUntil = time + store.leaseMs
+    claimed.push(claimedFromMemory(stored))
   }
   return claimed
 }
 
 function renew(store: Store, lease: Lease): LeaseState {
-  return writeLeased(store, lease, (kept) => {
-    kept.leasedUntil = store.now() + store.leaseMs
+  return writeLeased(store, lease, (stored) => {
+    stored.leasedUntil = store.now() + store.leaseMs
   })
 }
 
 /** Does something for the worker that holds a lease, and for nobody else. */
-function writeLeased(store: Store, { id, attempt }: Lease, change: (kept: StoredTask) => void): LeaseState {
-  const kept = findStored(store, id)
-  if (kept === undefined || kept.leasedUntil === undefined || kept.attempt !== attempt) return 'lost'
-  const state = kept.cancelling ? 'cancelling' : 'owned'
-  change(kept)
+function writeLeased(store: Store, { id, attempt }: Lease, change: (stored: StoredTask) => void): LeaseState {
+  const stored = findStored(store, id)
+  if (stored === undefined || stored.leasedUntil === undefined || stored.attempt !== attempt) return 'lost'
+  const state = stored.cancelling ? 'cancelling' : 'owned'
+  change(stored)
   return state
 }
 
-function unlessCancelling(store: Store, lease: Lease, change: (kept: StoredTask) => void): LeaseState {
-  return writeLeased(store, lease, (kept) => {
-    if (!kept.cancelling) change(kept)
+function unlessCancelling(store: Store, lease: Lease, change: (stored: StoredTask) => void): LeaseState {
+  return writeLeased(store, lease, (stored) => {
+    if (!stored.cancelling) change(stored)
   })
 }
 
-function storeProgress(kept: StoredTask, { entries, statusMessage, progress, progressed }: TaskProgress, time: number): void {
-  for (const entry of entries) kept.entries.set(JSON.stringify([entry.part, entry.key]), JSON.stringify(entry))
-  if (progressed) kept.failures = 0
-  const before = JSON.stringify([kept.statusMessage, kept.progress])
-  kept.statusMessage = statusMessage ?? kept.statusMessage
-  kept.progress = progress ?? kept.progress
-  if (JSON.stringify([kept.statusMessage, kept.progress]) !== before) kept.updatedAt = time
+function storeProgress(
+  stored: StoredTask,
+  { entries, statusMessage, progress, progressed }: TaskProgress,
+  time: number,
+): void {
+  for (const entry of entries) stored.entries.set(JSON.stringify([entry.part, entry.key]), JSON.stringify(entry))
+  if (progressed) stored.failures = 0
+  const before = JSON.stringify([stored.statusMessage, stored.progress])
+  stored.statusMessage = statusMessage ?? stored.statusMessage
+  stored.progress = progress ?? stored.progress
+  if (JSON.stringify([stored.statusMessage, stored.progress]) !== before) stored.updatedAt = time
 }
 
-function suspendStored({ now }: Store, kept: StoredTask, suspension: TaskSuspension): void {
+function suspendStored({ now }: Store, stored: StoredTask, suspension: TaskSuspension): void {
   const time = now()
-  storeProgress(kept, suspension, time)
-  kept.requests = new Map(Object.entries(suspension.requests).map(([key, asked]) => [key, JSON.stringify(asked)]))
-  kept.status = 'input_required'
-  kept.leasedUntil = undefined
-  kept.failures = 0
-  kept.updatedAt = time
-  prolong(kept, suspension.lifeMs, time)
+  storeProgress(stored, suspension, time)
+  stored.requests = new Map(Object.entries(suspension.requests).map(([key, asked]) => [key, JSON.stringify(asked)]))
+  stored.status = 'input_required'
+  stored.leasedUntil = undefined
+  stored.failures = 0
+  stored.updatedAt = time
+  prolong(stored, suspension.lifeMs, time)
 }
 
-function releaseInMemory(store: Store, kept: StoredTask, given: TaskRelease): void {
+function releaseInMemory(store: Store, stored: StoredTask, given: TaskRelease): void {
   const time = store.now()
-  storeProgress(kept, given, time)
-  kept.leasedUntil = undefined
-  kept.pausedUntil = time + (given.pauseMs ?? 0)
+  storeProgress(stored, given, time)
+  stored.leasedUntil = undefined
+  stored.pausedUntil = time + (given.pauseMs ?? 0)
   if (given.pauseMs === undefined) wake(store)
 }
 
-function finishStored({ now }: Store, kept: StoredTask, { outcome, statusMessage, lifeMs }: TaskEnd): void {
-  kept.status = outcome.status
-  kept.outcome = JSON.stringify(outcome)
-  kept.statusMessage = statusMessage
-  kept.requests = new Map()
-  kept.responses.clear()
-  kept.entries.clear()
-  kept.leasedUntil = undefined
-  kept.cancelling = false
-  kept.updatedAt = now()
-  prolong(kept, lifeMs, kept.updatedAt)
+function finishStored({ now }: Store, stored: StoredTask, { outcome, statusMessage, lifeMs }: TaskEnd): void {
+  stored.status = outcome.status
+  stored.outcome = JSON.stringify(outcome)
+  stored.statusMessage = statusMessage
+  stored.requests = new Map()
+  stored.responses.clear()
+  stored.entries.clear()
+  stored.leasedUntil = undefined
+  stored.cancelling = false
+  stored.updatedAt = now()
+  prolong(stored, lifeMs, stored.updatedAt)
 }
 
 function sweepExpired({ tasks, now }: Store): number {
   const time = now()
-  const expired = [...tasks.values()].filter((kept) => isExpired(kept, time))
+  const expired = [...tasks.values()].filter((stored) => isExpired(stored, time))
   for (const { id } of expired) tasks.delete(id)
   return expired.length
 }
@@ -268,9 +273,9 @@ function wake({ listeners }: Store): void {
 }
 
 function findStored({ tasks, now }: Store, id: string, owner?: string): StoredTask | undefined {
-  const kept = tasks.get(id)
-  if (kept === undefined || isExpired(kept, now())) return undefined
-  return owner === undefined || kept.owner === owner ? kept : undefined
+  const stored = tasks.get(id)
+  if (stored === undefined || isExpired(stored, now())) return undefined
+  return owner === undefined || stored.owner === owner ? stored : undefined
 }
 
 function isFinished({ status }: StoredTask): boolean {
@@ -282,14 +287,14 @@ function isExpired({ createdAt, ttlMs }: StoredTask, time: number): boolean {
 }
 
 /** Keeps a task for longer, and never for less than was said before. */
-function prolong(kept: StoredTask, lifeMs: number | null, time: number): void {
-  if (kept.ttlMs === null) return
-  kept.ttlMs = lifeMs === null ? null : Math.max(kept.ttlMs, time - kept.createdAt + lifeMs)
+function prolong(stored: StoredTask, lifeMs: number | null, time: number): void {
+  if (stored.ttlMs === null) return
+  stored.ttlMs = lifeMs === null ? null : Math.max(stored.ttlMs, time - stored.createdAt + lifeMs)
 }
 
-function rowOf(kept: StoredTask, time: number): TaskRow {
-  const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = kept
-  const outcome = kept.outcome === undefined ? {} : parseStoredObject(kept.outcome)
+function rowOf(stored: StoredTask, time: number): TaskRow {
+  const { id, status, statusMessage, progress, createdAt, updatedAt, ttlMs } = stored
+  const outcome = stored.outcome === undefined ? {} : parseStoredObject(stored.outcome)
   const { result, error } = outcome
   return {
     id,
@@ -300,15 +305,15 @@ function rowOf(kept: StoredTask, time: number): TaskRow {
     ageMs: time - createdAt,
     updatedAt,
     ttlMs,
-    requests: objectsOf(kept.requests),
+    requests: objectsOf(stored.requests),
     result: isJsonObject(result) ? result : undefined,
     // It is what `finish` was given, as text in between.
     error: isJsonObject(error) ? (error as unknown as WireError) : undefined,
   }
 }
 
-function claimedFromMemory(kept: StoredTask): ClaimedTask {
-  const { id, attempt, failures, payload, entries, responses, cancelling } = kept
+function claimedFromMemory(stored: StoredTask): ClaimedTask {
+  const { id, attempt, failures, payload, entries, responses, cancelling } = stored
   return {
     id,
     attempt,

@@ -37,12 +37,12 @@ function loadedLater(load: () => Promise<TaskEngine>): TaskEngine {
     return loading
   }
   // The engines that are loaded here have one.
-  const news = async (): Promise<ChangeBus> => (await engine()).news ?? memoryBus()
+  const notifications = async (): Promise<ChangeBus> => (await engine()).notifications ?? memoryBus()
   return {
     leaseMs: defaultLeaseMs,
-    news: {
-      publish: async (change) => (await news()).publish(change),
-      listen: async (listener) => (await news()).listen(listener),
+    notifications: {
+      publish: async (change) => (await notifications()).publish(change),
+      listen: async (listener) => (await notifications()).listen(listener),
     },
     create: async (task) => (await engine()).create(task),
     get: async (id, owner) => (await engine()).get(id, owner),

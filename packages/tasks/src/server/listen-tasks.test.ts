@@ -144,7 +144,7 @@ describe.each([
   ['over an engine that carries news', () => createFleet(), ['working', 'input_required', 'working', 'cancelled']],
   [
     'of an engine that carries none',
-    () => createFleet(({ news: _news, ...engine }) => engine),
+    () => createFleet(({ notifications: _news, ...engine }) => engine),
     // What was there when the stream began.
     ['working'],
   ],

@@ -111,7 +111,7 @@ export function checkOptions(options: TaskOptions): CheckedOptions {
 export function taskSettings({ openStore, ...options }: CheckedOptions, host: ExtensionHost): TaskSettings {
   const onError = neverThrowing(errorListener(options.onError ?? host.report, '@x/tasks'))
   const engine = options.engine ?? openStore(onError)
-  const bus = options.bus ?? engine.news ?? memoryBus()
+  const bus = options.bus ?? engine.notifications ?? memoryBus()
   return { ...options, engine, bus, onError, clock: options.clock ?? monotonicClock(host.runtime) }
 }
 

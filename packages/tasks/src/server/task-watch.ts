@@ -18,13 +18,13 @@ export function createTaskWatch(bus: ChangeBus, onError: (error: unknown) => voi
   const followers = new Map<string, Set<() => void>>()
   let opening: Promise<() => void> | undefined
 
-  const tell = (id: string): void => {
+  const notify = (id: string): void => {
     for (const onChange of followers.get(id) ?? []) onChange()
   }
   const listener = {
-    onChange: ({ topic }: { readonly topic: string }) => topic.startsWith(prefix) && tell(topic.slice(prefix.length)),
+    onChange: ({ topic }: { readonly topic: string }) => topic.startsWith(prefix) && notify(topic.slice(prefix.length)),
     onGap: () => {
-      for (const id of followers.keys()) tell(id)
+      for (const id of followers.keys()) notify(id)
     },
   }
   const leave = (id: string, onChange: () => void): void => {

@@ -60,7 +60,7 @@ export function createClientOver(url: string | URL, options: HttpConnectOptions,
   const begin: Begin = (about, call, onStop) => {
     const timeouts = typeof options.timeouts === 'function' ? options.timeouts(about) : (options.timeouts ?? {})
     const watch = startWatch({ call, timeouts, clock: link.clock, origin, onStop })
-    const entry: Running = { watch, place: -1 }
+    const entry: Running = { watch, index: -1 }
     addToList(running, entry)
     const end = (): void => {
       watch.end()
@@ -90,13 +90,13 @@ interface HttpExchange {
   readonly call: Call
 }
 
-function runExchange(link: Link, begin: Begin, trip: HttpExchange): Promise<RpcResponse> {
-  const { request, call } = trip
+function runExchange(link: Link, begin: Begin, exchange: HttpExchange): Promise<RpcResponse> {
+  const { request, call } = exchange
   return new Promise((resolve, reject) => {
     if (isCancelled(call)) return reject(cancelReason(call))
     if (link.closed.aborted) return reject(link.closed.reason)
     const { watch, end } = begin(request, call, reject)
-    roundTrip(link, trip, watch).then(
+    roundTrip(link, exchange, watch).then(
       (response) => {
         end()
         resolve(response)

@@ -38,12 +38,12 @@ export interface Link {
 export function createLink(
   url: string | URL,
   options: HttpConnectOptions,
-  rest: Pick<Link, 'sender' | 'closed'>,
+  connection: Pick<Link, 'sender' | 'closed'>,
 ): Link {
   const { headers = {}, clock = platformClock, maxStreamBytes = streamBytes } = options
   const fixedHeaders = typeof headers === 'function' ? undefined : userHeaders(headers)
   const bounds = { ...defaultBounds, bytes: messageBytes, ...options.bounds }
-  return { endpoint: endpointUrl(url), options, clock, fixedHeaders, bounds, maxStreamBytes, ...rest }
+  return { endpoint: endpointUrl(url), options, clock, fixedHeaders, bounds, maxStreamBytes, ...connection }
 }
 
 /** One HTTP request to the endpoint. */

@@ -21,10 +21,10 @@ export function openBody(stop: () => void): ArrivingBody {
   // What comes with the headers is there before anybody can have asked for it.
   const early: Uint8Array[] = []
   let reader: Reader | undefined
-  let over: { readonly error?: unknown } | undefined
+  let ended: { readonly error?: unknown } | undefined
 
   const fail = (error: unknown): void => {
-    over ??= { error }
+    ended ??= { error }
     reader?.reject(error)
   }
   const hand = (to: Reader, chunk: Uint8Array): boolean => {
@@ -38,13 +38,13 @@ export function openBody(stop: () => void): ArrivingBody {
     }
   }
   return {
-    isOver: () => over !== undefined,
+    isOver: () => ended !== undefined,
     take: (chunk) => {
       if (reader === undefined) early.push(chunk)
       else hand(reader, chunk)
     },
     end: () => {
-      over ??= {}
+      ended ??= {}
       reader?.resolve()
     },
     fail,
@@ -53,8 +53,8 @@ export function openBody(stop: () => void): ArrivingBody {
         const to = { take, resolve, reject }
         reader = to
         const isRead = early.splice(0).every((chunk) => hand(to, chunk))
-        if (over === undefined || !isRead) return
-        if ('error' in over) reject(over.error)
+        if (ended === undefined || !isRead) return
+        if ('error' in ended) reject(ended.error)
         else resolve()
       }),
   }

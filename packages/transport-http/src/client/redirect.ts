@@ -8,15 +8,17 @@ import type { Incoming } from './send.ts'
  */
 export function redirectTarget(from: URL, incoming: Pick<Incoming, 'status' | 'header'>): URL {
   const { status } = incoming
-  const refuse = (why: string): never => {
+  const rejectRedirect = (why: string): never => {
     throw new HttpError('redirect', `${from.origin} redirects (${status}) ${why}`, { origin: from.origin, status })
   }
   const location = incoming.header('location')
-  if (location === undefined || !URL.canParse(location, from.href)) return refuse('without a readable Location')
+  if (location === undefined || !URL.canParse(location, from.href)) return rejectRedirect('without a readable Location')
   const target = new URL(location, from)
-  if (status !== 307 && status !== 308) return refuse('in a way that does not repeat a POST; it must use 307 or 308')
-  if (target.username !== '' || target.password !== '') return refuse('to an address with credentials in it')
-  if (target.origin !== from.origin && !isUpgrade(from, target)) return refuse(`to another origin, ${target.origin}`)
+  if (status !== 307 && status !== 308)
+    return rejectRedirect('in a way that does not repeat a POST; it must use 307 or 308')
+  if (target.username !== '' || target.password !== '') return rejectRedirect('to an address with credentials in it')
+  if (target.origin !== from.origin && !isUpgrade(from, target))
+    return rejectRedirect(`to another origin, ${target.origin}`)
   target.hash = ''
   return target
 }

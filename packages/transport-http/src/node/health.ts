@@ -61,11 +61,11 @@ function shared(isReady: () => Promise<boolean>): () => Promise<boolean> {
 function withinLimit(well: Promise<boolean>): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, times.limitMs, false).unref()
-    const settle = (isWell: boolean): void => {
+    const finish = (isWell: boolean): void => {
       clearTimeout(timer)
       resolve(isWell)
     }
-    well.then(settle, () => settle(false))
+    well.then(finish, () => finish(false))
   })
 }
 

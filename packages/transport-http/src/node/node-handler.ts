@@ -39,7 +39,9 @@ export function createNodeContext(server: Server, options: NodeHandlerOptions): 
   const settings = compileSettings({ clientAddress: addressOf, ...options }, quietSchedule, adapter)
   // A clock of the user's own is taken at its word.
   const isCoarse = options.schedule === undefined
-  const waitCoarsely = isCoarse ? createCoarseWaits(running, quietSchedule, (call) => heartbeat(call, context)) : undefined
+  const waitCoarsely = isCoarse
+    ? createCoarseWaits(running, quietSchedule, (call) => heartbeat(call, context))
+    : undefined
   const context: NodeContext = { server, settings, platform, running, waitCoarsely, adapter, adapterRequests: [] }
   return context
 }

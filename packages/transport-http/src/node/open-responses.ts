@@ -36,7 +36,7 @@ export function createOpenResponses({ writeTimeoutMs, maxPipelined }: ResponseBo
   return {
     all,
     add: (response) => {
-      const entry: OpenResponse = { response, place: -1 }
+      const entry: OpenResponse = { response, index: -1 }
       // A response that waits for those before it on its connection has no socket of its own yet.
       const { socket } = response.req
       const open = perSocket.get(socket) ?? watchSocket(socket, perSocket)

@@ -16,29 +16,29 @@ export function readNodeBody(request: NodeRequest, maxBytes: number): Promise<st
 }
 
 // The request keeps its listeners for as long as its answer lasts, which may be days: what they held is let go at the end.
-function collectBody(request: NodeRequest, maxBytes: number, resolve: Settle): void {
-  let settle: Settle | undefined = resolve
+function collectBody(request: NodeRequest, maxBytes: number, resolve: Finish): void {
+  let finish: Finish | undefined = resolve
   let bytes: Buffer | undefined
   let size = 0
   request.on('data', (chunk: Buffer) => {
     const start = size
     size += chunk.length
     if (size <= maxBytes) bytes = start === 0 ? chunk : append(bytes, chunk, start)
-    else if (start <= maxBytes) settle?.(bodyTooLarge(maxBytes))
+    else if (start <= maxBytes) finish?.(bodyTooLarge(maxBytes))
     // A peer that sees its answer and still goes on is cut off.
     else if (size > 2 * maxBytes + spareBytes) request.destroy()
   })
   request.on('end', () =>
     batchPerTick(() => {
-      settle?.(size > maxBytes ? bodyTooLarge(maxBytes) : decode(bytes?.subarray(0, size)))
-      settle = undefined
+      finish?.(size > maxBytes ? bodyTooLarge(maxBytes) : decode(bytes?.subarray(0, size)))
+      finish = undefined
       bytes = undefined
     }),
   )
-  request.on('error', () => settle?.(bodyCutShort))
+  request.on('error', () => finish?.(bodyCutShort))
 }
 
-type Settle = (body: string | HttpErrorResponse) => void
+type Finish = (body: string | HttpErrorResponse) => void
 
 const spareBytes = 1_048_576
 const smallestBuffer = 65_536

@@ -98,12 +98,12 @@ function endWith(response: ServerResponse, { head, result, tail }: MessagePieces
 
 function drainedOf(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    const settle = () => {
-      response.off('drain', settle)
-      response.off('close', settle)
+    const finish = () => {
+      response.off('drain', finish)
+      response.off('close', finish)
       resolve()
     }
-    response.on('drain', settle)
-    response.on('close', settle)
+    response.on('drain', finish)
+    response.on('close', finish)
   })
 }

@@ -120,10 +120,10 @@ function boundsOf({ writeTimeoutMs = 60_000, maxPipelined = 16 }: ServeHttpOptio
 }
 
 function rejectOthers(response: ServerResponse): void {
-  const refusal = { status: 503, code: errorCodes.internal, message: 'The server is stopping: try another instance' }
+  const rejection = { status: 503, code: errorCodes.internal, message: 'The server is stopping: try another instance' }
   // Another instance may take the call at once, and this one never again.
   const data = { reason: 'stopping', retryAfterMs: 0 }
-  sendAnswer(response, errorAnswer({ ...refusal, data, headers: { 'Retry-After': '1' } }, []))
+  sendAnswer(response, errorAnswer({ ...rejection, data, headers: { 'Retry-After': '1' } }, []))
 }
 
 function listenOnAddress(server: NodeServer, host: string, port: number): Promise<number> {

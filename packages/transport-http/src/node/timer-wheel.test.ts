@@ -9,7 +9,7 @@ function waits(due: (waiting: Waiting) => void = () => {}) {
   const roster: Waiting[] = []
   const wait = createCoarseWaits(roster, clock.schedule, due)
   const begin = (ms: number): Waiting => {
-    const waiting = { place: -1, dueTick: 0 }
+    const waiting = { index: -1, dueTick: 0 }
     addToList(roster, waiting)
     wait(waiting, ms)
     return waiting

@@ -23,7 +23,7 @@ export function createCoarseWaits<T extends Waiting>(
     ticks += 1
     // What is done for one may add others and take them out, so those that are due are picked first.
     for (const waiting of roster.filter(({ dueTick }) => dueTick !== 0 && dueTick <= ticks)) {
-      if (roster[waiting.place] !== waiting) continue
+      if (roster[waiting.index] !== waiting) continue
       waiting.dueTick = 0
       due(waiting)
     }

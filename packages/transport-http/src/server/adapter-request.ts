@@ -68,7 +68,7 @@ function replyOf<Source, Target>(
   const closed: (() => void)[] = []
   const stopped: ((phase: 'draining' | 'closing') => void)[] = []
   const entry: AdapterRequest = {
-    place: -1,
+    index: -1,
     stop: (phase) => {
       for (const run of stopped) run(phase)
     },
@@ -83,7 +83,7 @@ function replyOf<Source, Target>(
   }
   // An answer that is sent at once needs neither a place in the roster nor a listener.
   const follow = (): void => {
-    if (entry.place !== -1) return
+    if (entry.index !== -1) return
     addToList(adapterRequests, entry)
     platform.onClose(target, () => {
       cancelBeat()

@@ -28,13 +28,13 @@ export function checkRequest<Source>(
   const origin = view.header('origin')
   const { cors } = settings
   if (cors === undefined || origin === undefined) {
-    const refusal = rejectForm(view, methods)
-    return refusal === undefined ? plain : { answer: errorAnswer(refusal, []) }
+    const rejection = rejectForm(view, methods)
+    return rejection === undefined ? plain : { answer: errorAnswer(rejection, []) }
   }
   if (view.method === 'OPTIONS') return { answer: preflight(cors, origin, view) }
   const headers = corsHeaders(cors, origin)
-  const refusal = rejectForm(view, methods)
-  return refusal === undefined ? { headers } : { answer: errorAnswer(refusal, headers) }
+  const rejection = rejectForm(view, methods)
+  return rejection === undefined ? { headers } : { answer: errorAnswer(rejection, headers) }
 }
 
 // basic/transports/streamable-http, security: a page that rebinds its own name to this machine's address shows in the

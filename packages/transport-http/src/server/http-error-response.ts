@@ -21,12 +21,12 @@ export function isHttpErrorResponse(value: unknown): value is HttpErrorResponse 
 }
 
 /** The answer that tells the peer of a refusal; `headers`, flat, go out as well. */
-export function errorAnswer(refusal: HttpErrorResponse, headers: readonly string[]): Answer {
-  const { status, message, code = errorCodes.invalidRequest, data } = refusal
+export function errorAnswer(rejection: HttpErrorResponse, headers: readonly string[]): Answer {
+  const { status, message, code = errorCodes.invalidRequest, data } = rejection
   const error: WireError = data === undefined ? { code, message } : { code, message, data }
   return {
     status,
-    headers: refusal.headers === undefined ? headers : [...headers, ...Object.entries(refusal.headers).flat()],
+    headers: rejection.headers === undefined ? headers : [...headers, ...Object.entries(rejection.headers).flat()],
     body: encodeMessage({ jsonrpc: '2.0', error }),
   }
 }

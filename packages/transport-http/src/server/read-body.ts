@@ -34,7 +34,10 @@ function readWhole(bytes: ArrayBuffer, maxBytes: number): string | HttpErrorResp
 const strictly = { fatal: true, ignoreBOM: true } as const
 const whole = new TextDecoder('utf-8', strictly)
 
-async function readBodyStream(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<string | HttpErrorResponse> {
+async function readBodyStream(
+  stream: ReadableStream<Uint8Array>,
+  maxBytes: number,
+): Promise<string | HttpErrorResponse> {
   const decode = createDecoder()
   const reader = stream.getReader()
   let text = ''

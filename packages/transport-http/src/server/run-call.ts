@@ -95,7 +95,7 @@ function createRunningCall<Source, Target>(
     waitedMs: 0,
     cancelTimer: undefined,
     dueTick: 0,
-    place: -1,
+    index: -1,
   }
 }
 
@@ -148,11 +148,11 @@ function createHttpCall<Source, Target>(
   { platform, settings }: HandlerContext<Source, Target>,
 ): Call {
   // A stream that lasts has no arguments that a header could repeat, and nothing of its request is kept.
-  const kept = call.streams ? undefined : view
+  const requestView = call.streams ? undefined : view
   const context = callContext(call, {
-    view: kept,
+    view: requestView,
     viewOf: () => platform.viewOf(call.target),
-    clientAddress: () => settings.clientAddress?.(kept ?? platform.viewOf(call.target)),
+    clientAddress: () => settings.clientAddress?.(requestView ?? platform.viewOf(call.target)),
   })
   return cancelledBy({ principal, context, notify: (message: RpcNotification) => notify(call, message) }, call)
 }

@@ -34,7 +34,7 @@ export async function serveRequest<Source, Target>(
 ): Promise<void> {
   const { settings, platform, adapter } = context
   const view = platform.viewOf(target)
-  const state: RequestState = { headers: [], id: undefined }
+  const state: AdapterState = { headers: [], id: undefined }
   try {
     const matched = matchingAdapter(adapter, view)
     const admission = checkRequest(view, settings, matched?.methods)
@@ -58,7 +58,7 @@ function matchingAdapter(adapter: HttpProtocolAdapter | undefined, view: Request
 }
 
 /** The part of a failed request that its answer needs. */
-interface RequestState {
+interface AdapterState {
   /** Headers, flat, that every answer carries. */
   headers: readonly string[]
   id: RequestId | undefined
@@ -76,7 +76,7 @@ function readRequestText<Source, Target>(
 /** Serves a message of this revision. */
 function serveText<Source, Target>(
   { target, view, text, principal, headers }: AdmittedRequest<Source, Target>,
-  state: RequestState,
+  state: AdapterState,
   context: HandlerContext<Source, Target>,
 ): void {
   const { platform, settings } = context
@@ -96,7 +96,7 @@ interface FailedRequest<Source, Target> {
 
 function failRequest<Source, Target>(
   error: unknown,
-  { headers, id }: RequestState,
+  { headers, id }: AdapterState,
   { target, view, context }: FailedRequest<Source, Target>,
 ): void {
   if (!isMcpError(error)) context.settings.onError(error, view)

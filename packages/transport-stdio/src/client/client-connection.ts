@@ -73,7 +73,7 @@ export function createClientConnection({ streams, settings, onEnd }: ConnectionP
   const state: ConnectionState = { pending: new Map(), writer, settings, lastId: 0, failure: undefined }
   readLines(streams.input, settings.maxLineBytes, {
     onLine: (text) => receiveLine(state, text),
-    onSkipped: (flaw) => receiveSkippedLine(state, flaw),
+    onSkipped: (skipped) => receiveSkippedLine(state, skipped),
     onEnd,
   })
   return {
@@ -199,12 +199,12 @@ function receiveCancelled(state: ConnectionState, id: unknown, reason: string | 
   takePending(state, id)?.reject(new StdioError('ended', `The server ended the subscription${why}`))
 }
 
-function receiveSkippedLine(state: ConnectionState, flaw: SkippedLine): void {
+function receiveSkippedLine(state: ConnectionState, skipped: SkippedLine): void {
   const { maxLineBytes } = state.settings
-  const what = flaw.kind === 'too-long' ? `a line is longer than ${maxLineBytes} bytes` : 'a line is not valid UTF-8'
-  const pending = takePending(state, idFromExcerpt(flaw))
-  if (pending === undefined) return reportProblem(state, `${what}: ${excerpt(flaw.head)}`)
-  const code = flaw.kind === 'too-long' ? 'too-large' : 'protocol'
+  const what = skipped.kind === 'too-long' ? `a line is longer than ${maxLineBytes} bytes` : 'a line is not valid UTF-8'
+  const pending = takePending(state, idFromExcerpt(skipped))
+  if (pending === undefined) return reportProblem(state, `${what}: ${excerpt(skipped.head)}`)
+  const code = skipped.kind === 'too-long' ? 'too-large' : 'protocol'
   pending.reject(new StdioError(code, `The response cannot be read: ${what}`))
 }
 

@@ -17,8 +17,8 @@ const discoverRequest: RpcRequest = {
 export async function probeServer(link: ClientConnection, command: string, signal: AbortSignal): Promise<void> {
   const response = await link.send(discoverRequest, createCall({ signal }))
   if (supportsDiscover(response)) return
-  const told = 'error' in response ? `the error ${response.error.code}` : 'another result'
-  const message = `${command} answered server/discover with ${told}: it speaks a revision before ${protocolVersion}`
+  const answered = 'error' in response ? `the error ${response.error.code}` : 'another result'
+  const message = `${command} answered server/discover with ${answered}: it speaks a revision before ${protocolVersion}`
   throw new StdioError('probe', message)
 }
 

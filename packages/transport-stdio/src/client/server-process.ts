@@ -98,7 +98,7 @@ async function awaitExit(
 ): Promise<Omit<ProcessExit, 'expected'>> {
   const drained = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const [exitCode, signal] = await new Promise<[number | null, string | null]>((resolve) => {
-    child.once('exit', (...how) => resolve(how))
+    child.once('exit', (...exit) => resolve(exit))
   })
   await withTimeout(drained, pipeCloseTimeoutMs, clock)
   const pipes: readonly (Readable | Writable | null)[] = [streams.input, streams.output, stderr]

@@ -16,12 +16,12 @@ export interface StderrLines {
  * exits.
  */
 export function readStderr(stream: Readable, onLine: ((line: string) => void) | undefined): StderrLines {
-  const kept: string[] = []
+  const lastLines: string[] = []
   const take = (line: string): void => {
-    kept.push(line)
-    if (kept.length > maxLines) kept.shift()
+    lastLines.push(line)
+    if (lastLines.length > maxLines) lastLines.shift()
     onLine?.(line)
   }
   readLines(stream, lineBytes, { onLine: take, onSkipped: ({ head }) => take(`${head}…`), onEnd: () => {} })
-  return { last: () => kept.join('\n').slice(-maxCharacters) }
+  return { last: () => lastLines.join('\n').slice(-maxCharacters) }
 }

@@ -124,9 +124,9 @@ function handleExit(state: SupervisorState, running: RunningProcess, exit: Omit<
 }
 
 function exitError(command: string, { exitCode, signal, stderr }: Omit<ProcessExit, 'expected'>): StdioError {
-  const how = signal === undefined ? `with code ${exitCode}` : `by ${signal}`
+  const exit = signal === undefined ? `with code ${exitCode}` : `by ${signal}`
   const said = stderr === '' ? '' : `; its last output: ${stderr.slice(-300)}`
-  const message = `The server's process (${command}) ended ${how} before the response, and may have acted${said}`
+  const message = `The server's process (${command}) ended ${exit} before the response, and may have acted${said}`
   return new StdioError('exited', message, { exitCode, signal, stderr })
 }
 

@@ -37,7 +37,7 @@ export interface Calls {
   /** Asks every call to stop; their responses are still sent. */
   stop(reason: unknown): void
   /** Resolves when no call runs. */
-  settled(): Promise<void>
+  allFinished(): Promise<void>
   /** Sends error responses for the calls that are still running. */
   rejectPending(): void
 }
@@ -81,9 +81,9 @@ export function createCalls(exchange: Exchange, writer: MessageWriter, settings:
   }
   return {
     run: (request, handler) => {
-      const refusal = checkNewCall(connection, request.id)
-      if (refusal === undefined) runRequest(connection, request, handler)
-      else writeMessage(writer, errorResponse(request.id, refusal))
+      const rejection = checkNewCall(connection, request.id)
+      if (rejection === undefined) runRequest(connection, request, handler)
+      else writeMessage(writer, errorResponse(request.id, rejection))
     },
     cancel: (id, reason) => {
       const call = connection.byId.get(id)
@@ -95,7 +95,7 @@ export function createCalls(exchange: Exchange, writer: MessageWriter, settings:
       connection.stopping = true
       for (const call of connection.working) cancel(call.cancellation, reason)
     },
-    settled: () =>
+    allFinished: () =>
       new Promise((resolve) => {
         connection.onIdle = resolve
         if (connection.working.size === 0) resolve()

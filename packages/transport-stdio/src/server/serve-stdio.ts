@@ -62,7 +62,7 @@ export function serveStdio(server: Server, options: ServeStdioOptions = {}): Std
   const receive = (message: RpcNotification): void => server.receive(message, notified)
   const intake = readLines(ends.input, settings.maxLineBytes, {
     onLine: (text) => handleLine(text, settings.bounds, { calls, writer, receive, adapted }),
-    onSkipped: (flaw) => writer.write(encodeMessage(skippedLineResponse(flaw, settings.maxLineBytes))),
+    onSkipped: (skipped) => writer.write(encodeMessage(skippedLineResponse(skipped, settings.maxLineBytes))),
     onEnd: () => stop('The client closed the connection'),
   })
   // While the reader is behind, no further requests are read, since they would need responses.
@@ -92,14 +92,14 @@ interface Shutdown {
 /** Creates a shutdown that runs once, for the first reason. */
 function createShutdown(run: (reason: DOMException) => Promise<void>): Shutdown {
   let begun = false
-  let over: () => void = () => {}
+  let onEnd: () => void = () => {}
   const closed = new Promise<void>((resolve) => {
-    over = resolve
+    onEnd = resolve
   })
   const stop = (reason: string): void => {
     if (begun) return
     begun = true
-    run(new DOMException(reason, 'AbortError')).then(over, over)
+    run(new DOMException(reason, 'AbortError')).then(onEnd, onEnd)
   }
   return { closed, stop }
 }
@@ -141,10 +141,10 @@ function handleLine(text: string, bounds: ParseBounds, { calls, writer, receive,
   }
 }
 
-function skippedLineResponse(flaw: SkippedLine, maxLineBytes: number): ReturnType<typeof errorResponse> {
+function skippedLineResponse(skipped: SkippedLine, maxLineBytes: number): ReturnType<typeof errorResponse> {
   const why =
-    flaw.kind === 'too-long'
+    skipped.kind === 'too-long'
       ? `The message is too large: more than ${maxLineBytes} bytes`
       : 'The message is not valid UTF-8'
-  return errorResponse(idFromExcerpt(flaw), new McpError(errorCodes.parse, why))
+  return errorResponse(idFromExcerpt(skipped), new McpError(errorCodes.parse, why))
 }

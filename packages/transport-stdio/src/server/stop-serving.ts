@@ -23,7 +23,7 @@ export async function stopServing(
   const { graceMs, clock } = settings
   intake.stop()
   calls.stop(reason)
-  await withTimeout(calls.settled(), graceMs, clock)
+  await withTimeout(calls.allFinished(), graceMs, clock)
   calls.rejectPending()
   // A reader that takes nothing must not delay the end.
   await withTimeout(writer.flush(), graceMs, clock)

@@ -22,8 +22,8 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
   const lastEvent = view.header('last-event-id')
   if (lastEvent !== undefined && lastEvent !== '') return resume(lastEvent, session, { view, http })
   const { deps } = http
-  const tellable = await notifiableBy(session, view, deps)
-  if (!tellable.lists && !tellable.resources) {
+  const notifiable = await notifiableBy(session, view, deps)
+  if (!notifiable.lists && !notifiable.resources) {
     return reject(view, {
       status: 405,
       message: 'This server has nothing to tell outside of calls',

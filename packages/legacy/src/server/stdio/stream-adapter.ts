@@ -146,8 +146,8 @@ class Connection implements StreamConnection {
     const caller = this.#peer
     const { notify } = caller
     try {
-      const tellable = await notifiableBy(client, caller, this.#deps)
-      if (this.#closed || this.#listening !== undefined || (!tellable.lists && !tellable.resources)) return
+      const notifiable = await notifiableBy(client, caller, this.#deps)
+      if (this.#closed || this.#listening !== undefined || (!notifiable.lists && !notifiable.resources)) return
     } catch (error) {
       return this.#peer.onError(error)
     }

@@ -12,7 +12,7 @@ interface Holder {
 }
 
 /** Folders that this process has open, by their lock files. */
-const held = new Set<string>()
+const locked = new Set<string>()
 
 /**
  * Takes a folder for this process alone, by a file beside it, and resolves with the function that gives it back. What a process left that was
@@ -20,18 +20,18 @@ const held = new Set<string>()
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const file = `${folder}.lock`
-  if (held.has(file)) throw new Error(`${folder} is open in this process already: use one engine for all of it`)
-  held.add(file)
+  if (locked.has(file)) throw new Error(`${folder} is open in this process already: use one engine for all of it`)
+  locked.add(file)
   try {
     await mkdir(dirname(folder), { recursive: true })
     await takeFile(file, folder)
   } catch (error) {
-    held.delete(file)
+    locked.delete(file)
     throw error
   }
   return async () => {
     await rm(file, { force: true })
-    held.delete(file)
+    locked.delete(file)
   }
 }
 

@@ -11,7 +11,7 @@ export interface PgliteQueries {
 /** The part of an open database of `@electric-sql/pglite` that is used. */
 export interface Pglite extends PgliteQueries {
   transaction<T>(work: (transaction: PgliteQueries) => Promise<T>): Promise<T>
-  listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
+  listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>
 }
 
 /** The channel of notifications, and the function that closes the database. */
@@ -59,15 +59,15 @@ function notificationBus(pglite: Pglite, channel: string, onError: (error: unkno
 
 /** The one connection as a pool would give it; its only query is LISTEN. */
 function listeningConnection(pglite: Pglite, channel: string, onError: (error: unknown) => void): PostgresConnection {
-  let hear = (_: { channel: string; payload?: string | undefined }): void => {}
+  let onNotification = (_: { channel: string; payload?: string | undefined }): void => {}
   let stop = async (): Promise<void> => {}
   return {
     query: async () => {
-      stop = await pglite.listen(channel, (payload) => hear({ channel, payload }))
+      stop = await pglite.listen(channel, (payload) => onNotification({ channel, payload }))
     },
     on: (event: string, listener: (notification: never) => void) => {
       // The listeners of other events hear of a loss, which does not happen here.
-      if (event === 'notification') hear = listener as typeof hear
+      if (event === 'notification') onNotification = listener as typeof onNotification
     },
     release: () => void stop().catch(onError),
   }

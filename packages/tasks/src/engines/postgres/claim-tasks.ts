@@ -10,9 +10,9 @@ import { claimColumns, claimedId, claimedTask } from './task-rows.ts'
 export async function claimTasks(store: SqlStore, most: number): Promise<readonly ClaimedTask[]> {
   if (most < 1) return []
   return store.database.transaction(async (query) => {
-    const left = await claimLeft(store, query, most)
-    const ready = left.length < most ? await claimReady(store, query, most - left.length) : []
-    return withKept(store, query, [...left, ...ready])
+    const remaining = await claimLeft(store, query, most)
+    const ready = remaining.length < most ? await claimReady(store, query, most - remaining.length) : []
+    return withKept(store, query, [...remaining, ...ready])
   })
 }
 

@@ -2,7 +2,7 @@ import { type ErrorListener, errorListener } from '@x/schema'
 import type { EngineListener, TaskEngine } from '../engine.ts'
 import { claimTasks } from './claim-tasks.ts'
 import { createTask } from './create-task.ts'
-import { engineNews } from './engine-news.ts'
+import { engineNotifications } from './engine-notifications.ts'
 import { openQueue } from './job-queue.ts'
 import { finishTask, recordProgress, releaseTask, renewLeases, suspendTask } from './lease-writes.ts'
 import { answerTask, cancelOwned, inspectTask, readTask } from './owner-requests.ts'
@@ -46,9 +46,9 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
   }
   return {
     leaseMs,
-    news: {
-      publish: async (change) => (await open()).news.publish(change),
-      listen: async (listener) => listenOnce((await open()).news.listen(listener)),
+    notifications: {
+      publish: async (change) => (await open()).notifications.publish(change),
+      listen: async (listener) => listenOnce((await open()).notifications.listen(listener)),
     },
     create: async (task) => createTask(await open(), task),
     get: async (id, owner) => readTask(await open(), id, owner),
@@ -75,7 +75,7 @@ export function sqlEngine(openDatabase: () => Promise<SqlDatabase>, options: Sql
 async function closeStore(opening: Promise<SqlStore> | undefined, listening: ReadonlySet<() => void>): Promise<void> {
   const store = await opening?.catch(() => undefined)
   for (const stop of listening) stop()
-  await store?.news.sent()
+  await store?.notifications.sent()
   await store?.queue.close()
   await store?.database.close()
 }
@@ -88,17 +88,17 @@ async function openStore(openDatabase: () => Promise<SqlDatabase>, settings: Sto
   try {
     await migrate(database, tables)
     const queue = await openQueue(database, { schema: `${tables.schema}_jobs`, onError })
-    const news = engineNews(database.bus)
+    const notifications = engineNotifications(database.bus)
     // Nobody waits for the others to be told, for what is written counts.
-    const tell = (topic: string): void => void news.tell(topic).catch(onError)
+    const notify = (topic: string): void => void notifications.notify(topic).catch(onError)
     return {
       database,
       queue,
       tables,
       leaseMs,
-      news,
-      wake: () => tell(workTopic),
-      tellCancel: (id) => tell(`${cancelTopic}${id}`),
+      notifications,
+      wake: () => notify(workTopic),
+      tellCancel: (id) => notify(`${cancelTopic}${id}`),
     }
   } catch (error) {
     await database.close().catch(onError)

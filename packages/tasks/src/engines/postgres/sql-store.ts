@@ -1,4 +1,4 @@
-import type { EngineNews } from './engine-news.ts'
+import type { EngineNotifications } from './engine-notifications.ts'
 import type { JobQueue } from './job-queue.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import type { Tables } from './tables.ts'
@@ -9,7 +9,7 @@ export interface SqlStore {
   readonly queue: JobQueue
   readonly tables: Tables
   readonly leaseMs: number
-  readonly news: EngineNews
+  readonly notifications: EngineNotifications
   /** Tells every instance that there is work; who is not told looks by itself. */
   readonly wake: () => void
   /** Tells every instance that a task is to be cancelled. */

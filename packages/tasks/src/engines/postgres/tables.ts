@@ -78,8 +78,8 @@ export async function migrate({ query, transaction }: SqlDatabase, tables: Table
   const found = "SELECT FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'version'"
   const versionWith = async (ask: typeof query): Promise<number> => {
     if ((await ask(found, [tables.schema])).length === 0) return 0
-    const [kept] = await ask(`SELECT number FROM ${tables.version}`)
-    return Number(kept?.['number'])
+    const [stored] = await ask(`SELECT number FROM ${tables.version}`)
+    return Number(stored?.['number'])
   }
   if (isCurrent(await versionWith(query), tables)) return
   await transaction(async (ask) => {

@@ -32,7 +32,7 @@ export interface Attempt {
   /** The error that ends the task: it would record too much. */
   tooLarge: WireError | undefined
   /** Set when the claim has ended: nothing is written any more. */
-  over: boolean
+  finished: boolean
 }
 
 /** Begins to work on a claimed task. */
@@ -51,13 +51,13 @@ export function openAttempt(task: ClaimedTask, givenUp: AbortSignal): Attempt {
     releasing: false,
     stopped: undefined,
     tooLarge: undefined,
-    over: false,
+    finished: false,
   }
 }
 
 /** Stops the handler; the first reason counts. */
 export function stopAttempt(attempt: Attempt, reason: StopReason): void {
-  if (attempt.stopped !== undefined || attempt.over) return
+  if (attempt.stopped !== undefined || attempt.finished) return
   attempt.stopped = reason
   attempt.controller.abort(new DOMException(reasons[reason], 'AbortError'))
 }
@@ -99,7 +99,7 @@ async function commit(attempt: Attempt, context: TaskContext): Promise<void> {
 function writeProgress(attempt: Attempt, context: TaskContext): Promise<void> {
   attempt.writes = attempt.writes.then(async () => {
     const progress = takeProgress(attempt)
-    if (attempt.over || (progress.entries.length === 0 && progress.statusMessage === undefined)) return
+    if (attempt.finished || (progress.entries.length === 0 && progress.statusMessage === undefined)) return
     if (progressTooLarge(attempt, progress, context) !== undefined) return
     const { engine } = context.settings
     const state = await persist(() => engine.record(attempt.task, progress), attempt.givenUp, context)
@@ -110,7 +110,11 @@ function writeProgress(attempt: Attempt, context: TaskContext): Promise<void> {
 }
 
 /** Returns an error if progress is too large to be written; then the attempt stops, and nothing after it is written. */
-export function progressTooLarge(attempt: Attempt, { entries }: TaskProgress, context: TaskContext): WireError | undefined {
+export function progressTooLarge(
+  attempt: Attempt,
+  { entries }: TaskProgress,
+  context: TaskContext,
+): WireError | undefined {
   attempt.tooLarge ??= countIn(attempt.size, entries, context.settings)
   if (attempt.tooLarge !== undefined) stopAttempt(attempt, 'tooLarge')
   return attempt.tooLarge

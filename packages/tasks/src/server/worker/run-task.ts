@@ -33,7 +33,7 @@ export async function runTask(attempt: Attempt, context: TaskContext): Promise<v
   } catch (error) {
     await endStopped(attempt, error, context)
   } finally {
-    attempt.over = true
+    attempt.finished = true
     clock.clearTimeout(attempt.messageTimer)
     await attempt.writes.catch(onError)
   }
@@ -170,14 +170,14 @@ async function endClaim(
     return undefined
   }
   const state = await persist(() => write(progress), attempt.givenUp, context)
-  if (state !== 'cancelling') attempt.over = true
+  if (state !== 'cancelling') attempt.finished = true
   if (state === 'owned') context.watch.changed(attempt.task.id)
   return state
 }
 
 async function finishAttempt(attempt: Attempt, end: Omit<TaskEnd, 'lifeMs'>, context: TaskContext): Promise<void> {
   await attempt.writes
-  attempt.over = true
+  attempt.finished = true
   const { settings } = context
   const tooLarge = resultTooLarge(end, settings)
   const stored = tooLarge === undefined ? end : reported(attempt, tooLarge, context)

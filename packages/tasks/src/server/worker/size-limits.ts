@@ -53,7 +53,10 @@ export function requestsTooLarge(requests: JsonObject, { maxJournalBytes }: Limi
 }
 
 /** Returns an error if the outcome of a task is too large. */
-export function resultTooLarge({ outcome }: Pick<TaskEnd, 'outcome'>, { maxResultBytes }: Limits): WireError | undefined {
+export function resultTooLarge(
+  { outcome }: Pick<TaskEnd, 'outcome'>,
+  { maxResultBytes }: Limits,
+): WireError | undefined {
   const bytes = bytesOf(outcome)
   if (bytes <= maxResultBytes) return undefined
   const what = outcome.status === 'failed' ? 'error' : 'result'

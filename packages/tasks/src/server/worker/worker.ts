@@ -88,7 +88,7 @@ async function releaseAll(state: WorkerState, graceMs: number): Promise<void> {
   await endsWithin(state, lastGraceMs)
   // From here on every write is tried once.
   state.givenUp.abort()
-  await Promise.all([...state.attempts].map((attempt) => attempt.over || releaseAttempt(attempt, state.context)))
+  await Promise.all([...state.attempts].map((attempt) => attempt.finished || releaseAttempt(attempt, state.context)))
 }
 
 function drain(state: WorkerState): () => void {
@@ -145,7 +145,7 @@ function beginAttempt(state: WorkerState, attempt: Attempt): void {
 }
 
 async function sendHeartbeats({ attempts, context }: WorkerState): Promise<void> {
-  const those = [...attempts].filter(({ over }) => !over)
+  const those = [...attempts].filter(({ finished }) => !finished)
   if (those.length === 0) return
   const states = await context.settings.engine.heartbeat(those.map(({ task }) => task))
   those.forEach((attempt, index) => applyLeaseState(attempt, states[index] ?? 'lost'))

@@ -57,7 +57,7 @@ export interface ErrorPlace {
 }
 
 /** One request while it is served; the only thing that a request leaves behind, and it is dropped with the answer. */
-export interface Scope {
+export interface RequestState {
   readonly id: RequestId
   readonly method: string
   readonly params: JsonObject
@@ -81,7 +81,7 @@ export interface Scope {
 }
 
 /** Refuses a request whose client did not declare what the definition needs (basic/index, `_meta`). */
-export function requireCapabilities(needed: ClientCapabilities | undefined, { meta }: Scope): void {
+export function requireCapabilities(needed: ClientCapabilities | undefined, { meta }: RequestState): void {
   const missing = needed && supports(meta[metaKeys.clientCapabilities], needed)
   if (missing === undefined) return
   const names = Object.keys(missing).join(', ')

@@ -1,17 +1,17 @@
 import type { Change, ChangeBus } from '@x/server'
 
 /** The news of others over an engine's own bus, beside what the engine tells. */
-export interface EngineNews extends ChangeBus {
+export interface EngineNotifications extends ChangeBus {
   /** Tells the other engines something under a topic of the engine's own. */
-  tell(topic: string): Promise<void>
+  notify(topic: string): Promise<void>
   /** Resolves when everything is sent that was to be sent by now; what failed was told to whoever sent it. */
   sent(): Promise<void>
 }
 
 const prefix = 'news:'
 
-/** Makes {@link EngineNews}. Topics of others have a prefix, so that none is taken for one of the engine's. */
-export function engineNews(bus: ChangeBus): EngineNews {
+/** Makes {@link EngineNotifications}. Topics of others have a prefix, so that none is taken for one of the engine's. */
+export function engineNotifications(bus: ChangeBus): EngineNotifications {
   const sending = new Set<Promise<void>>()
   const send = (change: Change): Promise<void> => {
     const sent = bus.publish(change).finally(() => sending.delete(sent))
@@ -19,7 +19,7 @@ export function engineNews(bus: ChangeBus): EngineNews {
     return sent
   }
   return {
-    tell: (topic) => send({ topic }),
+    notify: (topic) => send({ topic }),
     sent: async () => void (await Promise.allSettled(sending)),
     publish: (change) => send({ ...change, topic: `${prefix}${change.topic}` }),
     listen: (listener) =>
