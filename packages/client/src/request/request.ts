@@ -193,7 +193,7 @@ export function createSendOnce(respond: SendRaw, seen: ClientState): SendOnce {
 export function createExtensionRequest(respond: SendRaw, seen: ClientState): ExtensionRequest {
   return async (method, params = {}, options = {}) => {
     const { repeatable, named, onNotification: onMessage } = options
-    const call = { method, params, named, hear: onMessage, isRepeatable: repeatable === true ? () => true : undefined }
+    const call = { method, params, named, onMessage, isRepeatable: repeatable === true ? () => true : undefined }
     const response = await respond(call, options)
     if ('error' in response) throw peerError(response, errorContextOf(call, seen))
     return response.result

@@ -151,7 +151,7 @@ describe('one state that is sent ten times', () => {
       data: { reason: 'overloaded', limit: 'hardLimit.running', max: 4, retryAfterMs: 1000 },
     })
     expect((await returned).text).toBe('done')
-    expect(served.server.load).toMatchObject({ running: 0, counters: { refused: 6, resumed: 5 } })
+    expect(served.server.load).toMatchObject({ running: 0, counters: { rejected: 6, resumed: 5 } })
     expect((await resume(own, eve)).text).toBe('done')
   })
 

@@ -83,7 +83,7 @@ describe('a migration from a store to none [STA-009]', () => {
     const handle = await instance('store').seal(1, claims)
     const codec = instance('state', { store: undefined })
     expect(await codeOf(codec.open(handle, claims))).toBe('missing')
-    expect(codec.report()).toMatchObject({ refused: 1, handlesOnly: 1, canAdvance: false })
+    expect(codec.report()).toMatchObject({ rejected: 1, handlesOnly: 1, canAdvance: false })
   })
 })
 
@@ -94,7 +94,7 @@ describe('in the phase "dual"', () => {
     const token = await codec.seal({ answer: 42 }, claims)
     expect(await codec.open(token, claims)).toEqual({ answer: 42 })
     expect(await codeOf(codec.open(token, { ...claims, binding: 'eve' }))).toBe('binding')
-    expect(codec.report()).toMatchObject({ sealed: 1, opened: 1, refused: 1, agreed: 2, mismatched: 0 })
+    expect(codec.report()).toMatchObject({ sealed: 1, opened: 1, rejected: 1, agreed: 2, mismatched: 0 })
   })
 
   test('a state that does not open where the store does is a mismatch, with its code and without its value', async () => {
@@ -131,7 +131,7 @@ describe('in the phase "dual"', () => {
     const token = await instance('dual').seal(1, claims)
     const codec = instance('dual', { store: brokenStore() })
     expect(await codeOf(codec.open(token, claims))).toBe('unavailable')
-    expect(codec.report()).toMatchObject({ mismatched: 0, agreed: 0, refused: 1 })
+    expect(codec.report()).toMatchObject({ mismatched: 0, agreed: 0, rejected: 1 })
     await expect(codec.seal(1, claims)).rejects.toMatchObject({ code: 'unavailable' })
   })
 })

@@ -316,6 +316,6 @@ test.each(['dual', 'state-first', 'state'] as const)(
     fleet.restart()
     await fleet.client.post(echo(id, ada, state))
     expect(textIn(await (await resume(fleet.client, eventId)).message())).toContain('Ada')
-    expect(codec.report()).toMatchObject({ phase, sealed: 1, opened: 1, refused: 0, fallbacks: 0 })
+    expect(codec.report()).toMatchObject({ phase, sealed: 1, opened: 1, rejected: 0, fallbacks: 0 })
   },
 )
