@@ -49,13 +49,13 @@ interface CheckedRequests {
 
 /** Makes the {@link ClientParts} of a client. */
 export function createParts({ tools, options, seen }: PartsContext): ClientParts {
-  const rounds: RoundsContext = { options, placeOf: (call) => errorContextOf(call, seen) }
+  const rounds: RoundsContext = { options, errorContextOf: (call) => errorContextOf(call, seen) }
   const checkRequests = (
     { name, inputRequests, round }: ExternalInputRequests,
     options: CallOptions,
   ): CheckedRequests => {
     const call = { method: 'tools/call', params: { name }, options } as const
-    const errorContext = rounds.placeOf(call)
+    const errorContext = rounds.errorContextOf(call)
     const asked = parseInputRequired({ inputRequests })
     if ('issue' in asked)
       throw new ClientError('invalid_result', `the input request is not valid at ${asked.issue}`, errorContext)
@@ -86,7 +86,7 @@ export function createParts({ tools, options, seen }: PartsContext): ClientParts
       const preparation = tools.prepare(name, options)
       if (preparation) await preparation
       const call = { method: 'tools/call', params: { name } } as const
-      const errorContext = rounds.placeOf(call)
+      const errorContext = rounds.errorContextOf(call)
       const outcome = parseResult(call.method, { jsonrpc: '2.0', id: 0, result }, () => errorContext)
       if (isRequiredInput(outcome))
         throw new ClientError('invalid_result', 'a final result asks for input', errorContext)

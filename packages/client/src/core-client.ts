@@ -46,15 +46,15 @@ export function createCore({ exchange, connection, options }: CoreParts): CoreCl
   const lists = listsOf({ send, seen, maxPages, maxListSize, forget: cache.clear }, index)
   const { tools, prompts, resources, templates } = lists
   const outputCheck = createOutputChecks({ validateOutput: options.validateOutput, onWarning })
-  const toolTrips = createToolCalls({
+  const toolCalls = createToolCalls({
     once,
     tools: index,
     list: tools.all,
     checkOf: options.validateOutput && (({ tool }, errorContext) => outputCheck(tool, errorContext)),
-    placeOf: (request) => errorContextOf(request, seen),
+    errorContextOf: (request) => errorContextOf(request, seen),
   })
 
-  const calls = createAskingCalls(once, toolTrips, { options, placeOf: (call) => errorContextOf(call, seen) })
+  const calls = createAskingCalls(once, toolCalls, { options, errorContextOf: (call) => errorContextOf(call, seen) })
   const client: CoreClient['client'] = {
     discover: async (options = {}) => {
       const result = await send({ method: 'server/discover', params: {} }, options)
@@ -90,5 +90,5 @@ export function createCore({ exchange, connection, options }: CoreParts): CoreCl
       return seen.server
     },
   }
-  return { client, parts: createParts({ tools: toolTrips, options, seen }), callTool: outcomesOf(calls.callTool) }
+  return { client, parts: createParts({ tools: toolCalls, options, seen }), callTool: outcomesOf(calls.callTool) }
 }

@@ -299,4 +299,4 @@ export type {
   StreamPeer,
   StreamProtocolAdapter,
 } from './transports/protocol-adapters.ts'
-export { checkMirrored, type HeaderParam, encodeHeaderArguments, headerParams } from './transports/header-params.ts'
+export { checkHeaderParam, type HeaderParam, encodeHeaderArguments, headerParams } from './transports/header-params.ts'

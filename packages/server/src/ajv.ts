@@ -27,12 +27,12 @@ export interface AjvLike {
 export function ajvCompiler(ajv: AjvLike): JsonSchemaCompiler {
   return (schema) => {
     const validate = ajv.compile(schema)
-    return (value) => (validate(value) ? none : (validate.errors ?? []).slice(0, mostIssues).map(ajvIssue))
+    return (value) => (validate(value) ? none : (validate.errors ?? []).slice(0, maxIssues).map(ajvIssue))
   }
 }
 
 /** The issues that are copied of one value; ajv may have listed thousands. */
-const mostIssues = 20
+const maxIssues = 20
 
 const none: readonly SchemaIssue[] = Object.freeze([])
 

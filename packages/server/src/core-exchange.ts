@@ -163,9 +163,9 @@ function openRequest(request: RpcRequest, call: Call, { catalog, settings }: Ser
  * of an earlier one the message may be all it can show (basic/versioning, compatibility).
  */
 function requireServed(method: ServedMethod | undefined, name: string, state: ServerState): ServedMethod {
-  const lack = method && missingRequirement(method, state)
-  if (method !== undefined && lack === undefined) return method
-  const reason = lack === undefined ? '' : `, because the server has no ${lack}`
+  const missing = method && missingRequirement(method, state)
+  if (method !== undefined && missing === undefined) return method
+  const reason = missing === undefined ? '' : `, because the server has no ${missing}`
   const versions = supported.join(', ')
   const message = `Method ${quote(name)} is not served here${reason}; the server speaks revision ${versions}`
   throw new McpError(errorCodes.methodNotFound, message, { data: { supported } })

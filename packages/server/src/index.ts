@@ -45,7 +45,7 @@ export type {
 } from './resources/resource.ts'
 export type { Checked, Rejected } from './json-schema/issues.ts'
 export type { AcceptedBy, AnySchema, ParsedBy, ReadFrom, WrittenFor } from './json-schema/schemas.ts'
-export type { ErrorPlace } from './request/request-state.ts'
+export type { ErrorContext } from './request/request-state.ts'
 export type { Change, ChangeBus, ChangeListener } from './subscriptions/change-bus.ts'
 export type { SubscriptionOptions } from './subscriptions/options.ts'
 export type {

@@ -14,7 +14,7 @@ import type { StateCodec } from '@x/state-codec'
 import type { CacheHints } from './described.ts'
 import type { Prompt } from './prompts/prompt.ts'
 import type { Resource, ResourceTemplate } from './resources/resource.ts'
-import type { ErrorPlace } from './request/request-state.ts'
+import type { ErrorContext } from './request/request-state.ts'
 import type { ServerWarning } from './server-warning.ts'
 import type { IdempotencyOptions, ServerLoad, SheddingOptions } from './shedding/shedding-options.ts'
 import type { SubscriptionOptions } from './subscriptions/options.ts'
@@ -83,14 +83,14 @@ export interface ServerDefinition<
   /** Adds the server's name and version to results; true when absent (basic/index, `_meta`). */
   readonly serverInfo?: boolean | undefined
   /** Progress and log messages that one call may send in a second, 100 when absent; more are dropped. */
-  readonly messagesPerSecond?: number | undefined
+  readonly maxNotificationsPerSecond?: number | undefined
   /** Receives every error that the client does not see whole; a line of `console.error` when absent, `false` for none. */
-  readonly onError?: ErrorListener<[error: unknown, where: ErrorPlace]>
+  readonly onError?: ErrorListener<[error: unknown, where: ErrorContext]>
   /**
    * Returns the text that a model reads for an error that a tool threw, other than a `ToolError`. When absent, that the
    * tool failed: the message of an error may hold secrets.
    */
-  readonly describeError?: ((error: unknown, where: ErrorPlace) => string) | undefined
+  readonly describeError?: ((error: unknown, where: ErrorContext) => string) | undefined
   /**
    * Receives warnings for the author, once each, though the calls continue; a line of `console.error` when absent,
    * `false` for none.

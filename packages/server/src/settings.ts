@@ -2,30 +2,30 @@ import { errorListener, runtimeOf } from '@x/schema'
 import type { StateCodec } from '@x/state-codec'
 import { DefinitionError } from './definition-error.ts'
 import { randomlyKeyed } from './random-key.ts'
-import { sayOnce } from './report-once.ts'
+import { reportOnce } from './report-once.ts'
 import { createCallerLimit } from './shedding/caller-limit.ts'
 import { openLoadMonitor } from './shedding/open-load-monitor.ts'
 import { createSubscriptions } from './subscriptions/subscriptions.ts'
-import { type ErrorPlace, quote, report, type Settings } from './request/request-state.ts'
+import { type ErrorContext, quote, report, type Settings } from './request/request-state.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
 /** The parts of a definition that hold for every request, with what is absent filled in. */
 export function compileServerSettings(definition: ServerDefinition): Settings {
-  const { describeError = failureOf, messagesPerSecond = 100 } = definition
-  const onError = errorListener(definition.onError, '@x/server', describePlace)
-  if (!Number.isSafeInteger(messagesPerSecond) || messagesPerSecond < 0) {
-    const reason = `messagesPerSecond is ${messagesPerSecond}; write a whole number from 0`
+  const { describeError = failureOf, maxNotificationsPerSecond = 100 } = definition
+  const onError = errorListener(definition.onError, '@x/server', describeContext)
+  if (!Number.isSafeInteger(maxNotificationsPerSecond) || maxNotificationsPerSecond < 0) {
+    const reason = `maxNotificationsPerSecond is ${maxNotificationsPerSecond}; write a whole number from 0`
     throw new DefinitionError('value', 'server', { reason })
   }
-  const warn = sayOnce(
-    errorListener(definition.onWarning, '@x/server', ({ where }) => (where ? describePlace(undefined, where) : '')),
+  const warn = reportOnce(
+    errorListener(definition.onWarning, '@x/server', ({ where }) => (where ? describeContext(undefined, where) : '')),
   )
   const sources = sourcesOf(definition)
   const loadMonitor = openLoadMonitor(definition, { ...sources, warn })
   return {
     onError,
     describeError,
-    messagesPerSecond,
+    maxNotificationsPerSecond,
     state: stateCodecOf(definition, warn),
     stateAudience: checkedAudience(definition),
     acceptUnaskedResponses: definition.acceptUnaskedResponses === true,
@@ -53,7 +53,7 @@ function sourcesOf(definition: ServerDefinition): Pick<Settings, 'now' | 'wallCl
   }
 }
 
-function describePlace(_: unknown, { method, name }: ErrorPlace): string {
+function describeContext(_: unknown, { method, name }: ErrorContext): string {
   return name === undefined ? method : `${method} ${quote(name)}`
 }
 
@@ -76,6 +76,6 @@ function isUnderTest(): boolean {
 }
 
 /** The message of an error may hold a connection string or a path, so the author alone receives it. */
-function failureOf(_error: unknown, { name }: ErrorPlace): string {
+function failureOf(_error: unknown, { name }: ErrorContext): string {
   return `Tool ${JSON.stringify(name ?? '')} failed`
 }

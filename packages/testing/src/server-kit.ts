@@ -1,6 +1,6 @@
 import type { JsonValue, Runtime, Server } from '@x/schema'
 import {
-  type ErrorPlace,
+  type ErrorContext,
   type SealClaims,
   sealedState,
   type ServerDefinition,
@@ -16,7 +16,7 @@ export interface ServerKit {
   readonly state: StateCodec
   readonly strictReplay: boolean
   readonly onWarning: (warning: ServerWarning) => void
-  readonly onError: (error: unknown, where: ErrorPlace) => void
+  readonly onError: (error: unknown, where: ErrorContext) => void
   /** The test's runtime, where it has one. */
   readonly runtime?: Partial<Runtime> | undefined
   /** Stops calls at their steps, where the test does so. */

@@ -11,15 +11,15 @@ export interface IndexedEntry {
  * everything that the later ones ever held passes the young generation with it: collecting garbage then took a fifth of a
  * server's time.
  */
-export function addToList<T extends IndexedEntry>(roster: T[], entry: T): void {
-  entry.index = roster.push(entry) - 1
+export function addToList<T extends IndexedEntry>(list: T[], entry: T): void {
+  entry.index = list.push(entry) - 1
 }
 
 /** Takes somebody out of a roster; the last one takes the place. Who has left already is left alone. */
-export function removeFromList<T extends IndexedEntry>(roster: T[], entry: T): void {
-  if (roster[entry.index] !== entry) return
-  const last = roster.pop()
+export function removeFromList<T extends IndexedEntry>(list: T[], entry: T): void {
+  if (list[entry.index] !== entry) return
+  const last = list.pop()
   if (last === undefined || last === entry) return
-  roster[entry.index] = last
+  list[entry.index] = last
   last.index = entry.index
 }

@@ -4,7 +4,7 @@ import {
   checkInputRequest,
   checkInputRequests,
   checkListRootsResult,
-  checkMirrored,
+  checkHeaderParam,
   checkResult,
   decodeHeaderValue,
   isJsonObject,
@@ -128,7 +128,7 @@ describe('A value from a peer is checked, or rejected by an error of the protoco
       const problems = headerParams(of)
       if ('params' in problems && isJsonObject(value)) {
         encodeHeaderArguments(problems.params, value)
-        expectJudged(() => checkMirrored(problems.params, value, new Map()), isMcpError)
+        expectJudged(() => checkHeaderParam(problems.params, value, new Map()), isMcpError)
       }
       let validate: ReturnType<typeof compileJsonSchema>
       try {

@@ -2,10 +2,10 @@ import type { EventQueue } from './events.ts'
 import type { SimulationOptions } from './options.ts'
 import {
   createLoadMonitor,
-  enterCall,
+  beginMonitoredCall,
   handOffReason,
   recordHandOff,
-  leaveCall,
+  endMonitoredCall,
   type LoadMonitor,
   rulesOf,
   serverLoad,
@@ -185,7 +185,7 @@ export class Instance {
   #enter(call: SimulatedCall, time: number): void {
     this.#time = time
     recordHandOff(this.monitor, { callId: String(call.id), sheds: call.sheds, handOff: call.handOff })
-    enterCall(this.monitor)
+    beginMonitoredCall(this.monitor)
     this.calls.add(call)
     call.at = this
     call.drains = this.monitor.drains
@@ -194,7 +194,7 @@ export class Instance {
   }
 
   #leave(call: SimulatedCall): void {
-    leaveCall(this.monitor)
+    endMonitoredCall(this.monitor)
     this.calls.delete(call)
     this.connections--
     call.at = undefined

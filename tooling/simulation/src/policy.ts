@@ -4,8 +4,8 @@ export type { HandOffTag } from '../../../packages/server/src/shedding/fleet-vie
 export { handOffReason, recordHandOff, tagHandOff } from '../../../packages/server/src/shedding/hand-off.ts'
 export {
   createLoadMonitor,
-  enterCall,
-  leaveCall,
+  beginMonitoredCall,
+  endMonitoredCall,
   type LoadMonitor,
 } from '../../../packages/server/src/shedding/load-monitor.ts'
 export { rulesOf } from '../../../packages/server/src/shedding/rules.ts'

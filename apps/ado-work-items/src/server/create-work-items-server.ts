@@ -1,6 +1,6 @@
 import { legacy } from '@x/legacy/server'
 import type { Middleware, ServerExtension } from '@x/schema'
-import { createServer, type ErrorPlace, type McpServer, type StateCodec } from '@x/server'
+import { createServer, type ErrorContext, type McpServer, type StateCodec } from '@x/server'
 import type { Sessions } from '@x/sessions/server'
 import { type TaskOptions, tasks, type TasksApi } from '@x/tasks/server'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
@@ -11,7 +11,7 @@ import { triagePrompt } from './triage-prompt.ts'
 import { workItemResource } from './work-item-resource.ts'
 
 /** Reports an error that no client may see, with its context. */
-export type OnError = (error: unknown, where: ErrorPlace) => void
+export type OnError = (error: unknown, where: ErrorContext) => void
 
 /** The dependencies of the server. */
 export interface WorkItemsOptions {

@@ -64,7 +64,7 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
     login: async (endpoint, signal) => {
       const demand = { metadataUrl: undefined, scopes: undefined, error: undefined }
       const query = { endpoint, demand, rejectedToken: undefined, canRefresh: true, canObtain: () => true }
-      await flights.board(endpoint.href, { scopes: [], signal }, (ends) => authorize(state, query, ends))
+      await flights.join(endpoint.href, { scopes: [], signal }, (ends) => authorize(state, query, ends))
     },
   }
 }
@@ -96,7 +96,7 @@ async function renewed(
     return obtained
   }
   try {
-    const obtained = await state.flights.board(`renew ${url.href}`, { scopes: [], signal }, renew)
+    const obtained = await state.flights.join(`renew ${url.href}`, { scopes: [], signal }, renew)
     // Without a refresh token, the server's challenge says what a new login needs.
     return obtained?.token ?? token
   } catch (error) {
@@ -193,7 +193,7 @@ async function getToken(
   const query = { endpoint, demand, rejectedToken: call.sent, canRefresh, canObtain }
   for (;;) {
     let isOwn = false
-    const obtained = await state.flights.board(endpoint.href, { scopes: demand.scopes ?? [], signal }, (ends) => {
+    const obtained = await state.flights.join(endpoint.href, { scopes: demand.scopes ?? [], signal }, (ends) => {
       isOwn = true
       return authorize(state, query, ends)
     })

@@ -54,14 +54,14 @@ const nonceForm = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
 /** Makes the proofs of a client. Throws a `TypeError` for a key pair that makes no ES256 proofs. */
 function createDpop(
   { required = false, keyPair }: DpopOptions,
-  context: { readonly records: AuthRecords; readonly isKept: boolean; readonly now: () => number },
+  context: { readonly records: AuthRecords; readonly isStored: boolean; readonly now: () => number },
 ): Dpop {
   if (keyPair !== undefined) checkKeyPair(keyPair)
   const nonces = new Map<string, string>()
   const nonceKey = (from: NonceSource, { origin }: URL): string => `${from} ${origin}`
   let made: Promise<ProofKey> | undefined
   const key = (): Promise<ProofKey> => {
-    made ??= keyPair === undefined ? ownKey(context.records, context.isKept) : proofKeyOf(keyPair)
+    made ??= keyPair === undefined ? ownKey(context.records, context.isStored) : proofKeyOf(keyPair)
     // A store that is away now may be back for the next request.
     made.catch(() => (made = undefined))
     return made
@@ -110,8 +110,8 @@ async function proofKeyOf({ privateKey, publicKey }: NonNullable<DpopOptions['ke
 }
 
 /** Takes the key out of the store, or makes one: once over all processes that share the store with a lock. */
-async function ownKey({ store, keys }: AuthRecords, isKept: boolean): Promise<ProofKey> {
-  if (!isKept) return proofKeyOf(await generateKeyPair(algorithm))
+async function ownKey({ store, keys }: AuthRecords, isStored: boolean): Promise<ProofKey> {
+  if (!isStored) return proofKeyOf(await generateKeyPair(algorithm))
   const at = keys.key('dpop')
   return withLock(store, at, async () => {
     const stored = await keys.read(at)

@@ -9,7 +9,7 @@ interface Flight<T> {
 }
 
 /** Parameters of a caller that needs a flight. */
-export interface Boarding {
+export interface JoinOptions {
   /** The scopes that the work has to bring. */
   readonly scopes: readonly string[]
   /** Aborts when this caller needs it no longer; the work ends with the last of them. */
@@ -19,7 +19,7 @@ export interface Boarding {
 /** Runs one piece of work per key at a time. */
 export interface Flights<T> {
   /** Joins the work under way when it brings the scopes; otherwise runs `run` when that is over. */
-  board(key: string, boarding: Boarding, run: (signal: AbortSignal) => Promise<T>): Promise<T>
+  join(key: string, options: JoinOptions, run: (signal: AbortSignal) => Promise<T>): Promise<T>
 }
 
 // A person reads, types a password, and looks for a phone.
@@ -57,7 +57,7 @@ export function createFlights<T>(): Flights<T> {
     }
   }
   return {
-    board: async (key, { scopes, signal }, run) => {
+    join: async (key, { scopes, signal }, run) => {
       for (;;) {
         signal.throwIfAborted()
         const flight = flights.get(key)

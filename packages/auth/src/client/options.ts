@@ -21,5 +21,5 @@ export function sharedDeps(options: AuthorizerOptions): Pick<AuthorizerDeps, 're
   const { store, fetch = platformFetch, runtime } = options
   const now = runtime?.now ?? Date.now
   const records = openRecords(store ?? memoryStore())
-  return { records, fetch, now, dpop: dpopOf(options.dpop, { records, isKept: store !== undefined, now }) }
+  return { records, fetch, now, dpop: dpopOf(options.dpop, { records, isStored: store !== undefined, now }) }
 }

@@ -32,9 +32,9 @@ export async function discoverResource(query: ResourceQuery): Promise<ResourceMe
   const { endpoint, metadataUrl } = query
   const given = metadataUrl === undefined ? undefined : safeUrl(metadataUrl, endpoint, 'resource_metadata')
   const path = endpoint.pathname === '/' ? '' : endpoint.pathname
-  const places = given ? [given.href] : [...new Set([wellKnown + path, wellKnown])].map((at) => endpoint.origin + at)
+  const urls = given ? [given.href] : [...new Set([wellKnown + path, wellKnown])].map((at) => endpoint.origin + at)
   let failure: AuthError | undefined
-  for (const url of places) {
+  for (const url of urls) {
     const found = await readMetadata(url, query).catch((error: unknown) => {
       if (!isAuthError(error)) throw error
       failure = error
@@ -42,7 +42,7 @@ export async function discoverResource(query: ResourceQuery): Promise<ResourceMe
     if (found !== undefined) return parseResourceMetadata(found, endpoint, url)
   }
   if (failure !== undefined) throw failure
-  const tried = places.join(' and ')
+  const tried = urls.join(' and ')
   throw new AuthError('metadata_invalid', `${endpoint.origin} asks for a token and has no metadata at ${tried}`)
 }
 

@@ -31,9 +31,9 @@ const endpoints = [
  */
 export async function discoverServer(query: ServerQuery): Promise<AuthorizationServer> {
   const { issuer, fetch, signal } = query
-  const places = metadataUrls(safeUrl(issuer, query.source, 'The issuer'))
+  const urls = metadataUrls(safeUrl(issuer, query.source, 'The issuer'))
   let failure: AuthError | undefined
-  for (const url of places) {
+  for (const url of urls) {
     const request = { headers: { accept: 'application/json' }, timeoutMs: metadataMs, signal }
     const response = await fetchServer(fetch, url, request).catch((error: unknown) => {
       if (!isAuthError(error)) throw error
@@ -47,7 +47,7 @@ export async function discoverServer(query: ServerQuery): Promise<AuthorizationS
     if (fields !== undefined) return parseServer(fields, query, url)
   }
   if (failure !== undefined) throw failure
-  const message = `The authorization server ${quoted(issuer)} has no metadata at ${places.join(', ')}`
+  const message = `The authorization server ${quoted(issuer)} has no metadata at ${urls.join(', ')}`
   throw new AuthError('metadata_invalid', message, { issuer })
 }
 

@@ -55,18 +55,18 @@ async function readTextFile(path: string): Promise<string | undefined> {
 
 /** Writes beside and renames: whoever reads, and whoever dies, meets the old text or the new one. */
 async function replaceFile(path: string, text: string): Promise<void> {
-  const beside = `${path}.${randomUUID()}`
+  const temporaryFile = `${path}.${randomUUID()}`
   try {
-    const file = await open(beside, 'wx', 0o600)
+    const file = await open(temporaryFile, 'wx', 0o600)
     try {
       await file.writeFile(text)
       await file.sync()
     } finally {
       await file.close()
     }
-    await rename(beside, path)
+    await rename(temporaryFile, path)
   } catch (error) {
-    await rm(beside, { force: true })
+    await rm(temporaryFile, { force: true })
     throw error
   }
 }

@@ -89,7 +89,7 @@ async function verify(token: string, digest: string, state: AuthenticationState)
   const principal = freezePrincipal(withImplied(state.toPrincipal(claims, issuer.issuer), state))
   const { insufficient } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
   const identity = hasScopes(principal, state.scopes) ? principal : insufficient(state.scopes)
-  const until = state.now() + issuer.keepMs
+  const until = state.now() + issuer.cacheMs
   state.verified.set(digest, { identity, binding }, Math.min(until, principal.expiresAt ?? until))
   return { identity, binding }
 }

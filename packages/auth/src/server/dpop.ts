@@ -143,25 +143,25 @@ const maxRemembered = 100_000
 
 /** Remembers proofs in this process, in two halves that take turns; each proof is remembered for its time at least. */
 function rememberProofs(now: () => number): UsedProofs {
-  let young = new Set<string>()
-  let old = new Set<string>()
-  let turnsAt = now() + 2 * windowMs
+  let current = new Set<string>()
+  let previous = new Set<string>()
+  let rotatesAt = now() + 2 * windowMs
   return {
     async add(key) {
       const time = now()
-      if (time >= turnsAt) {
-        old = time >= turnsAt + 2 * windowMs ? new Set() : young
-        young = new Set()
-        turnsAt = time + 2 * windowMs
+      if (time >= rotatesAt) {
+        previous = time >= rotatesAt + 2 * windowMs ? new Set() : current
+        current = new Set()
+        rotatesAt = time + 2 * windowMs
       }
-      if (young.has(key) || old.has(key)) return false
+      if (current.has(key) || previous.has(key)) return false
       // To forget one would be to take it again.
-      if (young.size >= maxRemembered)
+      if (current.size >= maxRemembered)
         throw new TokenError(
           'issuer_unavailable',
           `More than ${maxRemembered} proofs came within two minutes: give dpop.used a store`,
         )
-      young.add(key)
+      current.add(key)
       return true
     },
   }

@@ -26,7 +26,7 @@ export interface IssuerOptions {
 export interface Issuer {
   readonly issuer: string
   /** For how long a verdict may be kept at most. */
-  readonly keepMs: number
+  readonly cacheMs: number
   /** Returns the claims of a token that is good here; rejects with a {@link TokenError}. */
   verify(token: string): Promise<JsonObject>
 }
@@ -94,13 +94,13 @@ function compileIssuer(options: IssuerOptions, settings: IssuerSettings): Issuer
   if (introspection !== undefined) {
     if (introspection.endpoint !== undefined) secureUrl('introspection.endpoint', introspection.endpoint)
     const verify = createIntrospection({ ...introspection, issuer, audience, fetch, now, clockToleranceMs })
-    return { issuer, keepMs: Math.min(cacheMs, introspectedMs), verify }
+    return { issuer, cacheMs: Math.min(cacheMs, introspectedMs), verify }
   }
   const { jwksUri } = options
   if (jwksUri !== undefined) secureUrl('jwksUri', jwksUri)
   const findKeys = createIssuerKeys({ issuer, jwksUri, fetch, now, onError })
   const rules = { issuer, audience, algorithms: algorithmsOf(options), findKeys, clockToleranceMs, now }
-  return { issuer, keepMs: cacheMs, verify: (token) => verifyJwt(token, rules) }
+  return { issuer, cacheMs: cacheMs, verify: (token) => verifyJwt(token, rules) }
 }
 
 function issuerAudience({ issuer, audience }: IssuerOptions, { resource }: IssuerSettings): readonly string[] {

@@ -15,23 +15,23 @@ interface CachedEntry<T> {
  * dropped; so what is in use stays, and a read costs one look at a map.
  */
 export function createTokenCache<T>(size: number): TokenCache<T> {
-  let young = new Map<string, CachedEntry<T>>()
-  let old = new Map<string, CachedEntry<T>>()
+  let current = new Map<string, CachedEntry<T>>()
+  let previous = new Map<string, CachedEntry<T>>()
   const add = (digest: string, cached: CachedEntry<T>): void => {
-    if (young.size >= size / 2) {
-      old = young
-      young = new Map()
+    if (current.size >= size / 2) {
+      previous = current
+      current = new Map()
     }
-    young.set(digest, cached)
+    current.set(digest, cached)
   }
   return {
     get(digest, now) {
-      const recent = young.get(digest)
-      const cached = recent ?? old.get(digest)
+      const recent = current.get(digest)
+      const cached = recent ?? previous.get(digest)
       if (cached === undefined) return undefined
       if (cached.until <= now) {
-        young.delete(digest)
-        old.delete(digest)
+        current.delete(digest)
+        previous.delete(digest)
         return undefined
       }
       if (recent === undefined) add(digest, cached)

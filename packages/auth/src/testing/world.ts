@@ -57,7 +57,7 @@ export function failure(running: Promise<unknown>): Promise<unknown> {
 
 /** Proofs by a key of its own, outside of any login. */
 export function createProofs(now = Date.now): Dpop {
-  const dpop = dpopOf(true, { records: openRecords(memoryStore()), isKept: true, now })
+  const dpop = dpopOf(true, { records: openRecords(memoryStore()), isStored: true, now })
   if (dpop === undefined) throw new Error('the option makes no proofs')
   return dpop
 }

@@ -16,7 +16,7 @@ export type Stale = (key: CacheKey) => boolean
 /** A request whose result may be stored. */
 export interface UnderWay {
   /** Stores the result, unless it became stale meanwhile. */
-  keep(entry: CacheEntry): void
+  store(entry: CacheEntry): void
   /** Does not store the result, and removes an earlier one when `isReplaced`. */
   end(isReplaced?: boolean): void
 }
@@ -30,7 +30,7 @@ export interface CachePartition {
   /** Visits the results that are stored now. */
   each(visit: CacheVisitor): void
   /** Visits each result that is stored from now on, until the returned function is called. */
-  onKept(visit: CacheVisitor): () => void
+  onStored(visit: CacheVisitor): () => void
 }
 
 /** Opens a partition of a store. */
@@ -48,7 +48,7 @@ export function openPartition(store: CacheStore, partition: string): CachePartit
     find: (key) => store.get(textOf(key)),
     begin: (key) => {
       const one: UnderWay = {
-        keep: (entry) => {
+        store: (entry) => {
           // A request whose result became stale while it ran no longer counts as running.
           if (!underWay.delete(one)) return
           store.set(textOf(key), entry)
@@ -68,7 +68,7 @@ export function openPartition(store: CacheStore, partition: string): CachePartit
     each: (visit) => {
       for (const key of keys()) visit(key)
     },
-    onKept: (visit) => {
+    onStored: (visit) => {
       visitors.add(visit)
       return () => void visitors.delete(visit)
     },
@@ -78,10 +78,10 @@ export function openPartition(store: CacheStore, partition: string): CachePartit
 /** A partition that stores nothing. */
 export const emptyPartition: CachePartition = {
   find: () => undefined,
-  begin: () => ({ keep: () => {}, end: () => {} }),
+  begin: () => ({ store: () => {}, end: () => {} }),
   forget: () => {},
   each: () => {},
-  onKept: () => () => {},
+  onStored: () => () => {},
 }
 
 function partsOf(text: string): [string, string, JsonObject] {

@@ -65,7 +65,7 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
       }
       // A copy, because a server in this process may hold the object; frozen, because all callers share it.
       const shared = prepared(structuredClone(result))
-      underWay.keep({ result: shared as unknown as JsonObject, freshUntil })
+      underWay.store({ result: shared as unknown as JsonObject, freshUntil })
       return shared
     } finally {
       underWay.end()

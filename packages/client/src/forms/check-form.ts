@@ -20,20 +20,20 @@ export function checkForm(schema: RequestedSchema, given: Readonly<Record<string
   for (const [name, field] of fields) {
     const value = Object.hasOwn(given, name) ? given[name] : field.default
     if (value === undefined) {
-      if (required.has(name)) return { issue: `${contentPlace(name)}: it is required` }
+      if (required.has(name)) return { issue: `${contentPath(name)}: it is required` }
     } else if (isFieldValue(value)) {
       const expected = expectedValues(field, value)
-      if (expected !== undefined) return { issue: `${contentPlace(name)}: expected ${expected}` }
+      if (expected !== undefined) return { issue: `${contentPath(name)}: expected ${expected}` }
       entries.push([name, value])
     } else {
-      return { issue: `${contentPlace(name)}: expected ${fieldTypeName(field)}` }
+      return { issue: `${contentPath(name)}: expected ${fieldTypeName(field)}` }
     }
   }
   // fromEntries defines members, so that a field such as __proto__ stays a field.
   return { content: Object.fromEntries(entries) }
 }
 
-function contentPlace(name: string): string {
+function contentPath(name: string): string {
   return `content ${JSON.stringify(name.slice(0, 128).replaceAll(/\p{C}/gu, ' '))}`
 }
 

@@ -16,7 +16,7 @@ export function parseResult<M extends ClientMethod>(
   const row = methodRow(method)
   const { result } = response
   const type = result.resultType
-  if (type !== undefined && type !== 'complete') return parseUnfinished(result, row, errorContext)
+  if (type !== undefined && type !== 'complete') return parseIncomplete(result, row, errorContext)
   const checked = checkComplete(method, normalizeResult(result, row))
   if ('issue' in checked) {
     throw new ClientError('invalid_result', `the result is not valid at ${checked.issue}`, errorContext())
@@ -32,7 +32,7 @@ export function peerError({ error: rpc }: RpcError, errorContext: CallErrorConte
   })
 }
 
-function parseUnfinished(
+function parseIncomplete(
   result: JsonObject,
   row: MethodRow | undefined,
   errorContext: () => CallErrorContext,

@@ -88,7 +88,11 @@ export function createSendRaw({ exchange, pipe }: RequestPath, options: CoreClie
   const metaOf = createMeta(options)
   const nextId = idsOf(pipe)
 
-  const send = (call: ClientRequest<string>, callOptions: CallOptions, errorContext: Place): Promise<RpcResponse> => {
+  const send = (
+    call: ClientRequest<string>,
+    callOptions: CallOptions,
+    errorContext: ErrorContextOf,
+  ): Promise<RpcResponse> => {
     const id = nextId()
     const _meta = metaOf(id, seen.versions.current(), {
       options: callOptions,
@@ -98,9 +102,9 @@ export function createSendRaw({ exchange, pipe }: RequestPath, options: CoreClie
     const timeoutMs = timeoutOf(options, callOptions)
     const maxTotalMs = callOptions.maxTotalMs ?? options.maxTotalMs ?? timeoutMs * 10
     const { clock = platformClock } = options
-    const { headerParams, onMessage: hearAny } = call
+    const { headerParams, onMessage: onAnyMessage } = call
     const repeated = mcpNameHeader(call, errorContext)
-    const onMessage = hearAny && ((message: RpcNotification): boolean => hearAny(message, id))
+    const onMessage = onAnyMessage && ((message: RpcNotification): boolean => onAnyMessage(message, id))
     return runCall(exchange, {
       request,
       headerParams,
@@ -173,7 +177,7 @@ function withMeta(params: JsonObject, _meta: JsonObject): JsonObject {
 }
 
 /** Returns the encoded value of `Mcp-Name` for a method whose row names no member. */
-function mcpNameHeader({ params, named }: ClientRequest<string>, errorContext: Place): string | undefined {
+function mcpNameHeader({ params, named }: ClientRequest<string>, errorContext: ErrorContextOf): string | undefined {
   const name = named === undefined ? undefined : params[named]
   if (typeof name !== 'string') return undefined
   try {
@@ -232,7 +236,7 @@ export function alwaysComplete(once: SendOnce, seen: ClientState): SendRequest {
   }
 }
 
-type Place = () => CallErrorContext
+type ErrorContextOf = () => CallErrorContext
 
 /** Returns the context of a call for its errors. */
 export function errorContextOf(

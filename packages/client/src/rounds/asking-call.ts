@@ -23,7 +23,7 @@ export interface AskingCall<M extends AskingMethod> {
 /** The parts of a client that its rounds share. */
 export interface RoundsContext {
   readonly options: CoreClientOptions
-  readonly placeOf: (call: { readonly method: AskingMethod; readonly params: JsonObject }) => CallErrorContext
+  readonly errorContextOf: (call: { readonly method: AskingMethod; readonly params: JsonObject }) => CallErrorContext
 }
 
 /** One request of a call, by its number. */
@@ -58,7 +58,7 @@ export async function sendRound<M extends AskingMethod>(
   const sent = clock.now()
   const outcome = await call.attempt(start.params, call.options)
   const durationMs = clock.now() - sent
-  const { method, target } = context.placeOf(call)
+  const { method, target } = context.errorContextOf(call)
   const asked = isRequiredInput(outcome) ? outcome : undefined
   watch({
     method,

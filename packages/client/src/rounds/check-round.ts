@@ -16,10 +16,10 @@ export interface RoundCount {
 export function checkRound<M extends AskingMethod>(
   call: Pick<AskingCall<M>, 'method' | 'params' | 'options'>,
   { asked, times }: RoundCount,
-  { options, placeOf }: RoundsContext,
+  { options, errorContextOf }: RoundsContext,
 ): void {
   const limit = call.options.rounds?.limit ?? options.rounds?.limit ?? 10
-  const errorContext = placeOf(call)
+  const errorContext = errorContextOf(call)
   // Not `times > limit`, which is never true for a limit that is not a number.
   if (!(times <= limit)) {
     const why = `the server asked for input more than ${limit} times; allow more with rounds.limit`

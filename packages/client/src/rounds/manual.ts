@@ -45,7 +45,7 @@ export interface Manual {
 }
 
 /** Creates the calls that expose their rounds. */
-export function createManual(tripOf: CreateCall, context: RoundsContext): Manual {
+export function createManual(createCall: CreateCall, context: RoundsContext): Manual {
   const step = async <M extends AskingMethod>(call: AskingCall<M>, start: Start): Promise<Round<M>> => {
     const outcome = await sendRound(call, { ...start, isRestarted: false }, context)
     if (isRequiredInput(outcome)) return askedRound(call, outcome, start.round)
@@ -66,7 +66,8 @@ export function createManual(tripOf: CreateCall, context: RoundsContext): Manual
       status: 'input_required',
       requests,
       pending,
-      resume: async (answers, options = {}) => goOn(await tripOf(method, params, options), { asked, round }, answers),
+      resume: async (answers, options = {}) =>
+        goOn(await createCall(method, params, options), { asked, round }, answers),
     }
   }
 
@@ -75,7 +76,7 @@ export function createManual(tripOf: CreateCall, context: RoundsContext): Manual
     { asked, round }: Pick<ParsedPending, 'asked' | 'round'>,
     answers: InputAnswers,
   ): Promise<Round<M>> => {
-    const responses = checkAnswers(asked, answers, context.placeOf(call))
+    const responses = checkAnswers(asked, answers, context.errorContextOf(call))
     return step(call, { params: retryParams(call.params, asked, responses), round: round + 1 })
   }
 
@@ -83,7 +84,7 @@ export function createManual(tripOf: CreateCall, context: RoundsContext): Manual
     method: M,
     params: JsonObject,
     options: ReadOptions,
-  ): Promise<Round<M>> => step(await tripOf(method, params, withKey(options)), { params, round: 1 })
+  ): Promise<Round<M>> => step(await createCall(method, params, withKey(options)), { params, round: 1 })
 
   return {
     callTool: (name, args = {}, options = {}) => begin('tools/call', { name, arguments: args }, options),
@@ -97,7 +98,7 @@ export function createManual(tripOf: CreateCall, context: RoundsContext): Manual
       }
       // The parsed method is the one that the type names: it is a member of the same value.
       const method = parsed.method as typeof pending.method
-      return goOn(await tripOf(method, parsed.params, options), parsed, answers)
+      return goOn(await createCall(method, parsed.params, options), parsed, answers)
     },
   }
 }

@@ -51,7 +51,7 @@ async function runWithin<M extends AskingMethod>(
   const timeoutMs = options.rounds?.totalTimeoutMs ?? context.options.rounds?.totalTimeoutMs
   const late = (): ClientError => {
     const why = `not complete within ${timeoutMs} ms, answers included; allow more with rounds.totalTimeoutMs`
-    return new ClientError('timeout', why, context.placeOf(call))
+    return new ClientError('timeout', why, context.errorContextOf(call))
   }
   const wait = openWait({ signal: options.signal, timeoutMs, clock: clientClock(context), late })
   try {
@@ -108,7 +108,7 @@ async function inputOf<M extends AskingMethod>(loop: LoopState<M>, asked: InputR
     return retryParams(call.params, asked, undefined)
   }
   loop.pauses = 0
-  const errorContext = context.placeOf(call)
+  const errorContext = context.errorContextOf(call)
   const round = loop.sent
   const timeoutMs = rules.answerTimeoutMs
   const responses = await answerRequests(asked, { handlers, errorContext, round, clock, signal, timeoutMs })

@@ -39,22 +39,22 @@ export interface Change {
 /** Parses a filter; other members are ignored, and later changes to the object have no effect. */
 export function wantedBy(filter: SubscriptionFilter): WantedChanges {
   const lists = rows.map(({ change }) => change).filter((change) => filter[change] === true)
-  return wanting(lists, filter.resourceSubscriptions ?? [])
+  return wantedChanges(lists, filter.resourceSubscriptions ?? [])
 }
 
 /**
  * Returns the part of the requested filter that the server has accepted: nothing else of its answer counts. A malformed
  * part accepts nothing.
  */
-export function honouredBy(answer: JsonObject, wanted: WantedChanges): WantedChanges {
+export function acceptedFrom(answer: JsonObject, wanted: WantedChanges): WantedChanges {
   const uris = Array.isArray(answer.resourceSubscriptions) ? answer.resourceSubscriptions : []
-  return wanting(
+  return wantedChanges(
     [...wanted.lists].filter((change) => answer[change] === true),
     uris.filter((uri) => typeof uri === 'string').filter((uri) => wanted.uris.has(uri)),
   )
 }
 
-function wanting(lists: readonly ListChange[], uris: readonly string[]): WantedChanges {
+function wantedChanges(lists: readonly ListChange[], uris: readonly string[]): WantedChanges {
   return { lists: new Set(lists), ...holders(uris) }
 }
 
@@ -70,13 +70,13 @@ export function toFilter({ lists, uris }: WantedChanges): SubscriptionFilter & J
 const longestPart = 2048
 
 /** Returns the change that a notification reports; undefined unless the server has accepted to report it. */
-export function changeOf({ method, params }: RpcNotification, honoured: WantedChanges): Change | undefined {
+export function changeOf({ method, params }: RpcNotification, accepted: WantedChanges): Change | undefined {
   const row = rowsByNotification.get(method)
-  if (row) return honoured.lists.has(row.change) ? { event: { type: row.change } } : undefined
+  if (row) return accepted.lists.has(row.change) ? { event: { type: row.change } } : undefined
   if (method !== updated || typeof params?.uri !== 'string') return undefined
   const { uri } = params
-  if (honoured.uris.has(uri)) return { event: { type: 'resourceUpdated', uri } }
-  const holder = holderOf(uri, honoured)
+  if (accepted.uris.has(uri)) return { event: { type: 'resourceUpdated', uri } }
+  const holder = holderOf(uri, accepted)
   if (holder === undefined) return undefined
   if (uri.length > longestPart) return { event: { type: 'resourceUpdated', uri: holder } }
   return { event: { type: 'resourceUpdated', uri }, part: { of: holder } }

@@ -16,12 +16,12 @@ export interface DebounceOptions {
    * The work starts at a random moment within this time, in milliseconds, so that the clients of a server do not all
    * return at once.
    */
-  readonly spreadMs: number
+  readonly jitterMs: number
   readonly clock: Clock
 }
 
 /** Makes a {@link DebouncedWork}. */
-export function debounceWork({ work, failed, spreadMs, clock }: DebounceOptions): DebouncedWork {
+export function debounceWork({ work, failed, jitterMs, clock }: DebounceOptions): DebouncedWork {
   let timer: unknown
   let state: 'idle' | 'waiting' | 'working' | 'again' | 'stopped' = 'idle'
   const finished = (): void => {
@@ -37,7 +37,7 @@ export function debounceWork({ work, failed, spreadMs, clock }: DebounceOptions)
     if (state === 'working') state = 'again'
     if (state !== 'idle') return
     state = 'waiting'
-    timer = clock.setTimeout(start, Math.random() * spreadMs)
+    timer = clock.setTimeout(start, Math.random() * jitterMs)
   }
   return {
     want,

@@ -16,18 +16,18 @@ const allLists = { toolsListChanged: true, promptsListChanged: true, resourcesLi
  * for good.
  */
 export async function keepListsFresh(part: FreshPart, lists: AskForLists): Promise<void> {
-  const { listen, partition, clock, spreadMs, options, signal, failed } = part
+  const { listen, partition, clock, jitterMs, options, signal, failed } = part
   const debounced = new Map(
     Object.entries(lists).map(([method, ask]) => {
       const work = async (): Promise<void> => void (await ask({ signal }))
-      return [method, debounceWork({ work, failed, spreadMs, clock })]
+      return [method, debounceWork({ work, failed, jitterMs, clock })]
     }),
   )
   // A list that is no longer cached was read before all the same.
   const asked = new Set<string>()
   const note = ({ method }: { readonly method: string }): void => void (debounced.has(method) && asked.add(method))
   partition.each(note)
-  const stopNoting = partition.onKept(note)
+  const unsubscribe = partition.onStored(note)
   const want = (changed: Iterable<string>): void => {
     for (const method of changed) if (asked.has(method)) debounced.get(method)?.want()
   }
@@ -40,7 +40,7 @@ export async function keepListsFresh(part: FreshPart, lists: AskForLists): Promi
   } catch (error) {
     failed(error)
   } finally {
-    stopNoting()
+    unsubscribe()
     for (const one of debounced.values()) one.stop()
   }
 }

@@ -11,7 +11,7 @@ export interface FreshPart {
   readonly once: SendOnce
   readonly partition: CachePartition
   readonly clock: Clock
-  readonly spreadMs: number
+  readonly jitterMs: number
   /** Opens a subscription, with the signal of this part. */
   readonly options: ListenOptions
   /** Aborts when this part is no longer kept fresh. */

@@ -6,9 +6,9 @@ import { holderOf, type Holders, holders } from './sub-resources.ts'
 import type { Subscription, SubscriptionEvent } from './subscription.ts'
 
 // The number that `@x/server` accepts in one filter by default.
-const mostResources = 100
+const maxResources = 100
 
-interface Hearing {
+interface OpenStream {
   readonly subscription: Subscription
   readonly resources: Holders
 }
@@ -19,28 +19,28 @@ interface Hearing {
  * the subscription ends for good.
  */
 export async function keepResourcesFresh(part: FreshPart): Promise<void> {
-  const { listen, partition, clock, spreadMs, options, signal, failed } = part
+  const { listen, partition, clock, jitterMs, options, signal, failed } = part
   const reread = readAgain(part)
   // The open subscription, and the last one, which may not be open yet.
-  let open: Hearing | undefined
-  let last: Hearing | undefined
+  let open: OpenStream | undefined
+  let last: OpenStream | undefined
   let end = (): void => {}
   const ended = new Promise<void>((resolve) => void (end = resolve))
   let isLost = false
 
-  const opened = async (hearing: Hearing): Promise<void> => {
-    if (hearing !== last || hearing === open) return
+  const opened = async (stream: OpenStream): Promise<void> => {
+    if (stream !== last || stream === open) return
     const before = open
-    open = hearing
+    open = stream
     await before?.subscription.close()
   }
-  const follow = async (hearing: Hearing): Promise<void> => {
-    for await (const event of hearing.subscription) {
-      reread.want(changedBy(event, hearing.resources))
-      if (event.type === 'opened') await opened(hearing)
+  const follow = async (stream: OpenStream): Promise<void> => {
+    for await (const event of stream.subscription) {
+      reread.want(changedBy(event, stream.resources))
+      if (event.type === 'opened') await opened(stream)
     }
     // A replaced subscription was closed here.
-    if (hearing === last) lost(endedError())
+    if (stream === last) lost(endedError())
   }
   const lost = (error: unknown): void => {
     if (isLost) return
@@ -52,13 +52,13 @@ export async function keepResourcesFresh(part: FreshPart): Promise<void> {
     const unopened = last === open ? undefined : last
     last = open
     await unopened?.subscription.close()
-    const resources = holders(watchedUris(part).slice(-mostResources))
+    const resources = holders(watchedUris(part).slice(-maxResources))
     last = { subscription: listen({ resourceSubscriptions: [...resources.uris] }, options), resources }
     // Its end is not awaited: this work is done when it has started.
     void follow(last).catch(lost)
   }
-  const listening = debounceWork({ work, failed: lost, spreadMs, clock })
-  const stopNoting = partition.onKept(({ method, params }) => {
+  const listening = debounceWork({ work, failed: lost, jitterMs, clock })
+  const unsubscribe = partition.onStored(({ method, params }) => {
     if (method === 'resources/read' && !last?.resources.uris.has(String(params.uri))) listening.want()
   })
   if (watchedUris(part).length > 0) listening.want()
@@ -66,7 +66,7 @@ export async function keepResourcesFresh(part: FreshPart): Promise<void> {
   else onAbort(signal, end)
 
   await ended
-  stopNoting()
+  unsubscribe()
   listening.stop()
   reread.stop()
   await Promise.all([open?.subscription.close(), last?.subscription.close()])
@@ -88,7 +88,7 @@ function changedBy(event: SubscriptionEvent, resources: Holders): readonly strin
   return holder === undefined ? itself : [...itself, holder]
 }
 
-function readAgain({ once, clock, spreadMs, signal, failed }: FreshPart): Pick<DebouncedWork, 'stop'> & {
+function readAgain({ once, clock, jitterMs, signal, failed }: FreshPart): Pick<DebouncedWork, 'stop'> & {
   want(uris: readonly string[]): void
 } {
   const changed = new Set<string>()
@@ -106,7 +106,7 @@ function readAgain({ once, clock, spreadMs, signal, failed }: FreshPart): Pick<D
       }
     }
   }
-  const debounced = debounceWork({ work, failed, spreadMs, clock })
+  const debounced = debounceWork({ work, failed, jitterMs, clock })
   return {
     want: (uris) => {
       for (const uri of uris) changed.add(uri)

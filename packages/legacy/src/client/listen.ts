@@ -43,7 +43,7 @@ interface Hub {
   users: number
 }
 
-interface Honoured {
+interface AcceptedFilter {
   readonly lists: ReadonlySet<string>
   readonly uris: readonly string[]
 }
@@ -91,21 +91,21 @@ async function serveListen(hub: Hub, request: RpcRequest, call: Call): Promise<R
   if (isCancelled(call)) throw cancelReason(call)
   const { session, settings } = hub
   const stream = await shareStream(hub)
-  let honoured: Honoured = { lists: new Set(), uris: [] }
+  let accepted: AcceptedFilter = { lists: new Set(), uris: [] }
   let listener: ((message: RpcNotification) => void) | undefined
   try {
     if (stream === undefined) warnSilent(settings)
-    else honoured = await honour(hub, requestedFilter(request))
+    else accepted = await acceptFilter(hub, requestedFilter(request))
     if (isCancelled(call)) throw cancelReason(call)
-    listener = (message) => relay(message, honoured, { call, id: request.id })
+    listener = (message) => relay(message, accepted, { call, id: request.id })
     session.listeners.add(listener)
-    call.notify(listenAcknowledgement(request.id, honoured))
+    call.notify(listenAcknowledgement(request.id, accepted))
     await endOf(stream?.ended, call, session)
     return { jsonrpc: '2.0', id: request.id, result: ended(request.id) }
   } finally {
     if (listener !== undefined) session.listeners.delete(listener)
     closeStream(hub)
-    await Promise.all(honoured.uris.map((uri) => unsubscribe(hub, uri)))
+    await Promise.all(accepted.uris.map((uri) => unsubscribe(hub, uri)))
   }
 }
 
@@ -163,7 +163,7 @@ function requestedFilter({ params }: RpcRequest): JsonObject {
 }
 
 /** Subscribes to what was asked for and the server has declared. */
-async function honour(hub: Hub, filter: JsonObject): Promise<Honoured> {
+async function acceptFilter(hub: Hub, filter: JsonObject): Promise<AcceptedFilter> {
   const { capabilities } = hub.session.peer
   const served = lists.filter(([name, member]) => filter[name] === true && capabilities[member]?.listChanged === true)
   const { resourceSubscriptions } = filter
@@ -199,7 +199,7 @@ function requestAbout({ session }: Hub, method: string, uri: string): Promise<Rp
 
 function relay(
   message: RpcNotification,
-  { lists, uris }: Honoured,
+  { lists, uris }: AcceptedFilter,
   to: { readonly call: Call; readonly id: RequestId },
 ): void {
   const { method, params } = message
@@ -218,7 +218,7 @@ function subscription(id: RequestId): JsonObject {
   return { [metaKeys.subscriptionId]: id }
 }
 
-function listenAcknowledgement(id: RequestId, { lists, uris }: Honoured): RpcNotification {
+function listenAcknowledgement(id: RequestId, { lists, uris }: AcceptedFilter): RpcNotification {
   const notifications: JsonObject = {
     ...Object.fromEntries([...lists].map((name) => [name, true])),
     ...(uris.length > 0 && { resourceSubscriptions: [...uris] }),

@@ -107,8 +107,8 @@ export function createSession({ peer, wire, declared, settings }: SessionParts):
 
 // Of several calls none is guessed, because they may be of different clients.
 function oneThatWantsLogs(running: ReadonlySet<RunningCall>): RunningCall | undefined {
-  const wanting = [...running].filter(({ wantsLogs }) => wantsLogs)
-  return wanting.length === 1 ? wanting[0] : undefined
+  const loggingCalls = [...running].filter(({ wantsLogs }) => wantsLogs)
+  return loggingCalls.length === 1 ? loggingCalls[0] : undefined
 }
 
 /** SEP-2260: a request that belongs to no call in flight is refused; roots are given where the host said so. */

@@ -196,8 +196,8 @@ interface Page {
   looks: number
 }
 
-const firstLookMs = 1000
-const mostLookMs = 5000
+const firstPollMs = 1000
+const maxPollMs = 5000
 
 /** Starts with the pages that the user of a resumed call has agreed to. */
 export function createUrlQuestions(
@@ -221,7 +221,7 @@ export function createUrlQuestions(
       if (page?.acceptedAt === undefined) return undefined
       if (deps.now() - page.acceptedAt >= deps.settings.answerTimeoutMs) return Promise.resolve('cancel')
       page.looks += 1
-      return deps.sleep(Math.min(mostLookMs, firstLookMs * page.looks), channel.signal).then(() => 'accept')
+      return deps.sleep(Math.min(maxPollMs, firstPollMs * page.looks), channel.signal).then(() => 'accept')
     },
     accepted: () =>
       [...pages].flatMap(([url, { elicitationId, acceptedAt }]) =>

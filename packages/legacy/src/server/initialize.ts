@@ -19,7 +19,7 @@ import type { Deps } from './deps.ts'
 import { readInfo } from './session.ts'
 
 /** A client that has introduced itself, and what it is answered. */
-export interface Introduction {
+export interface InitializedClient {
   readonly client: LegacyClient
   readonly response: RpcResponse
 }
@@ -32,7 +32,7 @@ export async function initialize(
   request: RpcRequest,
   caller: Caller,
   deps: Deps,
-): Promise<Introduction | { readonly error: RpcResponse }> {
+): Promise<InitializedClient | { readonly error: RpcResponse }> {
   const { id, params = {} } = request
   const { protocolVersion: requested, capabilities, clientInfo } = params
   if (typeof requested !== 'string' || !isJsonObject(capabilities)) {
@@ -44,7 +44,7 @@ export async function initialize(
   const client = { revision, info, capabilities: clientCapabilities(capabilities, revision) }
   const discovered = await requestDiscovery(client, caller, deps)
   if ('error' in discovered) return { error: { jsonrpc: '2.0', id, ...legacyError(discovered.error, request.method) } }
-  const result = introduce(discovered.result, revision, deps)
+  const result = describeClient(discovered.result, revision, deps)
   return { client, response: { jsonrpc: '2.0', id, result } }
 }
 
@@ -52,7 +52,7 @@ function newest([first = '2025-11-25']: readonly LegacyRevision[]): LegacyRevisi
   return first
 }
 
-function introduce(
+function describeClient(
   { _meta, instructions, ...discovery }: JsonObject,
   revision: LegacyRevision,
   deps: Deps,

@@ -59,7 +59,7 @@ async function runRounds(first: RpcRequest, run: Run, deps: Deps): Promise<RpcRe
   let retries = 0
   for (;;) {
     const response = await exchangeOnce(request, run, deps)
-    const asked = asksIn(response)
+    const asked = inputRequestsIn(response)
     urls.complete(asked)
     if (asked === undefined || 'error' in response) return finishLegacyCall(call, response)
     if (Object.keys(asked).length === 0) await deps.sleep(retryDelay(retries++), call.channel.signal)
@@ -68,7 +68,7 @@ async function runRounds(first: RpcRequest, run: Run, deps: Deps): Promise<RpcRe
     const outcome = await askClient(asked, { ...call, urls, progress }, deps)
     if ('failure' in outcome) return answerWith(call, outcome.failure)
     if (outcome.involved) rounds += 1
-    if (rounds > deps.settings.maxRounds || retries > mostRetries) return tooManyRounds(call)
+    if (rounds > deps.settings.maxRounds || retries > maxRetries) return tooManyRounds(call)
     request = withAnswers(request, response.result, outcome.answers)
   }
 }
@@ -82,10 +82,10 @@ function firstRequest(call: LegacyCall, resumed: ResumedCall | undefined): RpcRe
   return withAnswers(request, { requestState: resumed.waiting.requestState }, outcome.answers)
 }
 
-const mostRetries = 1000
+const maxRetries = 1000
 
 /** Returns what a result asks for, which may be nothing but the retry; undefined when it asks for neither. */
-function asksIn(response: RpcResponse): JsonObject | undefined {
+function inputRequestsIn(response: RpcResponse): JsonObject | undefined {
   if (!('result' in response) || response.result['resultType'] !== 'input_required') return undefined
   const { inputRequests } = response.result
   return isJsonObject(inputRequests) ? inputRequests : {}

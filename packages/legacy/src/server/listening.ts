@@ -96,13 +96,13 @@ function listenRequest({ client }: ListeningOptions, uris: readonly string[]) {
 }
 
 /** Changes of a server for which it sends notifications. */
-export interface Tellable {
+export interface Notifiable {
   readonly lists: boolean
   readonly resources: boolean
 }
 
 /** Returns what the server tells of its changes to this caller. */
-export async function notifiableBy(client: LegacyClient, caller: Caller, deps: Deps): Promise<Tellable> {
+export async function notifiableBy(client: LegacyClient, caller: Caller, deps: Deps): Promise<Notifiable> {
   const response = await requestDiscovery(client, caller, deps)
   if ('error' in response) throw new McpError(errorCodes.internal, response.error.message)
   const { tools, prompts, resources } = capabilitiesIn(response.result)

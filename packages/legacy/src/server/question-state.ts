@@ -118,7 +118,7 @@ function contentOf({ key, call }: OpenedState): JsonValue {
 // The content comes from `contentOf`, of this version of the package or another.
 function readContent(content: JsonValue): OpenedState | undefined {
   if (!Array.isArray(content) || content[0] !== formVersion) return undefined
-  const [, key, sent, requestState, asked, place, accepted] = content as unknown as readonly [
+  const [, key, sent, requestState, asked, index, accepted] = content as unknown as readonly [
     number,
     string,
     readonly [string | number, string, JsonObject | null],
@@ -128,7 +128,7 @@ function readContent(content: JsonValue): OpenedState | undefined {
     readonly (readonly [string, string, number])[],
   ]
   const [id, method, params] = sent
-  const [stream, events, rounds] = place
+  const [stream, events, rounds] = index
   const call: WaitingCall = {
     request: { jsonrpc: '2.0', id, method, ...(isJsonObject(params) && { params }) },
     requestState: requestState ?? undefined,

@@ -26,8 +26,8 @@ interface Entry {
   readonly onAnswer: (response: RpcResponse) => void
 }
 
-const mostOfOwner = 64
-const mostOfInstance = 10_000
+const maxPerOwner = 64
+const maxPerInstance = 10_000
 
 /** Starts with none. */
 export function createQuestions(): Questions {
@@ -43,7 +43,7 @@ export function createQuestions(): Questions {
   return {
     open(owner, onAnswer) {
       const own = counts.get(owner) ?? 0
-      if (own >= mostOfOwner || open.size >= mostOfInstance) return undefined
+      if (own >= maxPerOwner || open.size >= maxPerInstance) return undefined
       const id = randomId()
       const question = { id, hasState: false, close: () => void remove(id, owner) }
       open.set(id, { owner, onAnswer, question })

@@ -30,7 +30,7 @@ export interface SessionStates {
   /** The state of a session, if there is one here. */
   find(session: Session): SessionState | undefined
   /** Forgets a state that holds nothing. */
-  tidy(state: SessionState): void
+  removeExpired(state: SessionState): void
   /** Ends everything of a session. */
   end(session: Session): void
   all(): Iterable<SessionState>
@@ -82,7 +82,7 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
       return state
     },
     find: ({ key }) => states.get(key),
-    tidy(state) {
+    removeExpired(state) {
       if (states.get(state.key) !== state || isBusy(state)) return
       if (state.uris.size === 0 && state.level === defaultLevel) states.delete(state.key)
     },

@@ -225,7 +225,7 @@ async function handshakeProcess(
   const late = (): StdioError => new StdioError('probe', `${options.command} did not answer initialize within ${ms} ms`)
   const initialize = initializeRequest(request, 1)
   const introduced = readInitialize(await sendWithin(state, process, { ms, late, signal, request: initialize }))
-  if ('error' in introduced) return afterRefusal(state, process, { request, signal, error: introduced.error })
+  if ('error' in introduced) return afterRejection(state, process, { request, signal, error: introduced.error })
   const { peer } = introduced
   process.notify(initialized)
   const wire = createStdioWire(process)
@@ -237,7 +237,7 @@ async function handshakeProcess(
 }
 
 /** A server that refuses `initialize` may be a modern one, which was slow at the probe or is remembered as another. */
-async function afterRefusal(
+async function afterRejection(
   state: State,
   process: StartedProcess,
   { request, signal, error }: Introducing & { readonly error: RpcError },

@@ -11,11 +11,11 @@ export type ErrorListener<Parameters extends readonly unknown[]> =
 export function errorListener<Parameters extends readonly [unknown, ...unknown[]]>(
   given: ErrorListener<Parameters>,
   source: string,
-  placeOf: (...parameters: Parameters) => string = () => '',
+  contextOf: (...parameters: Parameters) => string = () => '',
 ): (...parameters: Parameters) => void {
   if (given === false) return () => {}
   // oxlint-disable-next-line no-console -- the destination of errors whose author gave no other
-  return given ?? ((...parameters) => console.error(errorLine(source, placeOf(...parameters), parameters[0])))
+  return given ?? ((...parameters) => console.error(errorLine(source, contextOf(...parameters), parameters[0])))
 }
 
 const maxLength = 2000

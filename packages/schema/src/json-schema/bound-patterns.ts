@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../basic/json.ts'
 import { costOfPattern, longestText, type PatternCost } from './pattern-cost.ts'
 import { UnboundedPattern } from './pattern-parser.ts'
 import type { Subschema } from './subschemas.ts'
-import { type StepBudget, weigh } from './validation-work.ts'
+import { type StepBudget, chargeSteps } from './validation-work.ts'
 
 /** Steps of a matcher for one text: some hundredths of a second. */
 const stepsPerText = 10_000_000
@@ -93,10 +93,10 @@ function boundLength(schema: OwnSchema, cost: PatternCost, budget: StepBudget): 
   const lengths = [longest]
   for (let length = shortText; length < longest; length *= 4) lengths.push(length)
   let check: OwnSchema = {}
-  weigh(check, Infinity, budget)
+  chargeSteps(check, Infinity, budget)
   for (const length of lengths.toSorted((a, b) => b - a)) {
     const applied = { ...schema }
-    weigh(applied, 1 + Math.floor((cost.factor * length ** cost.degree) / stepsPerWeight), budget)
+    chargeSteps(applied, 1 + Math.floor((cost.factor * length ** cost.degree) / stepsPerWeight), budget)
     const upTo = { if: { type: 'string', minLength: length + 1 }, else: applied }
     check = { allOf: [upTo, { if: { maxLength: length }, else: check }] }
   }

@@ -83,14 +83,14 @@ interface Component {
 }
 
 /** The ways from a component to the end: how many there are, how long they are, and whether a loop is among them. */
-interface Ways extends PatternCost {
+interface MatchCost extends PatternCost {
   readonly length: number
   readonly loops: boolean
 }
 
 function waysThrough(positions: readonly Position[], budget: AnalysisBudget): PatternCost {
   for (const other of positions.flatMap(({ next }) => next)) spend(budget, positions[other]?.points.length ?? 0)
-  const waysFrom = new Map<number, Ways>()
+  const waysFrom = new Map<number, MatchCost>()
   // Those that come later in the expression are found first.
   for (const component of componentsOf(positions)) {
     if (component.loops) rejectExponential(component, positions, budget)
@@ -101,20 +101,24 @@ function waysThrough(positions: readonly Position[], budget: AnalysisBudget): Pa
   return { factor, degree: degree + 1 }
 }
 
-const end: Ways = { factor: 1, degree: 0, length: 0, loops: false }
+const end: MatchCost = { factor: 1, degree: 0, length: 0, loops: false }
 
-function waysAfter({ members }: Component, positions: readonly Position[], waysFrom: ReadonlyMap<number, Ways>): Ways {
+function waysAfter(
+  { members }: Component,
+  positions: readonly Position[],
+  waysFrom: ReadonlyMap<number, MatchCost>,
+): MatchCost {
   const next = [...members].flatMap((member) => positions[member]?.next ?? [])
   return [...new Set(next)].reduce((after, other) => larger(after, waysFrom.get(other) ?? end), end)
 }
 
-function larger(one: Ways, other: Ways): Ways {
-  const size = ({ factor, degree }: Ways): number => factor * 1000 ** degree
+function larger(one: MatchCost, other: MatchCost): MatchCost {
+  const size = ({ factor, degree }: MatchCost): number => factor * 1000 ** degree
   const more = size(other) > size(one) ? other : one
   return { ...more, length: Math.max(one.length, other.length), loops: one.loops || other.loops }
 }
 
-function withWays({ members, loops }: Component, after: Ways, positions: readonly Position[]): Ways {
+function withWays({ members, loops }: Component, after: MatchCost, positions: readonly Position[]): MatchCost {
   const own = [...members].map((member) => positions[member]).filter((position) => position !== undefined)
   const choices = Math.max(...own.map(({ next }) => waysToRead(next, positions)))
   const ways = { ...after, length: after.length + members.size, loops: loops || after.loops }

@@ -13,7 +13,7 @@ export function referencesProblem(found: readonly Subschema[]): string | undefin
       if (typeof target === 'string') return `its ${keyword} ${quoteReference(reference)} ${target}`
     }
   }
-  return goesRound(found, stepsInPlace(found, document)) ? 'its references go round without end' : undefined
+  return hasCycle(found, stepsInPlace(found, document)) ? 'its references go round without end' : undefined
 }
 
 /** The keywords that refer to another schema. */
@@ -107,7 +107,7 @@ function stepsInPlace(found: readonly Subschema[], document: Document): Steps {
 }
 
 /** Tells if the steps form a cycle: schemas without incoming steps are removed until only cycles remain. */
-function goesRound(found: readonly Subschema[], steps: Steps): boolean {
+function hasCycle(found: readonly Subschema[], steps: Steps): boolean {
   const arrivals = new Map<JsonObject, number>(found.map(({ schema }) => [schema, 0]))
   for (const targets of steps.values()) {
     for (const to of targets) arrivals.set(to, (arrivals.get(to) ?? 0) + 1)

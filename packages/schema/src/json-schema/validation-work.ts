@@ -20,11 +20,11 @@ export const tooMuchWork = new Error('validating it takes too much work')
  * the number of subschemas bounds the cost of a recursive `anyOf` (basic/index, composition keywords).
  */
 export function meter(found: readonly Subschema[], budget: StepBudget): void {
-  for (const { schema } of found) weigh(schema, 1 + Math.floor(entriesOf(schema) / 16), budget)
+  for (const { schema } of found) chargeSteps(schema, 1 + Math.floor(entriesOf(schema) / 16), budget)
 }
 
 /** Makes every application of one schema take so many steps from the budget. */
-export function weigh(schema: object, weight: number, budget: StepBudget): void {
+export function chargeSteps(schema: object, weight: number, budget: StepBudget): void {
   Object.defineProperty(schema, '$recursiveAnchor', {
     get: () => {
       budget.remaining -= weight

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../basic/json.ts'
-import { type FreeJson, leftAlone, lookedThrough, optionalString, role, sampledContent } from './check-content.ts'
+import { type FreeJson, leftAlone, checkedJson, optionalString, role, sampledContent } from './check-content.ts'
 import * as check from './checks.ts'
 
 function createMessageResult(free: FreeJson): check.Check {
@@ -18,10 +18,10 @@ function listRootsResult({ object }: FreeJson): check.Check {
 }
 
 /** Checks a `CreateMessageResult` (client/sampling): undefined when it is valid. */
-export const checkCreateMessageResult: check.Check = createMessageResult(lookedThrough)
+export const checkCreateMessageResult: check.Check = createMessageResult(checkedJson)
 
 /** Checks a `ListRootsResult` (client/roots): undefined when it is valid. */
-export const checkListRootsResult: check.Check = listRootsResult(lookedThrough)
+export const checkListRootsResult: check.Check = listRootsResult(checkedJson)
 
 const formValue: check.Check = (value) => {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return undefined

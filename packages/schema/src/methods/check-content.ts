@@ -17,7 +17,7 @@ export interface FreeJson {
  * Checks it deeply, as the validators do: a client keeps the content of a result, and in memory no parser has checked
  * it.
  */
-export const lookedThrough: FreeJson = { value: check.json, object: check.jsonObject }
+export const checkedJson: FreeJson = { value: check.json, object: check.jsonObject }
 
 /** Leaves it to the message parser and to the code that uses it: params are checked on every request. */
 export const leftAlone: FreeJson = { value: () => undefined, object: check.object }

@@ -1,4 +1,4 @@
-import { annotated, described, lookedThrough, optionalBoolean, optionalString } from './check-content.ts'
+import { annotated, described, checkedJson, optionalBoolean, optionalString } from './check-content.ts'
 import * as check from './checks.ts'
 
 /** A `Tool`; its schemas are JSON objects here, and their keywords are not checked. */
@@ -37,7 +37,7 @@ export const prompt: check.Check = check.fields({
 /** A `ResourceTemplate`. */
 export const resourceTemplate: check.Check = check.fields({
   ...described,
-  ...annotated(lookedThrough),
+  ...annotated(checkedJson),
   uriTemplate: check.string,
   mimeType: optionalString,
 })

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../basic/json.ts'
-import { lookedThrough, optionalString, role, sampledContent } from './check-content.ts'
+import { checkedJson, optionalString, role, sampledContent } from './check-content.ts'
 import { tool } from './check-definitions.ts'
 import * as check from './checks.ts'
 
@@ -68,7 +68,7 @@ const urlParams = check.fields({ message: check.string, url: check.string })
 const optionalMeta = check.optional(check.jsonObject)
 const weight = check.optional(check.share)
 const samplingParams = check.fields({
-  messages: check.items(check.fields({ role, content: sampledContent(lookedThrough), _meta: optionalMeta })),
+  messages: check.items(check.fields({ role, content: sampledContent(checkedJson), _meta: optionalMeta })),
   maxTokens: check.integer,
   modelPreferences: check.optional(
     check.fields({

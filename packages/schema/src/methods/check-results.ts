@@ -38,7 +38,7 @@ const values: check.Check = (value) => {
   return isLong ? check.expected(`at most ${maximumValues} strings`, value) : check.strings(value)
 }
 
-const block = content.contentBlockCheck(content.lookedThrough)
+const block = content.contentBlockCheck(content.checkedJson)
 
 const results: { readonly [M in Method]: check.Check } = {
   'server/discover': check.fields({
@@ -60,11 +60,11 @@ const results: { readonly [M in Method]: check.Check } = {
     description: content.optionalString,
     messages: check.items(check.fields({ role: content.role, content: block })),
   }),
-  'resources/list': pageOf('resources', content.resourceCheck(content.lookedThrough)),
+  'resources/list': pageOf('resources', content.resourceCheck(content.checkedJson)),
   'resources/templates/list': pageOf('resourceTemplates', resourceTemplate),
   'resources/read': check.fields({
     ...cacheable,
-    contents: check.items(content.resourceContents(content.lookedThrough)),
+    contents: check.items(content.resourceContents(content.checkedJson)),
   }),
   'completion/complete': check.fields({
     ...result,

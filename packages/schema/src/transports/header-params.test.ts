@@ -4,7 +4,7 @@ import { errorCodes } from '../basic/error-codes.ts'
 import type { JsonObject } from '../basic/json.ts'
 import { anyText } from '../testing/any-text.ts'
 import { encodeHeaderValue } from './header-value.ts'
-import { checkMirrored, type HeaderParam, encodeHeaderArguments, headerParams } from './header-params.ts'
+import { checkHeaderParam, type HeaderParam, encodeHeaderArguments, headerParams } from './header-params.ts'
 
 const marked = (name: unknown, type: unknown = 'string'): JsonObject =>
   JSON.parse(JSON.stringify({ type, 'x-mcp-header': name }))
@@ -182,7 +182,7 @@ describe('what a server takes', () => {
     ['nothing for what its schema will refuse', { region: ['x'] }, {}],
     ['headers that are not its own', { region: 'x' }, { Region: 'x', Other: 'y' }],
   ])('is %s', (_, args, sent) => {
-    expect(() => checkMirrored(params, args, headers(sent))).not.toThrow()
+    expect(() => checkHeaderParam(params, args, headers(sent))).not.toThrow()
   })
 
   test.each<[string, JsonObject | undefined, Record<string, string>, string]>([
@@ -212,7 +212,7 @@ describe('what a server takes', () => {
     ['a number for a boolean', { dryRun: true }, { 'Dry-Run': '1' }, 'is "1"'],
     ['the value at another path', { at: 'x' }, { 'Page-At': 'x' }, 'Mcp-Param-Page-At is "x", but'],
   ])('is not %s, which is a headerMismatch [SHT-064 SHT-073]', (_, args, sent, message) => {
-    expect(() => checkMirrored(params, args, headers(sent))).toThrow(
+    expect(() => checkHeaderParam(params, args, headers(sent))).toThrow(
       expect.objectContaining({ code: errorCodes.headerMismatch, message: expect.stringContaining(message) }),
     )
   })
@@ -227,13 +227,13 @@ describe('what a server takes', () => {
       fc.property(args, (sent) => {
         fc.pre(!('limit' in sent) || typeof sent.limit !== 'number' || Math.abs(sent.limit) < 2 ** 53)
         const received: JsonObject = JSON.parse(JSON.stringify(sent))
-        expect(() => checkMirrored(params, received, encodeHeaderArguments(params, received))).not.toThrow()
+        expect(() => checkHeaderParam(params, received, encodeHeaderArguments(params, received))).not.toThrow()
       }),
     )
   })
 
   test('does not repeat a long value whole', () => {
     const region = 'x'.repeat(100_000)
-    expect(() => checkMirrored(params, { region }, headers({ Region: 'y' }))).toThrow(/^.{1,300}$/)
+    expect(() => checkHeaderParam(params, { region }, headers({ Region: 'y' }))).toThrow(/^.{1,300}$/)
   })
 })

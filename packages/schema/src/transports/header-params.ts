@@ -59,7 +59,7 @@ export function encodeHeaderArguments(
  * Checks that the headers repeat a call's arguments, and nothing that the arguments have not. Throws
  * `McpError(headerMismatch)` that names the header and both values (basic/transports/streamable-http, server validation).
  */
-export function checkMirrored(
+export function checkHeaderParam(
   params: readonly HeaderParam[],
   args: JsonObject | undefined,
   headers: HeaderParams,

@@ -4,7 +4,7 @@ import { withBusTimeout } from './bus-timeout.ts'
 import { createPause } from './pause.ts'
 
 /** The events of an open connection. */
-export interface Heard {
+export interface ChangeHandlers {
   readonly message: (text: string) => void
   /** The connection is lost, or no longer to be trusted. */
   readonly lost: (error: unknown) => void
@@ -20,7 +20,7 @@ export interface Connection {
  * Opens a connection, and resolves when it hears everything that is sent from then on. When the signal aborts, the
  * connection closes, however far it has come.
  */
-export type Connect = (onChange: Heard, signal: AbortSignal) => Promise<Connection>
+export type Connect = (onChange: ChangeHandlers, signal: AbortSignal) => Promise<Connection>
 
 /** The options of a watched connection. */
 export interface ConnectionOptions {

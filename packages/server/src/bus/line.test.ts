@@ -1,12 +1,12 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
-import type { Connection, Heard } from './connection.ts'
+import type { Connection, ChangeHandlers } from './connection.ts'
 import { createLine } from './line.ts'
-import { longestPauseMs, reconnectPause, shortestPauseMs, steadyMs } from './pause.ts'
+import { longestPauseMs, reconnectPause, shortestPauseMs, healthyAfterMs } from './pause.ts'
 
 /** One attempt to connect, whose fate is in the test's hand. */
 interface Attempt {
-  readonly onChange: Heard
+  readonly onChange: ChangeHandlers
   readonly signal: AbortSignal
   readonly open: (ping?: Connection['ping']) => void
   readonly fail: (message: string) => void
@@ -129,7 +129,7 @@ describe('a line', () => {
 
   test.each([
     ['as soon as it is there', 0, 1_000],
-    ['after a long time', steadyMs, 500],
+    ['after a long time', healthyAfterMs, 500],
   ])('a connection that breaks %s is opened again after the pause of its like', async (_, lastedMs, pause) => {
     const { openFirst, attempts, attempt, advance } = lineInHand()
     const { onChange } = await openFirst()

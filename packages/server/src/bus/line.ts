@@ -1,6 +1,6 @@
 import { BusError } from './bus-error.ts'
 import { type ConnectionOptions, holdConnection } from './connection.ts'
-import { createPause, reconnectPause, steadyMs } from './pause.ts'
+import { createPause, reconnectPause, healthyAfterMs } from './pause.ts'
 
 /** The options of a {@link Line}. */
 export interface LineOptions extends ConnectionOptions {
@@ -58,24 +58,24 @@ function startSession(options: LineOptions, onEnd: () => void): Session {
   let isOpen = false
   let openedAt: number | undefined
 
-  const settleWaiters = (complete: (waiter: Waiter) => void): void => {
-    const settled = waiters
+  const finishWaiters = (complete: (waiter: Waiter) => void): void => {
+    const finishedWaiters = waiters
     waiters = []
-    for (const waiter of settled) complete(waiter)
+    for (const waiter of finishedWaiters) complete(waiter)
   }
   const onOpen = (): void => {
     const isBack = openedAt !== undefined
     isOpen = true
     openedAt = clock.now()
     if (isBack) onGap()
-    settleWaiters(({ resolve }) => resolve())
+    finishWaiters(({ resolve }) => resolve())
   }
   const onLost = (error: unknown): void => {
     isOpen = false
     // Before anybody hears of it, for who asks next must not come into what is over.
     if (openedAt === undefined) onEnd()
     else onError(error)
-    settleWaiters(({ reject }) => reject(error))
+    finishWaiters(({ reject }) => reject(error))
   }
 
   const run = async (): Promise<void> => {
@@ -85,7 +85,7 @@ function startSession(options: LineOptions, onEnd: () => void): Session {
       // Nobody has heard anything yet, and whoever wanted to has been told: there is nothing to come back to.
       if (openedAt === undefined) return
       // A line that breaks as soon as it is there counts as a failure: each return makes everybody read everything again.
-      if (openedAt !== before && clock.now() - openedAt >= steadyMs) failures = 0
+      if (openedAt !== before && clock.now() - openedAt >= healthyAfterMs) failures = 0
       if (waiters.length === 0 && !ending.signal.aborted) await pause.wait(reconnectPause(failures, random))
       if (ending.signal.aborted) return
     }
@@ -102,7 +102,7 @@ function startSession(options: LineOptions, onEnd: () => void): Session {
     isOpen = false
     ending.abort()
     pause.end()
-    settleWaiters(({ reject }) => reject(new BusError('unavailable', `${name} is no longer listened to: listen again`)))
+    finishWaiters(({ reject }) => reject(new BusError('unavailable', `${name} is no longer listened to: listen again`)))
   }
   void run()
   return { opened, close }

@@ -7,12 +7,12 @@ export const shortestPauseMs = 250
 export const longestPauseMs = 30_000
 
 /** The lifetime of a connection that does not count as a failure, in milliseconds. */
-export const steadyMs = longestPauseMs
+export const healthyAfterMs = longestPauseMs
 
 /** Returns the milliseconds to wait after a number of consecutive failures: longer each time, with jitter. */
 export function reconnectPause(failures: number, random: () => number): number {
-  const most = Math.min(longestPauseMs, shortestPauseMs * 2 ** (failures + 1))
-  return shortestPauseMs + random() * (most - shortestPauseMs)
+  const longestMs = Math.min(longestPauseMs, shortestPauseMs * 2 ** (failures + 1))
+  return shortestPauseMs + random() * (longestMs - shortestPauseMs)
 }
 
 /** A wait that can be cut short. */

@@ -4,7 +4,7 @@ export interface ObservableConnection {
 }
 
 /** A pool that announces each connection that it opens, before any caller gets it. */
-export interface TellingPool<C extends ObservableConnection> {
+export interface ObservablePool<C extends ObservableConnection> {
   on?(event: 'connect', listener: (connection: C) => void): unknown
 }
 
@@ -16,7 +16,7 @@ const watchedPools = new WeakSet<object>()
  * connection and end it with the same packet. The error then comes before the caller has the connection, and an
  * unhandled one ends the process.
  */
-export function watchConnections<C extends ObservableConnection>(pool: TellingPool<C>): void {
+export function watchConnections<C extends ObservableConnection>(pool: ObservablePool<C>): void {
   if (watchedPools.has(pool)) return
   watchedPools.add(pool)
   // The caller finds the connection broken: its next query rejects.

@@ -119,7 +119,7 @@ export function resolveField(field: Field): Field {
   for (let hop = 0; hop < 16; hop++) {
     const reference = schema['$ref']
     if (reference === undefined) return { ...field, schema }
-    schema = { ...referenceTarget(field, reference), ...besideOf(field, schema) }
+    schema = { ...referenceTarget(field, reference), ...siblingKeywords(field, schema) }
   }
   throw fieldError(field, '"$ref" leads through more than 16 references; refer to the type itself')
 }
@@ -134,10 +134,10 @@ function referenceTarget(field: Field, reference: JsonValue): JsonObject {
  * Checks the keywords beside a reference: texts and a default are allowed, but a second constraint would have to hold
  * as well.
  */
-function besideOf(field: Field, schema: JsonObject): JsonObject {
-  const { $ref: _, ...beside } = schema
-  allowOnly({ ...field, schema: beside }, 'a reference', ['title', 'description', 'default'])
-  return beside
+function siblingKeywords(field: Field, schema: JsonObject): JsonObject {
+  const { $ref: _, ...siblings } = schema
+  allowOnly({ ...field, schema: siblings }, 'a reference', ['title', 'description', 'default'])
+  return siblings
 }
 
 /** The definitions of a schema, by the references that name them. */

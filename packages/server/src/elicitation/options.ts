@@ -20,7 +20,7 @@ export interface Option {
 export const optionKeywords = ['const', 'enum', 'oneOf', 'anyOf'] as const
 
 /** Choices beyond this are not for a list that a person reads through. */
-const mostOptions = 500
+const maxOptions = 500
 
 /** Returns whether a schema lists its values. */
 export function isChoice({ schema }: Field): boolean {
@@ -87,8 +87,8 @@ function memberOptions(field: Field, item: JsonValue): readonly Option[] {
 
 function distinct(field: Field, options: readonly Option[]): readonly Option[] {
   if (options.length === 0) throw fieldError(field, 'there is no value to choose; list at least one')
-  if (options.length > mostOptions) {
-    throw fieldError(field, `there are ${options.length} values to choose from; at most ${mostOptions} are allowed`)
+  if (options.length > maxOptions) {
+    throw fieldError(field, `there are ${options.length} values to choose from; at most ${maxOptions} are allowed`)
   }
   const seen = new Set<string>()
   for (const { value } of options) {

@@ -21,7 +21,7 @@ import { isChoice, nullAdvice } from './options.ts'
 import { booleanField, numberField, textField } from './plain-fields.ts'
 
 /** More than a person fills in at one time. */
-const mostProperties = 100
+const maxProperties = 100
 
 /**
  * The protocol's restricted form of a JSON Schema (client/elicitation, requested schema): frozen, with references
@@ -63,10 +63,10 @@ function fieldProperties(root: Field): JsonObject {
   const { properties = {} } = root.schema
   if (!isJsonObject(properties)) throw fieldError(root, '"properties" has to be an object')
   const count = Object.keys(properties).length
-  if (count <= mostProperties) return properties
+  if (count <= maxProperties) return properties
   throw fieldError(
     root,
-    `a form has at most ${mostProperties} properties, and this has ${count}; ask in several questions`,
+    `a form has at most ${maxProperties} properties, and this has ${count}; ask in several questions`,
   )
 }
 

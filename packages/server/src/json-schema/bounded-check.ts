@@ -32,7 +32,7 @@ export interface CheckBounds {
  * A value with few elements goes straight to the validator.
  */
 export function boundedCheck(check: Check, { maxElements, json, findFirst, stopsEarly }: CheckBounds): Check {
-  const required = mostRequired(json)
+  const required = maxRequired(json)
   return (value) => {
     const size: Size = { elements: 0, issues: 0, maxElements, required }
     countElements(value, size)
@@ -84,7 +84,7 @@ function countElements(value: unknown, size: Size): void {
 }
 
 /** The most members that one object can lack: those that a schema requires, over all of its alternatives. */
-function mostRequired(json: JsonObject): number {
+function maxRequired(json: JsonObject): number {
   const weights = new Map<JsonObject, number>()
   let most = 0
   const pending: (JsonValue | undefined)[] = [json]

@@ -2,13 +2,13 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 
 /** Looks for the first faults of a value; finds none where it cannot tell. */
 export interface FirstIssues {
-  readonly find: (value: unknown, most: number) => readonly StandardSchemaV1.Issue[]
+  readonly find: (value: unknown, maxIssues: number) => readonly StandardSchemaV1.Issue[]
   /** True where whatever the validator could find many times is found here. */
   readonly complete: boolean
 }
 
 type Issue = StandardSchemaV1.Issue
-type Look = (value: unknown, most: number) => readonly Issue[]
+type IssueFinder = (value: unknown, maxIssues: number) => readonly Issue[]
 
 /** A schema of zod, as far as its documentation for library authors describes one (zod.dev/library-authors). */
 export interface ZodSchema {
@@ -53,9 +53,9 @@ interface ZodCheck {
  */
 export function zodIssues(schema: object): FirstIssues | undefined {
   if (!isZodSchema(schema)) return undefined
-  const traversal: IssueTraversal = { looks: new Map(), complete: true }
+  const traversal: IssueTraversal = { finders: new Map(), complete: true }
   try {
-    const find = lookOf(schema, traversal)
+    const find = finderOf(schema, traversal)
     return { find, complete: traversal.complete }
   } catch {
     // The schema of a version that is built in another way; the bound on issues holds for it.
@@ -65,69 +65,70 @@ export function zodIssues(schema: object): FirstIssues | undefined {
 
 interface IssueTraversal {
   /** Undefined while the look of a schema is made: one that contains itself comes back to it. */
-  readonly looks: Map<ZodSchema, Look | undefined>
+  readonly finders: Map<ZodSchema, IssueFinder | undefined>
   complete: boolean
 }
 
 const none: readonly Issue[] = Object.freeze([])
-const nothing: Look = () => none
+const nothing: IssueFinder = () => none
 
 /** Returns true for a schema of zod. */
 export function isZodSchema(schema: unknown): schema is ZodSchema {
   return typeof schema === 'object' && schema !== null && '_zod' in schema && '~standard' in schema
 }
 
-function lookOf(schema: ZodSchema, traversal: IssueTraversal): Look {
-  const { looks } = traversal
-  if (looks.has(schema)) return looks.get(schema) ?? ((value, most) => (looks.get(schema) ?? nothing)(value, most))
-  looks.set(schema, undefined)
+function finderOf(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
+  const { finders } = traversal
+  if (finders.has(schema))
+    return finders.get(schema) ?? ((value, maxIssues) => (finders.get(schema) ?? nothing)(value, maxIssues))
+  finders.set(schema, undefined)
   const make = makers.get(schema._zod.def.type)
-  const look = make === undefined ? unknownLook(traversal) : make(schema, traversal)
-  looks.set(schema, look)
-  return look
+  const findIssues = make === undefined ? unknownIssues(traversal) : make(schema, traversal)
+  finders.set(schema, findIssues)
+  return findIssues
 }
 
 /** Nothing is said of a schema that transforms before it checks, or runs an author's code. */
-function unknownLook(traversal: IssueTraversal): Look {
+function unknownIssues(traversal: IssueTraversal): IssueFinder {
   traversal.complete = false
   return nothing
 }
 
-type Make = (schema: ZodSchema, traversal: IssueTraversal) => Look
+type Make = (schema: ZodSchema, traversal: IssueTraversal) => IssueFinder
 
 const makers: ReadonlyMap<string, Make> = new Map<string, Make>([
   ...['string', 'number', 'boolean', 'null', 'literal', 'enum', 'never'].map((type): [string, Make] => [type, leaf]),
   ['any', () => nothing],
   ['unknown', () => nothing],
-  ['object', objectLook],
-  ['array', arrayLook],
-  ['record', recordLook],
-  ['tuple', tupleLook],
-  ['union', unionLook],
+  ['object', objectIssues],
+  ['array', arrayIssues],
+  ['record', recordIssues],
+  ['tuple', tupleIssues],
+  ['union', unionIssues],
   ['optional', (schema, traversal) => unless(undefined, schema, traversal)],
   ['default', (schema, traversal) => unless(undefined, schema, traversal)],
   ['prefault', (schema, traversal) => unless(undefined, schema, traversal)],
   ['nullable', (schema, traversal) => unless(null, schema, traversal)],
-  ['readonly', (schema, traversal) => innerLook(schema._zod.def.innerType, traversal)],
-  ['lazy', (schema, traversal) => innerLook(schema._zod.def.getter?.(), traversal)],
-  ['pipe', pipeLook],
+  ['readonly', (schema, traversal) => innerIssues(schema._zod.def.innerType, traversal)],
+  ['lazy', (schema, traversal) => innerIssues(schema._zod.def.getter?.(), traversal)],
+  ['pipe', pipeIssues],
 ])
 
-function innerLook(inner: ZodSchema | undefined, traversal: IssueTraversal): Look {
-  return inner === undefined ? unknownLook(traversal) : lookOf(inner, traversal)
+function innerIssues(inner: ZodSchema | undefined, traversal: IssueTraversal): IssueFinder {
+  return inner === undefined ? unknownIssues(traversal) : finderOf(inner, traversal)
 }
 
 /** A schema that takes one value more than the schema in it. */
-function unless(taken: null | undefined, schema: ZodSchema, traversal: IssueTraversal): Look {
-  const inner = innerLook(schema._zod.def.innerType, traversal)
-  return (value, most) => (value === taken ? none : inner(value, most))
+function unless(taken: null | undefined, schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
+  const inner = innerIssues(schema._zod.def.innerType, traversal)
+  return (value, maxIssues) => (value === taken ? none : inner(value, maxIssues))
 }
 
 /** The first half is checked before anything is transformed; what follows may have faults of its own. */
-function pipeLook({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): Look {
-  const look = innerLook(def.in, traversal)
+function pipeIssues({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): IssueFinder {
+  const findIssues = innerIssues(def.in, traversal)
   traversal.complete = false
-  return look
+  return findIssues
 }
 
 const plainChecks: ReadonlySet<string> = new Set(
@@ -135,9 +136,9 @@ const plainChecks: ReadonlySet<string> = new Set(
 )
 
 /** A text, a number or the like, which zod judges; one that is coerced or has an author's check is left to the validation. */
-function leaf(schema: ZodSchema, traversal: IssueTraversal): Look {
+function leaf(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { coerce, checks = [] } = schema._zod.def
-  if (coerce === true || !checks.every(({ _zod }) => plainChecks.has(_zod.def.check))) return unknownLook(traversal)
+  if (coerce === true || !checks.every(({ _zod }) => plainChecks.has(_zod.def.check))) return unknownIssues(traversal)
   return (value) => validatedByZod(schema, value)
 }
 
@@ -149,29 +150,29 @@ function validatedByZod(schema: ZodSchema, value: unknown): readonly Issue[] {
   return none
 }
 
-function objectLook(schema: ZodSchema, traversal: IssueTraversal): Look {
+function objectIssues(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { shape = {}, catchall, checks = [] } = schema._zod.def
   if (checks.length > 0) traversal.complete = false
   const strict = catchall?._zod.def.type === 'never'
-  const others = catchall === undefined || strict ? undefined : lookOf(catchall, traversal)
+  const others = catchall === undefined || strict ? undefined : finderOf(catchall, traversal)
   const members = Object.entries(shape).map(([key, member]) => {
     const { optin, optout } = member._zod
     // zod leaves this key out.
     if (key === '__proto__') return { key, look: nothing, mayLack: true }
-    return { key, look: lookOf(member, traversal), mayLack: optin !== undefined || optout !== undefined }
+    return { key, look: finderOf(member, traversal), mayLack: optin !== undefined || optout !== undefined }
   })
   const names = new Set([...Object.keys(shape), '__proto__'])
   const otherKeys = strict || others !== undefined ? Object.keys : () => []
-  return (value, most) => {
+  return (value, maxIssues) => {
     if (!isRecord(value)) return validatedByZod(schema, value)
-    const found = collectIssues(most)
+    const found = collectIssues(maxIssues)
     for (const member of members) {
       if (found.isFull()) break
       // As zod does, this reads what every object inherits.
-      if (!member.mayLack || member.key in value) found.add(member.key, member.look(value[member.key], most))
+      if (!member.mayLack || member.key in value) found.add(member.key, member.look(value[member.key], maxIssues))
     }
     for (const key of otherKeys(value)) {
-      if (!names.has(key) && !found.isFull()) addOther(found, key, others?.(value[key], most))
+      if (!names.has(key) && !found.isFull()) addOther(found, key, others?.(value[key], maxIssues))
     }
     return found.issues
   }
@@ -185,22 +186,26 @@ function addOther(found: Found, key: string, faults: readonly Issue[] | undefine
 
 const lengthChecks: ReadonlySet<string> = new Set(['min_length', 'max_length', 'length_equals'])
 
-function arrayLook(schema: ZodSchema, traversal: IssueTraversal): Look {
+function arrayIssues(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { element, checks = [] } = schema._zod.def
   const bounds = checks.map(({ _zod }) => _zod.def)
   if (!bounds.every(({ check }) => lengthChecks.has(check))) traversal.complete = false
-  const item = innerLook(element, traversal)
-  return (value, most) => {
+  const item = innerIssues(element, traversal)
+  return (value, maxIssues) => {
     if (!Array.isArray(value)) return validatedByZod(schema, value)
     const outside = bounds.map((bound) => lengthIssue(value.length, bound)).find((issue) => issue !== undefined)
-    return outside === undefined ? itemIssues(value, () => item, most) : [outside]
+    return outside === undefined ? itemIssues(value, () => item, maxIssues) : [outside]
   }
 }
 
-function itemIssues(values: readonly unknown[], lookAt: (index: number) => Look, most: number): readonly Issue[] {
-  const found = collectIssues(most)
+function itemIssues(
+  values: readonly unknown[],
+  finderAt: (index: number) => IssueFinder,
+  maxIssues: number,
+): readonly Issue[] {
+  const found = collectIssues(maxIssues)
   for (let index = 0; index < values.length && !found.isFull(); index++) {
-    found.add(index, lookAt(index)(values[index], most))
+    found.add(index, finderAt(index)(values[index], maxIssues))
   }
   return found.issues
 }
@@ -211,56 +216,56 @@ function lengthIssue(size: number, { check, minimum = 0, maximum = 0, length = 0
   return check === 'length_equals' && size !== length ? { message: `Expected ${length} items` } : undefined
 }
 
-function recordLook(schema: ZodSchema, traversal: IssueTraversal): Look {
+function recordIssues(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { keyType, valueType, checks = [] } = schema._zod.def
   // Keys of other types are converted, or there must be one of each.
-  if (keyType?._zod.def.type !== 'string') return unknownLook(traversal)
+  if (keyType?._zod.def.type !== 'string') return unknownIssues(traversal)
   if (checks.length > 0) traversal.complete = false
-  const name = lookOf(keyType, traversal)
-  const item = innerLook(valueType, traversal)
-  return (value, most) => {
+  const name = finderOf(keyType, traversal)
+  const item = innerIssues(valueType, traversal)
+  return (value, maxIssues) => {
     if (!isRecord(value)) return validatedByZod(schema, value)
-    const found = collectIssues(most)
+    const found = collectIssues(maxIssues)
     for (const key of Object.keys(value)) {
       if (found.isFull()) break
       if (key === '__proto__') continue
-      const wrongName = name(key, most)
-      found.add(key, wrongName.length > 0 ? wrongName : item(value[key], most))
+      const wrongName = name(key, maxIssues)
+      found.add(key, wrongName.length > 0 ? wrongName : item(value[key], maxIssues))
     }
     return found.issues
   }
 }
 
-function tupleLook(schema: ZodSchema, traversal: IssueTraversal): Look {
+function tupleIssues(schema: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { items = [], rest, checks = [] } = schema._zod.def
   if (checks.length > 0) traversal.complete = false
-  const looks = items.map((item) => lookOf(item, traversal))
-  const others = rest === undefined || rest === null ? undefined : lookOf(rest, traversal)
+  const finders = items.map((item) => finderOf(item, traversal))
+  const others = rest === undefined || rest === null ? undefined : finderOf(rest, traversal)
   const least = items.findLastIndex(({ _zod }) => _zod.optin === undefined && _zod.optout === undefined) + 1
-  return (value, most) => {
+  return (value, maxIssues) => {
     if (!Array.isArray(value)) return validatedByZod(schema, value)
     if (others === undefined && value.length < least) return [{ message: `Too small: expected ${least} items` }]
-    if (others === undefined && value.length > looks.length) {
-      return [{ message: `Too big: expected ${looks.length} items` }]
+    if (others === undefined && value.length > finders.length) {
+      return [{ message: `Too big: expected ${finders.length} items` }]
     }
-    return itemIssues(value, (index) => looks[index] ?? others ?? nothing, most)
+    return itemIssues(value, (index) => finders[index] ?? others ?? nothing, maxIssues)
   }
 }
 
-function unionLook({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): Look {
+function unionIssues({ _zod: { def } }: ZodSchema, traversal: IssueTraversal): IssueFinder {
   const { options = [], discriminator } = def
-  const looks = options.map((option) => lookOf(option, traversal))
+  const finders = options.map((option) => finderOf(option, traversal))
   const tags = options.map((option) => discriminator && option._zod.def.shape?.[discriminator])
-  return (value, most) => {
+  return (value, maxIssues) => {
     const errors: (readonly Issue[])[] = []
-    for (const look of looks) {
-      const issues = look(value, 1)
+    for (const findIssues of finders) {
+      const issues = findIssues(value, 1)
       if (issues.length === 0) return none
       errors.push(issues)
     }
     const chosen = isRecord(value) && discriminator !== undefined ? value[discriminator] : undefined
     const meant = tags.findIndex((tag) => isZodSchema(tag) && validatedByZod(tag, chosen).length === 0)
-    if (meant !== -1) return looks[meant]?.(value, most) ?? none
+    if (meant !== -1) return finders[meant]?.(value, maxIssues) ?? none
     const message = 'Invalid input'
     return [Object.assign({ message }, { errors })]
   }
@@ -280,17 +285,17 @@ interface Found {
 }
 
 /** Collects issues up to a number; allocates nothing before the first. */
-function collectIssues(most: number): Found {
+function collectIssues(maxIssues: number): Found {
   let issues: Issue[] | undefined
   const take = (issue: Issue): void => {
     issues ??= []
-    if (issues.length < most) issues.push(issue)
+    if (issues.length < maxIssues) issues.push(issue)
   }
   return {
     get issues() {
       return issues ?? none
     },
-    isFull: () => issues !== undefined && issues.length >= most,
+    isFull: () => issues !== undefined && issues.length >= maxIssues,
     add(key, inner) {
       for (const issue of inner) take({ ...issue, path: [key, ...(issue.path ?? [])] })
     },

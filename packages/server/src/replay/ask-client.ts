@@ -40,7 +40,7 @@ export interface Question<T> {
 export type ReadAnswer<T> = { readonly value: T } | { readonly problem: string } | { readonly pending: string }
 
 /** The number of times that a question with an invalid answer is asked again. */
-const patience = 2
+const maxInvalidAnswers = 2
 
 /**
  * The number of times that a question may change within a call: once for a new version of the handler, and once for the
@@ -59,27 +59,27 @@ export async function answerQuestion<T>(run: Run, key: string, question: Questio
   const known = journalOf(run).questions.get(key)
   const response = known === undefined ? unaskedAnswer(run, key, question.needed) : known.response
   if (response === undefined) return suspendForAnswer(run, key, { question, text, known })
-  const judged = parseAnswer(run, key, { known, response, question, text })
-  const outcome = isPromiseLike(judged) ? await whileReading(run, judged) : judged
+  const parsed = parseAnswer(run, key, { known, response, question, text })
+  const outcome = isPromiseLike(parsed) ? await whileReading(run, parsed) : parsed
   if (run.phase !== 'running') throw tooLate(run, question.called)
   if ('value' in outcome) return outcome.value
   rejectEndless(run, { key, text, again: outcome })
   return suspendForAnswer(run, key, { question, text, known: journalOf(run).questions.get(key), again: outcome })
 }
 
-interface Endless {
+interface RepeatedQuestion {
   readonly key: string
   readonly text: string
   readonly again: Again
 }
 
 /** A question that would be asked again without end fails the call. */
-function rejectEndless(run: Run, { key, text, again }: Endless): void {
+function rejectEndless(run: Run, { key, text, again }: RepeatedQuestion): void {
   if ('changes' in again && again.changes > changesAllowed) {
     const reason = `asks "${key}" another way in every run: keep times and random values out of messages and schemas`
     throw failRun(run, 'question', `${quote(run.name)} ${reason}. Now it asks: ${text.slice(0, 500)}`)
   }
-  if ('invalidAnswers' in again && again.invalidAnswers > patience) {
+  if ('invalidAnswers' in again && again.invalidAnswers > maxInvalidAnswers) {
     throw new McpError(errorCodes.invalidParams, `The answer to "${key}" does not fit: ${again.reason}`)
   }
 }
@@ -125,7 +125,7 @@ function unaskedAnswer({ request }: Run, key: string, needed: ClientCapabilities
 
 type ParsedAnswer<T> = { readonly value: T } | Again
 
-interface Judging<T> {
+interface AnswerParsing<T> {
   readonly known: QuestionRecord | undefined
   readonly response: JsonObject
   readonly question: Question<T>
@@ -136,7 +136,7 @@ interface Judging<T> {
 function parseAnswer<T>(
   run: Run,
   key: string,
-  { known, response, question, text }: Judging<T>,
+  { known, response, question, text }: AnswerParsing<T>,
 ): Awaitable<ParsedAnswer<T>> {
   return after(fingerprintOf(text), (fingerprint): Awaitable<ParsedAnswer<T>> => {
     const record = known ?? { fingerprint, times: 1, invalidAnswers: 0, changes: 0, response }

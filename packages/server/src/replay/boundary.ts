@@ -56,10 +56,10 @@ function canHandOff({ stays, request }: Run): boolean {
 function yieldToLoop(run: Run): Promise<void> | undefined {
   const { loadMonitor, now } = run.request.settings
   if (now() - run.turnedAt < sliceMs / (1 + loadMonitor.waiting)) return undefined
-  return takeTurn(run, loadMonitor)
+  return waitForTurn(run, loadMonitor)
 }
 
-async function takeTurn(run: Run, loadMonitor: LoadMonitor): Promise<void> {
+async function waitForTurn(run: Run, loadMonitor: LoadMonitor): Promise<void> {
   loadMonitor.waiting++
   await nextTick()
   loadMonitor.waiting--

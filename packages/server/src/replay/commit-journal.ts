@@ -11,8 +11,8 @@ export function note(run: Run, part: JournalPart, key?: string): void {
  * here, and this rejects with its suspension.
  */
 export function commitEntries(run: Run): Promise<void> | undefined {
-  const keeping = run.request.journal?.commit()
-  return keeping?.catch((error: unknown) => {
+  const committing = run.request.journal?.commit()
+  return committing?.catch((error: unknown) => {
     throw lose(run, error)
   })
 }

@@ -24,8 +24,8 @@ export function answerOnce<T>(
 ): Awaitable<JsonObject> {
   const { settings, call, callId } = request
   const { idempotency } = settings
-  const isKept = idempotency !== undefined && callId !== undefined && call.principal !== undefined
-  if (!isKept || hasEffects !== true) return run()
+  const isStored = idempotency !== undefined && callId !== undefined && call.principal !== undefined
+  if (!isStored || hasEffects !== true) return run()
   const journal = start?.journal
   const effects = journal === undefined ? callId : effectsId(journal, start?.responses)
   return after(effects, (id) => answerFrom(idempotency, { name, key: `mcp-result:${id}`, run }, request))

@@ -42,9 +42,9 @@ export function finishRun<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>)
   if (run.lost !== undefined) throw run.lost
   if (run.asked !== undefined) return finishAsked(run, outcome)
   // One that had come to its end before it heard that it should become a task has its result.
-  if (run.tasked && !run.unheard) return finishTasked(run, outcome)
+  if (run.tasked && !run.errorSwallowed) return finishTasked(run, outcome)
   // One that had come to its end before it heard that it should move on needs not move any more.
-  if (run.shed !== undefined && !run.unheard) return finishShed(run, outcome, handler)
+  if (run.shed !== undefined && !run.errorSwallowed) return finishShed(run, outcome, handler)
   if (run.fault !== undefined) throw run.fault
   if ('thrown' in outcome) throw outcome.thrown
   const { returned } = outcome
@@ -81,7 +81,7 @@ async function finishShed<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>)
   const result = await shedCall(run)
   if (result !== undefined) return result
   // A call that cannot be handed off is finished here: it must not fail because the server wanted to move it.
-  const stay = beginRun(request, name, { journal, responses, before: run, stays: true })
+  const stayingRun = beginRun(request, name, { journal, responses, before: run, stays: true })
   beginCall(request)
-  return finishRun(stay, await attempt(handler, stay), handler)
+  return finishRun(stayingRun, await attempt(handler, stayingRun), handler)
 }

@@ -20,8 +20,8 @@ export function inputRequiredResult(run: Run, requests: readonly [string, InputR
     warn(run, { code: 'rounds', problem: `has asked ${manyRounds} times in one call, and ${advice}` })
   }
   note(run, 'round')
-  const isKept = run.request.journal !== undefined
-  const state = isKept ? undefined : sealState(journal, run.request, run.name)
+  const isStored = run.request.journal !== undefined
+  const state = isStored ? undefined : sealState(journal, run.request, run.name)
   return after(state, (requestState) => asksFor(run, requestState, requests))
 }
 

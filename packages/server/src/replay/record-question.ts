@@ -21,9 +21,9 @@ function recordQuestion(run: Run, key: string, asked: Asked): Awaitable<RequestE
     const { questions } = journalOf(run)
     const known = questions.get(key)
     // An open question that reads another way now is another question, and must not be taken for the first.
-    const reworded = known !== undefined && known.response === undefined && known.fingerprint !== fingerprint
-    const times = reworded ? asked.times + 1 : asked.times
-    const changes = reworded ? asked.changes + 1 : asked.changes
+    const isChanged = known !== undefined && known.response === undefined && known.fingerprint !== fingerprint
+    const times = isChanged ? asked.times + 1 : asked.times
+    const changes = isChanged ? asked.changes + 1 : asked.changes
     questions.set(key, { fingerprint, times, invalidAnswers: asked.invalidAnswers, changes })
     note(run, 'questions', key)
     return [wireKey(key, times), asked.request]

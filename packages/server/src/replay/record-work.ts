@@ -6,7 +6,7 @@ import { beginWork, passBoundary } from './boundary.ts'
 import { uuidWithin } from './call-identity.ts'
 import { cloneJson, jsonCopy } from './json-copy.ts'
 import { commitEntries, note } from './commit-journal.ts'
-import { during, effectsOf, enterUse, failRun, journalOf, pass, type Run, tooLate } from './run.ts'
+import { during, effectsOf, enterUse, failRun, journalOf, passCheckpoint, type Run, tooLate } from './run.ts'
 
 /** Runs work and records its result, so that later runs have it without the work. */
 export async function step<T extends StepResult>(
@@ -69,7 +69,7 @@ export function checkpoint<T extends JsonLeaf | object>(run: Run, key: string, i
         await recorded
         rejectLate(run, called)
       }
-      if (run.strict) pass(run, key)
+      if (run.strict) passCheckpoint(run, key)
       const turn = passBoundary(run)
       if (turn === undefined) return
       await turn

@@ -7,7 +7,7 @@ import { HandlerError, type HandlerProblem, withoutState } from './handler-error
 import { hideError } from './hide-error.ts'
 import { emptyJournal, type Journal } from './journal.ts'
 import { rejectKey } from './keys.ts'
-import { afterTurn } from '../shedding/event-loop.ts'
+import { afterTick } from '../shedding/event-loop.ts'
 import { suspensionFor } from './suspension.ts'
 
 /** One run of a handler, from the top. A call that asks has several, the last of which comes to its end. */
@@ -38,7 +38,7 @@ export interface Run {
   fault: HandlerError | undefined
   stopped: Stopped | undefined
   /** The handler came to its end before its suspension could reach it. */
-  unheard: boolean
+  errorSwallowed: boolean
   /** Called when the last pending work is done. */
   onDrained: (() => void) | undefined
   /** The controller of `ctx.signal`, once a handler has read it. */
@@ -104,7 +104,7 @@ export function beginRun(request: RequestState, name: string, start: RunStart = 
     inStep: false,
     fault: undefined,
     stopped: undefined,
-    unheard: false,
+    errorSwallowed: false,
     onDrained: undefined,
     controller: undefined,
     shed: undefined,
@@ -163,7 +163,7 @@ export function enterUse(run: Run, { kind, called, key, text = '' }: Use): void 
 }
 
 /** Notes that later runs begin behind everything that this one did since it opened a checkpoint. */
-export function pass(run: Run, checkpoint: string): void {
+export function passCheckpoint(run: Run, checkpoint: string): void {
   const uses = [...(run.used?.keys() ?? [])]
   const behind = uses.slice(uses.indexOf(`checkpoint ${checkpoint}`) + 1)
   run.passed = new Set([...(run.passed ?? []), ...behind])
@@ -276,8 +276,8 @@ function suspendRun(run: Run): void {
  */
 export function endRun(run: Run): void {
   if (run.phase !== 'running') return
-  run.unheard = run.stopped !== undefined
-  if (run.unheard) suspendRun(run)
+  run.errorSwallowed = run.stopped !== undefined
+  if (run.errorSwallowed) suspendRun(run)
   else run.phase = 'ended'
 }
 
@@ -330,7 +330,7 @@ function openStop(run: Run): Stopped {
 }
 
 function suspendSoon(run: Run): void {
-  afterTurn(() => {
+  afterTick(() => {
     if (run.pendingReads === 0) suspendRun(run)
   })
 }

@@ -6,7 +6,7 @@ import { beginRun, drained, endRun, journalOf, type Run, type RunStart } from '.
 import { warn } from './warnings.ts'
 
 /** A loop of checkpoints runs again at each of them; past this many runs, the rest is run through. */
-const mostRuns = 1000
+const maxStrictRuns = 1000
 
 /**
  * Runs a handler again from the top at every await that could end a run in production, with the journal as it stands
@@ -25,7 +25,7 @@ export async function runStrictly<T>(start: RunStart, handler: Handler<T>, reque
     if (JSON.stringify(request.params) !== given) notRepeatable(run, 'changes its arguments: work on a copy of them')
     if (isLast(run, before)) return finishRun(run, outcome, handler)
     // A handler that is another one in every run would go on for ever: it runs once more, to its end.
-    next = { ...start, journal: journalOf(run), strict: repeatable && runs < mostRuns, before: run }
+    next = { ...start, journal: journalOf(run), strict: repeatable && runs < maxStrictRuns, before: run }
     before = run
   }
 }

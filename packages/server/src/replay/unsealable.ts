@@ -34,13 +34,13 @@ function sizeProblem(journal: Journal): string | undefined {
 const halfPair = /\p{Surrogate}/u
 const deepest = 256
 
-interface Place {
+interface StateLocation {
   readonly path: string
   readonly depth: number
 }
 
 /** Finds the first value that a parser of JSON lets through and that has no canonical form (RFC 8785). */
-function problemIn(value: JsonValue | undefined, { path, depth }: Place): string | undefined {
+function problemIn(value: JsonValue | undefined, { path, depth }: StateLocation): string | undefined {
   const problem = scalarProblem(value) ?? (depth > deepest ? `is deeper than ${deepest} levels` : undefined)
   if (problem !== undefined) return `${path.slice(0, 200)} ${problem}`
   if (typeof value !== 'object' || value === null) return undefined

@@ -5,7 +5,7 @@ import { warn } from './warnings.ts'
 /** `catch {}` around a question hides a suspension, and code runs on that should not. */
 export function warnSwallowed(run: Run, outcome: { readonly thrown: unknown } | { readonly returned: unknown }): void {
   // One that failed by itself before the suspension was there has hidden nothing.
-  if ('thrown' in outcome && (run.unheard || isSuspension(outcome.thrown))) return
+  if ('thrown' in outcome && (run.errorSwallowed || isSuspension(outcome.thrown))) return
   const [key] = run.asked?.keys() ?? []
   const ended = 'thrown' in outcome ? 'threw something else' : 'returned'
   const did =

@@ -1,6 +1,6 @@
 import { errorCodes, errorResponse, isMcpError, McpError, methodRow, type RpcError, type RpcRequest } from '@x/schema'
 import { type InputDeclined, isInputDeclined } from '../replay/input-declined.ts'
-import { type ErrorPlace, report, type Settings } from './request-state.ts'
+import { type ErrorContext, report, type Settings } from './request-state.ts'
 
 const defined = new Set<number>(Object.values(errorCodes))
 
@@ -11,7 +11,7 @@ const defined = new Set<number>(Object.values(errorCodes))
 export function answerError(error: unknown, request: RpcRequest, settings: Settings): RpcError {
   if (isMcpError(error) && maySend(error)) return errorResponse(request.id, error)
   if (isInputDeclined(error)) return errorResponse(request.id, declined(error))
-  report(error, errorPlace(request), settings)
+  report(error, errorContextFor(request), settings)
   return errorResponse(request.id, undefined)
 }
 
@@ -20,7 +20,7 @@ function declined({ key, action, message }: InputDeclined): McpError {
   return new McpError(errorCodes.invalidParams, message, { data: { key, action } })
 }
 
-function errorPlace({ method, params }: RpcRequest): ErrorPlace {
+function errorContextFor({ method, params }: RpcRequest): ErrorContext {
   const named = methodRow(method)?.named
   const name = named && params?.[named]
   return typeof name === 'string' ? { method, name: name.slice(0, 1000) } : { method }

@@ -77,7 +77,10 @@ describe('progress', () => {
         time += 250
       }
     }
-    const messages = await messagesOf(run, asked, { messagesPerSecond: 2, runtime: { monotonicNow: () => time } })
+    const messages = await messagesOf(run, asked, {
+      maxNotificationsPerSecond: 2,
+      runtime: { monotonicNow: () => time },
+    })
     expect(progressed(messages)).toEqual([1, 2, 5, 6, 9, 10])
   })
 })

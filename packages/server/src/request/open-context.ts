@@ -141,7 +141,7 @@ function openMessages(request: RequestState): Pick<RequestContext, 'progress' | 
  * not reached.
  */
 function openRate(request: RequestState): () => boolean {
-  const { messagesPerSecond, now } = request.settings
+  const { maxNotificationsPerSecond, now } = request.settings
   let second = Number.NEGATIVE_INFINITY
   let sent = 0
   return () => {
@@ -152,6 +152,6 @@ function openRate(request: RequestState): () => boolean {
       sent = 0
     }
     sent++
-    return sent <= messagesPerSecond
+    return sent <= maxNotificationsPerSecond
   }
 }

@@ -21,10 +21,10 @@ import type { Subscriptions } from '../subscriptions/subscriptions.ts'
 
 /** The settings of a server, which `update` does not change. */
 export interface Settings {
-  readonly onError: (error: unknown, where: ErrorPlace) => void
-  readonly describeError: (error: unknown, where: ErrorPlace) => string
+  readonly onError: (error: unknown, where: ErrorContext) => void
+  readonly describeError: (error: unknown, where: ErrorContext) => string
   /** The progress and log messages that one call may send in a second. */
-  readonly messagesPerSecond: number
+  readonly maxNotificationsPerSecond: number
   /** Milliseconds, from any beginning. */
   readonly now: () => number
   /** The codec of `requestState`; undefined where no handler may ask. */
@@ -50,7 +50,7 @@ export interface Settings {
 }
 
 /** The request that an error belongs to. */
-export interface ErrorPlace {
+export interface ErrorContext {
   readonly method: string
   /** The name or URI of the tool, prompt, resource or template. */
   readonly name?: string | undefined
@@ -90,7 +90,7 @@ export function requireCapabilities(needed: ClientCapabilities | undefined, { me
 }
 
 /** Reports an error that the peer does not see whole. An `onError` that fails changes nothing. */
-export function report(error: unknown, where: ErrorPlace, { onError }: Pick<Settings, 'onError'>): void {
+export function report(error: unknown, where: ErrorContext, { onError }: Pick<Settings, 'onError'>): void {
   try {
     onError(error, where)
   } catch {

@@ -1,7 +1,7 @@
 import { errorCodes, McpError } from '@x/schema'
 import type { RequestState } from '../request/request-state.ts'
 import { countDown, countUp } from './caller-limit.ts'
-import { enterCall, leaveCall, type LoadMonitor, loadOf } from './load-monitor.ts'
+import { beginMonitoredCall, endMonitoredCall, type LoadMonitor, loadOf } from './load-monitor.ts'
 import type { HardLimits } from './rules.ts'
 
 /** The share of the hard limit that calls which come back never take from new ones. */
@@ -30,7 +30,7 @@ export function checkCapacity(request: RequestState): void {
 /** Notes that a handler begins for a request, or that its state is being opened. It is all that a call pays which records nothing. */
 export function beginCall(request: RequestState): void {
   const { loadMonitor: monitor } = request.settings
-  enterCall(monitor)
+  beginMonitoredCall(monitor)
   if (!isReturning(request)) return
   monitor.returning++
   countUp(monitor.returningOf, request.caller)
@@ -39,7 +39,7 @@ export function beginCall(request: RequestState): void {
 /** Notes that the handler of a request has come to its end. */
 export function endCall(request: RequestState): void {
   const { loadMonitor: monitor } = request.settings
-  leaveCall(monitor)
+  endMonitoredCall(monitor)
   if (!isReturning(request)) return
   monitor.returning--
   countDown(monitor.returningOf, request.caller)

@@ -69,7 +69,7 @@ const stickyShare = 0.8
 const stickyMs = 10_000
 
 /** Time as an instance knows it. */
-export interface Moment {
+export interface LoadComparison {
   /** Milliseconds, from any beginning. */
   readonly now: number
   /** Milliseconds since 1970. */
@@ -83,7 +83,7 @@ export interface Moment {
 export function recordReport(
   fleet: FleetView,
   { tag, callId }: { tag: HandOffTag; callId: string },
-  time: Moment,
+  time: LoadComparison,
 ): void {
   if (tag.from === fleet.id) return countReturn(fleet, callId)
   const ageMs = reportAge(tag, time)
@@ -103,7 +103,7 @@ export function recordReport(
 export function isWorthHandingOff(
   fleet: FleetView,
   { load, tag }: { load: number; tag: HandOffTag | undefined },
-  time: Moment,
+  time: LoadComparison,
 ): boolean {
   if (!isClearlyWorse(load, othersLoad(fleet, time.now))) return false
   if (isSticky(fleet) && time.now - fleet.triedAt < stickyMs) return false
@@ -113,7 +113,7 @@ export function isWorthHandingOff(
 }
 
 /** Notes that a call is handed off for load, and returns the tag that travels with it. */
-export function noteHandOff(fleet: FleetView, load: number, time: Moment): HandOffTag {
+export function noteHandOff(fleet: FleetView, load: number, time: LoadComparison): HandOffTag {
   fleet.triedAt = time.now
   fleet.out++
   if (fleet.out > maxOut) {
@@ -155,6 +155,6 @@ function isClearlyWorse(mine: number, theirs: number): boolean {
 }
 
 /** The clocks of two machines differ: what comes from the future is new. */
-function reportAge({ at }: HandOffTag, { wall }: Moment): number {
+function reportAge({ at }: HandOffTag, { wall }: LoadComparison): number {
   return Math.max(0, wall - at)
 }

@@ -1,4 +1,4 @@
-import { type HandOffTag, recordReport, isWorthHandingOff, type Moment, noteHandOff } from './fleet-view.ts'
+import { type HandOffTag, recordReport, isWorthHandingOff, type LoadComparison, noteHandOff } from './fleet-view.ts'
 import { compareWithLimits, type LoadMonitor, loadOf, sampleLoad } from './load-monitor.ts'
 import { isOverloaded, relativeLoad } from './overload.ts'
 import type { SheddingCall, SheddingOptions, ShedReason } from './shedding-options.ts'
@@ -81,7 +81,7 @@ export function tagHandOff(monitor: LoadMonitor): HandOffTag {
   return noteHandOff(monitor.fleet, loadNow(monitor), momentOf(monitor))
 }
 
-function momentOf({ source }: LoadMonitor): Moment {
+function momentOf({ source }: LoadMonitor): LoadComparison {
   return { now: source.now(), wall: source.wallClock() }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLoadMonitor, enterCall, leaveCall, loadOf, sampleLoad } from './load-monitor.ts'
+import { createLoadMonitor, beginMonitoredCall, endMonitoredCall, loadOf, sampleLoad } from './load-monitor.ts'
 import { rulesOf } from './rules.ts'
 import { serverLoad } from './server-load.ts'
 import type { Load } from './shedding-options.ts'
@@ -59,29 +59,29 @@ test('a measure that falls leaves the others where they are', () => {
 test('one timer measures while calls run, however many, and none is left when they have ended', () => {
   const { monitor, timers, tick } = monitorOf()
   expect(timers).toEqual([])
-  for (let call = 0; call < 1000; call++) enterCall(monitor)
+  for (let call = 0; call < 1000; call++) beginMonitoredCall(monitor)
   expect(timers).toHaveLength(1)
   for (let count = 0; count < 5; count++) tick()
   expect(timers).toHaveLength(1)
-  for (let call = 0; call < 1000; call++) leaveCall(monitor)
+  for (let call = 0; call < 1000; call++) endMonitoredCall(monitor)
   tick()
   expect([timers, loadOf(monitor).running]).toEqual([[], 0])
-  enterCall(monitor)
+  beginMonitoredCall(monitor)
   expect(timers).toHaveLength(1)
 })
 
 test('calls that begin and end in one go share a timer', () => {
   const { monitor, timers } = monitorOf()
   for (let call = 0; call < 1000; call++) {
-    enterCall(monitor)
-    leaveCall(monitor)
+    beginMonitoredCall(monitor)
+    endMonitoredCall(monitor)
   }
   expect(timers).toHaveLength(1)
 })
 
 test('ticks that are late show how late the event loop is, and a single late one is not all', () => {
   const { monitor, tick } = monitorOf()
-  enterCall(monitor)
+  beginMonitoredCall(monitor)
   const seen = [0, 200, 0, 200, 200, 200].map((lateMs) => {
     tick(lateMs)
     return Math.round(loadOf(monitor).eventLoopDelayMs)
@@ -91,7 +91,7 @@ test('ticks that are late show how late the event loop is, and a single late one
 
 test('a loop that does not turn is measured at boundaries, where no tick can come', () => {
   const { monitor, pass } = monitorOf()
-  enterCall(monitor)
+  beginMonitoredCall(monitor)
   pass(1100)
   sampleLoad(monitor)
   expect(loadOf(monitor).eventLoopDelayMs).toBe(500)
@@ -111,7 +111,7 @@ test('a source that fails is told, and what the server measures itself goes on',
   const { monitor, failures } = monitorOf(() => {
     throw new Error('no histogram')
   })
-  enterCall(monitor)
+  beginMonitoredCall(monitor)
   sampleLoad(monitor)
   expect([String(failures[0]), loadOf(monitor)]).toEqual(['Error: no histogram', { ...calm, running: 1 }])
 })
@@ -119,7 +119,7 @@ test('a source that fails is told, and what the server measures itself goes on',
 test('a server that is overloaded is ready for five seconds more, and again as soon as it is not', () => {
   const load = { eventLoopDelayMs: 0 }
   const { monitor, tick } = monitorOf(() => load)
-  enterCall(monitor)
+  beginMonitoredCall(monitor)
   tick()
   load.eventLoopDelayMs = 101
   const over = Array.from({ length: 52 }, () => {
@@ -134,10 +134,10 @@ test('a server that is overloaded is ready for five seconds more, and again as s
 
 test('what was measured under load says nothing of a server that has nothing to do', () => {
   const { monitor, tick } = monitorOf()
-  enterCall(monitor)
+  beginMonitoredCall(monitor)
   for (let count = 0; count < 60; count++) tick(300)
   expect(serverLoad(monitor).ready).toBe(false)
-  leaveCall(monitor)
+  endMonitoredCall(monitor)
   tick(300)
   expect(serverLoad(monitor)).toMatchObject({ ready: true, eventLoopDelayMs: 0 })
 })

@@ -104,13 +104,13 @@ export function createLoadMonitor(rules: SheddingRules, source: LoadSource): Loa
 }
 
 /** Notes that a handler begins. */
-export function enterCall(monitor: LoadMonitor): void {
+export function beginMonitoredCall(monitor: LoadMonitor): void {
   monitor.running++
   if (!monitor.ticking) beginTicks(monitor)
 }
 
 /** Notes that a handler has come to its end. */
-export function leaveCall(monitor: LoadMonitor): void {
+export function endMonitoredCall(monitor: LoadMonitor): void {
   monitor.running--
 }
 

@@ -4,7 +4,7 @@ import { type LoadMonitor, loadOf, sampleLoad } from './load-monitor.ts'
 import type { ServerLoad } from './shedding-options.ts'
 
 /** For how long a server may be over a limit of readiness before balancers should pass it over. */
-const patienceMs = 5000
+const unreadyAfterMs = 5000
 
 /** Hands running calls off from now on; returns the function that takes it back. */
 export function beginDrain(monitor: LoadMonitor): Undrain {
@@ -31,5 +31,5 @@ export function serverLoad(monitor: LoadMonitor): ServerLoad {
 }
 
 function isUnreadyForLong({ unreadySince, source }: LoadMonitor): boolean {
-  return unreadySince !== undefined && source.now() - unreadySince >= patienceMs
+  return unreadySince !== undefined && source.now() - unreadySince >= unreadyAfterMs
 }

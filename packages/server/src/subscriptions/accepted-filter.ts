@@ -15,15 +15,15 @@ export interface FilterLimits {
  * The part of a filter that will be honoured: lists that the server has, and resources that the caller may know of. A
  * URI that names nothing and one that is hidden are left out alike. Throws McpError(invalidParams) for too many URIs.
  */
-export function honouredFilter(asked: SubscriptionFilter, limits: FilterLimits): SubscriptionFilter {
+export function acceptedFilter(asked: SubscriptionFilter, limits: FilterLimits): SubscriptionFilter {
   const { capabilities } = limits.catalog
   const kinds = lists.filter((list) => asked[list.asked] === true && capabilities[list.kind]?.listChanged === true)
   const filter = Object.fromEntries(kinds.map((list) => [list.asked, true]))
-  const uris = honouredUris(asked.resourceSubscriptions ?? [], limits)
+  const uris = acceptedUris(asked.resourceSubscriptions ?? [], limits)
   return uris.length === 0 ? filter : { ...filter, resourceSubscriptions: uris }
 }
 
-function honouredUris(asked: readonly string[], { catalog, caller, maxUris }: FilterLimits): readonly string[] {
+function acceptedUris(asked: readonly string[], { catalog, caller, maxUris }: FilterLimits): readonly string[] {
   if (asked.length > maxUris) {
     const message = `Invalid params: params.notifications.resourceSubscriptions has ${asked.length} URIs; give at most ${maxUris}`
     throw new McpError(errorCodes.invalidParams, message)

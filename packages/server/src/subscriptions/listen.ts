@@ -1,6 +1,6 @@
 import type { JsonObject, SubscriptionsListenRequestParams } from '@x/schema'
 import type { RequestState } from '../request/request-state.ts'
-import { honouredFilter } from './accepted-filter.ts'
+import { acceptedFilter } from './accepted-filter.ts'
 
 /**
  * Streams the changes that a client asks for, as far as the server has them and the caller may know of them, until one side
@@ -13,6 +13,6 @@ export function listen(
   const { id, call, caller, catalog, settings } = request
   const { subscriptions } = settings
   const { maxUris } = subscriptions
-  const filter = honouredFilter(notifications, { catalog, caller: call, maxUris })
+  const filter = acceptedFilter(notifications, { catalog, caller: call, maxUris })
   return subscriptions.follow({ id, call, caller, filter, resultMeta: catalog.resultMeta })
 }

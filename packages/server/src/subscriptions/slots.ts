@@ -32,7 +32,7 @@ export function createSlots(limits: Limits): Slots {
   return { limits, byCaller: new Map(), open: 0, topics: 0 }
 }
 
-/** Takes a place for a stream, which {@link giveBackSlot} gives back. Throws McpError when there is none. */
+/** Takes a place for a stream, which {@link releaseSlot} gives back. Throws McpError when there is none. */
 export function takeSlot(slots: Slots, { caller, topics }: SlotRequest): Slot {
   const { limits, byCaller } = slots
   const own = byCaller.get(caller) ?? { caller, open: 0, topics: 0 }
@@ -47,7 +47,7 @@ export function takeSlot(slots: Slots, { caller, topics }: SlotRequest): Slot {
 }
 
 /** Releases a slot and its topics, once. */
-export function giveBackSlot(slots: Slots, slot: Slot, topics: number): void {
+export function releaseSlot(slots: Slots, slot: Slot, topics: number): void {
   count(slots, slot, { streams: -1, topics: -topics })
   if (slot.open === 0) slots.byCaller.delete(slot.caller)
 }

@@ -12,7 +12,7 @@ import {
 } from '@x/schema'
 import type { BusUse } from './bus-use.ts'
 import { longestTimer } from './options.ts'
-import { giveBackSlot, type Slot, type Slots, takeSlot } from './slots.ts'
+import { releaseSlot, type Slot, type Slots, takeSlot } from './slots.ts'
 import { addressed, keysOf } from './topics.ts'
 
 /** Those who want to hear of a topic: most have one stream, for which a set would be most of what a topic takes. */
@@ -114,7 +114,7 @@ export function endStream(hub: Hub, stream: Stream, failure?: { readonly error: 
   hub.clock.clearTimeout(stream.slowTimer)
   hub.clock.clearTimeout(stream.expiryTimer)
   hub.busUse.release()
-  giveBackSlot(hub.slots, stream.slot, topics.length)
+  releaseSlot(hub.slots, stream.slot, topics.length)
   if (failure !== undefined) return finish(Promise.reject(failure.error))
   // basic/patterns/subscriptions, graceful closure.
   finish({ resultType: 'complete', _meta: { ...resultMeta, [metaKeys.subscriptionId]: id } })

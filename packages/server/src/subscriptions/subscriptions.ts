@@ -33,7 +33,7 @@ export interface Subscriptions {
 }
 
 /** The dependencies of subscriptions. */
-export interface Surroundings {
+export interface SubscriptionDeps {
   /** Hears of a bus that fails. */
   readonly onError: (error: unknown) => void
   /** Milliseconds since 1970. */
@@ -52,10 +52,10 @@ const switchedOff: Subscriptions = {
  * Makes the subscriptions of a server (basic/patterns/subscriptions). Throws DefinitionError for numbers that make no
  * sense.
  */
-export function createSubscriptions(options: SubscriptionOptions | false, around: Surroundings): Subscriptions {
+export function createSubscriptions(options: SubscriptionOptions | false, deps: SubscriptionDeps): Subscriptions {
   if (options === false) return switchedOff
   const { bus, clock, slowReaderMs, maxUris, ...limits } = subscriptionSettings(options)
-  const { wallClock, onError } = around
+  const { wallClock, onError } = deps
   const listener = { onChange: ({ topic }: { topic: string }) => deliver(hub, topic), onGap: () => deliverAll(hub) }
   const hub: Hub = {
     topics: new Map(),
@@ -89,7 +89,7 @@ function followSubscription(hub: Hub, subscription: Subscription, finish: Stream
   // The acknowledgement promises that no change from now on is lost, so that the bus has to listen first.
   hub.busUse.acquire().then(
     () => openSubscription(hub, stream, filter),
-    (cause: unknown) => endStream(hub, stream, { error: unheard(cause) }),
+    (cause: unknown) => endStream(hub, stream, { error: busUnavailable(cause) }),
   )
 }
 
@@ -119,7 +119,7 @@ function rejectExpired(expiresAt: number | undefined, now: number): void {
 }
 
 /** The author receives the failure of the bus; the peer cannot do anything about it. */
-function unheard(cause: unknown): McpError {
+function busUnavailable(cause: unknown): McpError {
   const message = 'This server cannot hear of changes at present: listen again later'
   return new McpError(errorCodes.internal, message, { cause })
 }

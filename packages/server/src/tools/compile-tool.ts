@@ -18,8 +18,8 @@ export function compileTool(
   if (typeof definition.description !== 'string' || definition.description === '') {
     throw new DefinitionError('value', subject, { reason: 'has no description; models choose tools by it' })
   }
-  const most = elementBound(definition.maxArgumentElements, subject) ?? maxElements
-  const use = { subject: `${subject}, input`, side: 'input', compile, maxElements: most } as const
+  const maxElementCount = elementBound(definition.maxArgumentElements, subject) ?? maxElements
+  const use = { subject: `${subject}, input`, side: 'input', compile, maxElements: maxElementCount } as const
   const input = compileSchema(definition.input ?? noArguments, use)
   const output =
     definition.output && compileSchema(definition.output, { subject: `${subject}, output`, side: 'output', compile })

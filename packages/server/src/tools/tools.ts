@@ -1,6 +1,6 @@
 import {
   type CallToolRequestParams,
-  checkMirrored,
+  checkHeaderParam,
   errorCodes,
   headerParamsKey,
   type JsonObject,
@@ -35,7 +35,7 @@ export function callTool(params: CallToolRequestParams, request: RequestState): 
   requireCapabilities(tool.requires, request)
   const given = params.arguments ?? noArguments
   const headerParams = call.context.get(headerParamsKey)
-  if (headerParams !== undefined) checkMirrored(tool.mirrored, given, headerParams)
+  if (headerParams !== undefined) checkHeaderParam(tool.mirrored, given, headerParams)
   try {
     const result = after(tool.input(given), (checked) =>
       checked.issues === undefined ? run(tool, checked.value, request) : rejectedArguments(tool, checked, request),

@@ -59,8 +59,8 @@ export function sessionResources<Resource>(options: SessionResourcesOptions<Reso
 
   function closeOnExpiry(one: HeldResource<Resource>, id: string, expiresAt: number): void {
     const left = expiresAt - runtime.now()
-    const look = (): void => (expiresAt > runtime.now() ? closeOnExpiry(one, id, expiresAt) : void end(id))
-    one.timer = runtime.setTimeout(look, Math.min(Math.max(left, 0), maxTimer))
+    const checkExpiry = (): void => (expiresAt > runtime.now() ? closeOnExpiry(one, id, expiresAt) : void end(id))
+    one.timer = runtime.setTimeout(checkExpiry, Math.min(Math.max(left, 0), maxTimer))
     // A session that lives on must not keep a process alive.
     unref(one.timer)
   }

@@ -90,10 +90,10 @@ export function writeEnvelope(
  */
 export function readEnvelope(text: string, claims: OpenOptions, { rules, bind }: ClaimCheck): OpenedEnvelope {
   const envelope = parseEnvelope(text)
-  const untimely = timeFailure(envelope, rules)
+  const timeProblem = timeFailure(envelope, rules)
   const misdirected = audienceFailure(envelope.aud, checkAudience(claims.audience) ?? rules.audience)
   const unbound = bindingFailure(envelope.bind, bind)
-  const failure = untimely ?? misdirected ?? unbound
+  const failure = timeProblem ?? misdirected ?? unbound
   if (failure !== undefined) throw failure
   const { value, until, since, replaces } = envelope
   claims.onTtl?.(Math.min(until, since + rules.maxAgeMs) - rules.clock.now())

@@ -145,7 +145,7 @@ class Memory {
   }
 
   /** Returns the limit that a value of some size does not fit into. */
-  #refusal(size: number, owner: string | undefined): Refusal | undefined {
+  #refusal(size: number, owner: string | undefined): LimitReached | undefined {
     const share = owner === undefined ? undefined : (this.#byOwner.get(owner) ?? nothing)
     const ofOwner = share && limitReached(share, this.#mostPerOwner, size)
     if (ofOwner !== undefined) return { ...ofOwner, name: `${ofOwner.name}PerOwner`, owner }
@@ -154,13 +154,13 @@ class Memory {
     return ofAll && { ...ofAll, owner: undefined }
   }
 
-  #full({ name, max, stored, isTooLarge, owner }: Refusal, now: number): StateError {
+  #full({ name, max, stored, isTooLarge, owner }: LimitReached, now: number): StateError {
     const soonest = owner === undefined ? this.#soonest : this.#soonestOf(owner, now)
     const retryAfterMs = !isTooLarge && Number.isFinite(soonest) ? Math.max(1, soonest - now) : undefined
     const advice = retryAfterMs === undefined ? 'raise the limit' : `try again in ${retryAfterMs} ms`
-    const whose = owner === undefined ? 'The store in memory is full' : 'The store in memory has enough of one owner'
+    const subject = owner === undefined ? 'The store in memory is full' : 'The store in memory has enough of one owner'
     const code = owner === undefined ? 'unavailable' : 'quota'
-    const detail = `${whose} (${name}: it keeps ${stored}, the most is ${max}): ${advice}`
+    const detail = `${subject} (${name}: it keeps ${stored}, the most is ${max}): ${advice}`
     return new StateError(code, detail, { retryAfterMs, quota: owner === undefined ? undefined : { limit: name, max } })
   }
 
@@ -179,7 +179,7 @@ class Memory {
 
 const nothing: Amount = { entries: 0, characters: 0 }
 
-interface Refusal {
+interface LimitReached {
   /** The option that was reached. */
   readonly name: string
   readonly max: number
@@ -189,7 +189,7 @@ interface Refusal {
   readonly owner: string | undefined
 }
 
-function limitReached(stored: Amount, most: Amount, size: number): Omit<Refusal, 'owner'> | undefined {
+function limitReached(stored: Amount, most: Amount, size: number): Omit<LimitReached, 'owner'> | undefined {
   if (stored.entries >= most.entries) {
     return {
       name: 'maxEntries',

@@ -28,8 +28,8 @@ export function parseKeys(inputs: readonly (KeyInput | undefined)[]): readonly R
   const keys = inputs.map((input, index) => parseKey(input, `keys[${index}]`))
   for (const [index, { id, secret }] of keys.entries()) {
     const before = keys.slice(0, index)
-    const twin = before.findIndex((other) => sameBytes(other.secret, secret))
-    if (twin !== -1) throw keyError(`keys[${index}] is the same as keys[${twin}]: give each key once`)
+    const duplicate = before.findIndex((other) => sameBytes(other.secret, secret))
+    if (duplicate !== -1) throw keyError(`keys[${index}] is the same as keys[${duplicate}]: give each key once`)
     if (id !== undefined && before.some((other) => other.id === id)) {
       throw keyError(
         `keys[${index}] has the id "${id}" of a key before it: give each key an id of its own, and never reuse one`,

@@ -12,13 +12,13 @@ const maxPooledBytes = 16
  * Each byte is used once: a repeated nonce would reveal both plaintexts and allow forgeries. A pool is replaced, never
  * overwritten, so that bytes in use do not change.
  */
-export function createRandomPool(draw: (bytes: number) => Uint8Array): (bytes: number) => Uint8Array {
+export function createRandomPool(randomBytes: (bytes: number) => Uint8Array): (bytes: number) => Uint8Array {
   let pool: Uint8Array = new Uint8Array(0)
   let used = 0
   return (bytes) => {
-    if (bytes > maxPooledBytes) return draw(bytes)
+    if (bytes > maxPooledBytes) return randomBytes(bytes)
     if (used + bytes > pool.length) {
-      pool = draw(poolBytes)
+      pool = randomBytes(poolBytes)
       used = 0
     }
     used += bytes

@@ -4,7 +4,7 @@ import type { DetailedTask } from '../schema/task.ts'
 import type { OpenTask } from './open-task.ts'
 import { failurePause } from './poll-interval.ts'
 import { sleep } from './sleep.ts'
-import { requestPlace, updateTask } from './task-calls.ts'
+import { requestContext, updateTask } from './task-calls.ts'
 
 /** Passes the requests for input of a task to its handlers, while it is watched. */
 export interface Questions {
@@ -43,7 +43,7 @@ export function answerQuestions(task: OpenTask, { options, onFailure }: Answerin
       const call = { ...options, signal: controller.signal }
       const responses = await askHost(task, { requests, round }, call)
       const wanted = Object.entries(responses).filter(([key]) => outstanding.has(key))
-      if (wanted.length > 0) await bring(task, Object.fromEntries(wanted), call)
+      if (wanted.length > 0) await sendAnswers(task, Object.fromEntries(wanted), call)
       asked.markAnswered(keys)
     } catch (error) {
       asked.release(keys)
@@ -84,7 +84,7 @@ function askHost(
 }
 
 /** Brings answers until they have arrived: what people said must not be lost to a failure that passes. */
-async function bring(
+async function sendAnswers(
   task: OpenTask,
   responses: InputResponses,
   options: CallOptions & { readonly signal: AbortSignal },
@@ -106,5 +106,5 @@ async function bring(
 function changedKey({ host, tool }: OpenTask, key: string): ClientError {
   const shown = JSON.stringify(key.slice(0, 128).replaceAll(/\p{C}/gu, ' '))
   const why = `the task asks ${shown} again with another request: a key may stand for one request alone`
-  return new ClientError('invalid_result', why, requestPlace(host, tool))
+  return new ClientError('invalid_result', why, requestContext(host, tool))
 }

@@ -36,7 +36,7 @@ export function serializeTask({ taskId, tool, answered }: ResumedTask, owner: Ta
 }
 
 // As many as a call may be asked in all its rounds where nobody says otherwise.
-const mostAnswered = 1000
+const maxAnswered = 1000
 
 /** Parses a serialized task, which anybody may have altered. Throws {@link TaskError} unless it is this owner's. */
 export function parseSerializedTask(serialized: unknown, owner: TaskOwner): ResumedTask {
@@ -45,7 +45,7 @@ export function parseSerializedTask(serialized: unknown, owner: TaskOwner): Resu
   const { taskId, tool, answered } = serialized
   if (!isTaskId(taskId)) throw malformedTask(`its taskId must be a text of 1 to ${longestId} characters`)
   if (typeof tool !== 'string' || tool.length > longestId) throw malformedTask('its tool must be the name of a tool')
-  if (!isKeys(answered)) throw malformedTask(`its answered must be at most ${mostAnswered} keys`)
+  if (!isKeys(answered)) throw malformedTask(`its answered must be at most ${maxAnswered} keys`)
   if (serialized.target !== target)
     throw new TaskError('foreign', `The serialized task is not one of ${target}`, { tool })
   if (serialized.user !== user) throw new TaskError('foreign', 'The serialized task is not one of this user', { tool })
@@ -53,7 +53,7 @@ export function parseSerializedTask(serialized: unknown, owner: TaskOwner): Resu
 }
 
 function isKeys(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.length <= mostAnswered && value.every((key) => typeof key === 'string')
+  return Array.isArray(value) && value.length <= maxAnswered && value.every((key) => typeof key === 'string')
 }
 
 function identifiedOwner({ target, user }: TaskOwner): { readonly target: string; readonly user: string | null } {

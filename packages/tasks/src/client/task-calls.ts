@@ -59,12 +59,12 @@ async function requestTask(method: string, params: JsonObject, { host, options, 
 function valid<T>({ host, tool }: TaskCall, read: Read<T>): T {
   if ('value' in read) return read.value
   throw new ClientError('invalid_result', `what the server says of its task is not valid at ${read.issue}`, {
-    ...requestPlace(host, tool),
+    ...requestContext(host, tool),
   })
 }
 
 /** Returns the place of a task's call, for errors. */
-export function requestPlace(
+export function requestContext(
   { server, url }: ClientExtensionHost,
   tool: string,
 ): { method: string; target: string; server: string | undefined } {

@@ -101,7 +101,7 @@ function listenToTask(
     const { method, params } = message
     if (subscriptionIdOf(message) !== id) return false
     if (method === 'notifications/subscriptions/acknowledged') {
-      if (!isHonoured(params, taskId)) throw new Error('the server does not tell of this task')
+      if (!isAccepted(params, taskId)) throw new Error('the server does not tell of this task')
       openId = id
       opened()
     } else if (method === 'notifications/tasks' && openId === id) {
@@ -117,8 +117,8 @@ function subscriptionIdOf({ params }: RpcNotification): unknown {
   return isJsonObject(meta) ? meta[metaKeys.subscriptionId] : undefined
 }
 
-function isHonoured(params: JsonObject | undefined, taskId: string): boolean {
-  const honoured = params?.['notifications']
-  const ids = isJsonObject(honoured) ? honoured['taskIds'] : undefined
+function isAccepted(params: JsonObject | undefined, taskId: string): boolean {
+  const accepted = params?.['notifications']
+  const ids = isJsonObject(accepted) ? accepted['taskIds'] : undefined
   return Array.isArray(ids) && ids.includes(taskId)
 }

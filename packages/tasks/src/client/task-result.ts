@@ -3,7 +3,7 @@ import { type CallToolResult, offAbort, onAbort } from '@x/schema'
 import type { DetailedTask } from '../schema/task.ts'
 import { answerQuestions } from './answer-questions.ts'
 import type { OpenTask } from './open-task.ts'
-import { requestPlace } from './task-calls.ts'
+import { requestContext } from './task-calls.ts'
 import { isTaskError, TaskError } from './task-error.ts'
 import { progressIn } from './progress-in.ts'
 import { isFinal, watchTask } from './watch-task.ts'
@@ -44,7 +44,7 @@ async function outcomeOf(task: OpenTask, state: DetailedTask, options: CallOptio
     const { code, message, data } = state.error
     const rpc = { code, message, ...(data !== undefined && { data }) }
     throw new ClientError('rpc', `the task failed with ${code} ${shownStatus(message)}`, {
-      ...requestPlace(host, tool),
+      ...requestContext(host, tool),
       rpc,
     })
   }

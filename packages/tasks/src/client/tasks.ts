@@ -16,7 +16,7 @@ import { type OpenTask, openTask } from './open-task.ts'
 import { readCreated } from './read-answers.ts'
 import { parseSerializedTask } from './serialized-task.ts'
 import { type TasksClientOptions, type TasksClientSettings, tasksSettings } from './settings.ts'
-import { cancelTask, requestPlace } from './task-calls.ts'
+import { cancelTask, requestContext } from './task-calls.ts'
 import type { TaskHandle } from './task-handle.ts'
 import { taskResult } from './task-result.ts'
 
@@ -154,7 +154,7 @@ function callOptions({ onTask: _, ...options }: TaskCallOptions, state: { progre
 function checkCreated(result: JsonObject, host: ClientExtensionHost, name: string): CreateTaskResult {
   const read = readCreated(result)
   if ('value' in read) return read.value
-  throw new ClientError('invalid_result', `the task is not valid at ${read.issue}`, requestPlace(host, name))
+  throw new ClientError('invalid_result', `the task is not valid at ${read.issue}`, requestContext(host, name))
 }
 
 /** Follows a task of which the caller may have no handle. When that fails, the server is asked to cancel it. */

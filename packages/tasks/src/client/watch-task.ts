@@ -25,7 +25,7 @@ export async function* watchTask(task: WatchedTask, options: Watching): AsyncGen
     // Of a task that has just been made and is worked on there is nothing to see yet.
     if (task.seed?.status === 'working') await view.pause()
     for (;;) {
-      const state = await view.look()
+      const state = await view.read()
       if (state) yield state
       if (state && isFinal(state)) return
       await view.pause()
@@ -37,7 +37,7 @@ export async function* watchTask(task: WatchedTask, options: Watching): AsyncGen
 
 interface View {
   /** Reads the state, if it is new; rejects when another poll cannot help. */
-  look(): Promise<DetailedTask | undefined>
+  read(): Promise<DetailedTask | undefined>
   /** Waits until it is time to look again, or the server tells something. */
   pause(): Promise<void>
   close(): void
@@ -48,11 +48,11 @@ function openView(task: WatchedTask, options: Watching): View {
   const { clock, listens } = settings
   const { signal, meta } = options
   const notifications = listens ? openNotifications({ host, taskId, settings, meta }) : undefined
-  const again = lookAgain(task, options)
+  const again = readAgain(task, options)
   let last: DetailedTask | undefined
   return {
-    look: async () => {
-      const state = notified(notifications, last) ?? (await again.look())
+    read: async () => {
+      const state = notified(notifications, last) ?? (await again.read())
       const isKnown = state === undefined || isSame(state, last)
       last = state ?? last
       return isKnown ? undefined : state
@@ -101,21 +101,21 @@ function pauseBeforePoll(
   return notifications?.isOpen ? Math.max(pauseMs, polling.streamingMs) : pauseMs
 }
 
-interface Looks {
+interface TaskReads {
   /** Reads the state of the task; undefined when this attempt failed. Rejects when another attempt cannot succeed. */
-  look(): Promise<DetailedTask | undefined>
+  read(): Promise<DetailedTask | undefined>
   /** Returns the pause after failures, in milliseconds; 0 when the last read succeeded. */
   pauseMs(): number
 }
 
 /** Polls the state of a task: transient failures are waited out, and lasting ones end it. */
-function lookAgain(task: WatchedTask, options: Watching): Looks {
+function readAgain(task: WatchedTask, options: Watching): TaskReads {
   const { clock, failureTimeoutMs, random, polling } = task.settings
   const { signal } = options
   let failures = 0
   let failingSince = 0
   let pauseMs = 0
-  const look = async (): Promise<DetailedTask | undefined> => {
+  const read = async (): Promise<DetailedTask | undefined> => {
     try {
       const { resultType: _, ...state } = await getTask({ ...task, options })
       failures = 0
@@ -131,7 +131,7 @@ function lookAgain(task: WatchedTask, options: Watching): Looks {
       return undefined
     }
   }
-  return { look, pauseMs: () => pauseMs }
+  return { read, pauseMs: () => pauseMs }
 }
 
 function unreachable({ tool, settings }: WatchedTask, cause: Error): TaskError {

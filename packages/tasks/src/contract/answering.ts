@@ -23,11 +23,11 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
     'answers are kept one by one, and the last one lets the task go on with all of them',
     async ({ here, there }) => {
       await suspendedTask(here)
-      equal(await bring(there, { name: accepted('Ada'), other: accepted('?') }), 'stored')
+      equal(await storeAnswers(there, { name: accepted('Ada'), other: accepted('?') }), 'stored')
       const row = await here.get('a', owner)
       deepEqual([row?.status, Object.keys(row?.requests ?? {})], ['input_required', ['color']])
       deepEqual(await here.claim(1), [])
-      equal(await bring(here, { color: accepted('red') }), 'resumed')
+      equal(await storeAnswers(here, { color: accepted('red') }), 'resumed')
       deepEqual((await there.get('a', owner))?.requests, {})
       const task = await claimOne(there)
       deepEqual([task.attempt, task.failures], [2, 0])
@@ -38,12 +38,12 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
     'an answer counts once, and what was not asked never',
     async ({ here }) => {
       await suspendedTask(here)
-      equal(await bring(here, { name: accepted('Ada') }), 'stored')
-      equal(await bring(here, { name: accepted('Eve') }), 'ignored')
-      equal(await bring(here, { toString: accepted('?'), ['__proto__']: accepted('?') }), 'ignored')
-      equal(await bring(here, {}), 'ignored')
-      equal(await bring(here, { color: accepted('red') }), 'resumed')
-      equal(await bring(here, { name: accepted('Eve'), color: accepted('blue') }), 'ignored')
+      equal(await storeAnswers(here, { name: accepted('Ada') }), 'stored')
+      equal(await storeAnswers(here, { name: accepted('Eve') }), 'ignored')
+      equal(await storeAnswers(here, { toString: accepted('?'), ['__proto__']: accepted('?') }), 'ignored')
+      equal(await storeAnswers(here, {}), 'ignored')
+      equal(await storeAnswers(here, { color: accepted('red') }), 'resumed')
+      equal(await storeAnswers(here, { name: accepted('Eve'), color: accepted('blue') }), 'ignored')
       deepEqual((await claimOne(here)).responses, { name: accepted('Ada'), color: accepted('red') })
     },
   ],
@@ -53,7 +53,7 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
       await suspendedTask(here)
       const all = { name: accepted('Ada'), color: accepted('red') }
       const outcomes = await Promise.all(
-        Array.from({ length: 12 }, (_, index) => bring(index % 2 === 0 ? here : there, all)),
+        Array.from({ length: 12 }, (_, index) => storeAnswers(index % 2 === 0 ? here : there, all)),
       )
       equal(outcomes.filter((outcome) => outcome === 'resumed').length, 1)
       equal(outcomes.filter((outcome) => outcome === 'ignored').length, 11)
@@ -66,8 +66,8 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
     async ({ here, there }) => {
       await suspendedTask(here)
       const outcomes = await Promise.all([
-        bring(here, { name: accepted('Ada') }),
-        bring(there, { color: accepted('red') }),
+        storeAnswers(here, { name: accepted('Ada') }),
+        storeAnswers(there, { color: accepted('red') }),
       ])
       deepEqual(outcomes.toSorted(), ['resumed', 'stored'])
       deepEqual((await claimOne(here)).responses, { name: accepted('Ada'), color: accepted('red') })
@@ -77,11 +77,11 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
     'answers of earlier rounds stay',
     async ({ here }) => {
       await suspendedTask(here)
-      await bring(here, { name: accepted('Ada'), color: accepted('red') })
+      await storeAnswers(here, { name: accepted('Ada'), color: accepted('red') })
       const task = await claimOne(here)
       await here.suspend(task, { ...progress(), requests: { 'name~2': {} }, lifeMs: life })
-      equal(await bring(here, { name: accepted('Eve') }), 'ignored')
-      equal(await bring(here, { 'name~2': accepted('Grace') }), 'resumed')
+      equal(await storeAnswers(here, { name: accepted('Eve') }), 'ignored')
+      equal(await storeAnswers(here, { 'name~2': accepted('Grace') }), 'resumed')
       const { responses } = await claimOne(here)
       deepEqual(responses, { name: accepted('Ada'), color: accepted('red'), 'name~2': accepted('Grace') })
     },
@@ -96,7 +96,7 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
       equal(await there.cancel('a', owner), 'cancelled')
       const row = await here.get('a', owner)
       deepEqual([row?.status, row?.requests], ['cancelled', {}])
-      equal(await bring(here, { name: accepted('Ada'), color: accepted('red') }), 'ignored')
+      equal(await storeAnswers(here, { name: accepted('Ada'), color: accepted('red') }), 'ignored')
       equal(await here.cancel('a', owner), 'finished')
       deepEqual(await here.claim(10), [])
     },
@@ -156,7 +156,7 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
       const task = await suspendedTask(here)
       await until(() => received.includes('work'))
       received.length = 0
-      await bring(here, { name: accepted('Ada'), color: accepted('red') })
+      await storeAnswers(here, { name: accepted('Ada'), color: accepted('red') })
       await until(() => received.includes('work'))
       const second = await claimOne(here)
       received.length = 0
@@ -174,6 +174,6 @@ export const answering: readonly (readonly [string, (bench: Bench) => Promise<vo
   ],
 ]
 
-function bring(engine: TaskEngine, responses: JsonObject): Promise<AnswerOutcome> {
+function storeAnswers(engine: TaskEngine, responses: JsonObject): Promise<AnswerOutcome> {
   return engine.answer({ id: 'a', owner, responses, lifeMs: life })
 }

@@ -1,7 +1,7 @@
 import { answering } from './answering.ts'
 import { type ContractTest, type EngineUnderTest, withBench } from './engine-under-test.ts'
-import { tellingNews } from './task-notifications.ts'
-import { keeping } from './storing.ts'
+import { notifying } from './task-notifications.ts'
+import { storing } from './storing.ts'
 import { working } from './working.ts'
 
 /**
@@ -14,7 +14,7 @@ import { working } from './working.ts'
  * })
  */
 export function engineContract(setUp: () => Promise<EngineUnderTest>): readonly ContractTest[] {
-  return [...keeping, ...working, ...answering, ...tellingNews].map(([title, work]) => ({
+  return [...storing, ...working, ...answering, ...notifying].map(([title, work]) => ({
     title,
     run: () => withBench(setUp, work),
   }))

@@ -13,16 +13,16 @@ import {
   suspendedTask,
 } from './samples.ts'
 
-const someoneElse = '["https://issuer.example","eve",null]'
+const otherOwner = '["https://issuer.example","eve",null]'
 
 // Keys and texts that engines are known to trip over: the zero character, half a surrogate pair, a key that is no key in a literal.
-const awkward: object = JSON.parse(
+const unusualJson: object = JSON.parse(
   '{"__proto__":{"a":1},"text":"\\u0000 \\ud800 \\u2028 \\"","number":1e300,"small":5e-324,"list":[null,[],{}],"":{"":""}}',
 )
-const awkwardJson = { ...awkward, ['__proto__']: { a: 1 } }
+const unusualMembers = { ...unusualJson, ['__proto__']: { a: 1 } }
 
 /** What an engine keeps, for whom, and for how long. */
-export const keeping: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
+export const storing: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'a task that was made is there at once for every instance, and says how it stands',
     async ({ here, there }) => {
@@ -49,8 +49,8 @@ export const keeping: readonly (readonly [string, (bench: Bench) => Promise<void
   [
     'an operator sees the task of any owner as its owner does, and none that is not there',
     async ({ here, there }) => {
-      await here.create(newTask('a', { owner: someoneElse, statusMessage: 'Begins' }))
-      deepEqual(ageless(await there.inspect('a')), ageless(await here.get('a', someoneElse)))
+      await here.create(newTask('a', { owner: otherOwner, statusMessage: 'Begins' }))
+      deepEqual(ageless(await there.inspect('a')), ageless(await here.get('a', otherOwner)))
       equal((await there.inspect('a'))?.statusMessage, 'Begins')
       equal(await there.inspect('b'), undefined)
     },
@@ -67,10 +67,10 @@ export const keeping: readonly (readonly [string, (bench: Bench) => Promise<void
     'for another owner there is no such task, whatever is done with it',
     async ({ here }) => {
       const task = await suspendedTask(here)
-      equal(await here.get('a', someoneElse), undefined)
+      equal(await here.get('a', otherOwner), undefined)
       const responses = { name: { action: 'cancel' }, color: { action: 'cancel' } }
-      equal(await here.answer({ id: 'a', owner: someoneElse, responses, lifeMs: life }), 'unknown')
-      equal(await here.cancel('a', someoneElse), 'unknown')
+      equal(await here.answer({ id: 'a', owner: otherOwner, responses, lifeMs: life }), 'unknown')
+      equal(await here.cancel('a', otherOwner), 'unknown')
       equal((await here.get('a', owner))?.status, 'input_required')
       equal(task.attempt, 1)
     },
@@ -89,16 +89,16 @@ export const keeping: readonly (readonly [string, (bench: Bench) => Promise<void
     'an id is given once',
     async ({ here, there }) => {
       await here.create(newTask('a', { payload: { first: true } }))
-      await rejects(there.create(newTask('a', { owner: someoneElse })))
+      await rejects(there.create(newTask('a', { owner: otherOwner })))
       deepEqual((await claimOne(here)).payload, { first: true })
-      equal(await here.get('a', someoneElse), undefined)
+      equal(await here.get('a', otherOwner), undefined)
     },
   ],
   [
     'a caller has as many tasks that have not ended as the limit allows, whatever others have, of the same owner as well',
     async ({ here, there }) => {
       const first = await claimedTask(here, 'a')
-      await here.create(newTask('b', { owner: someoneElse, callerLimit: 1 }))
+      await here.create(newTask('b', { owner: otherOwner, callerLimit: 1 }))
       equal(await there.create(newTask('c', { callerLimit: 1 })), 'full')
       equal(await there.get('c', owner), undefined)
       ok((await there.create(newTask('d', { caller: 'elsewhere', callerLimit: 1 }))) !== 'full')
@@ -136,21 +136,21 @@ export const keeping: readonly (readonly [string, (bench: Bench) => Promise<void
   [
     'every JSON value comes back as it was',
     async ({ here, there }) => {
-      await here.create(newTask('a', { payload: awkwardJson }))
+      await here.create(newTask('a', { payload: unusualMembers }))
       const task = await claimOne(there)
-      deepEqual(JSON.stringify(task.payload), JSON.stringify(awkwardJson))
+      deepEqual(JSON.stringify(task.payload), JSON.stringify(unusualMembers))
       await there.suspend(task, {
-        ...progress({ entries: [{ part: 'steps', key: '__proto__', value: [awkwardJson] }] }),
-        requests: { one: awkwardJson },
+        ...progress({ entries: [{ part: 'steps', key: '__proto__', value: [unusualMembers] }] }),
+        requests: { one: unusualMembers },
         lifeMs: life,
       })
-      equal(JSON.stringify((await here.get('a', owner))?.requests), JSON.stringify({ one: awkwardJson }))
-      equal(await here.answer({ id: 'a', owner, responses: { one: awkwardJson }, lifeMs: life }), 'resumed')
+      equal(JSON.stringify((await here.get('a', owner))?.requests), JSON.stringify({ one: unusualMembers }))
+      equal(await here.answer({ id: 'a', owner, responses: { one: unusualMembers }, lifeMs: life }), 'resumed')
       const again = await claimOne(here)
-      equal(JSON.stringify(again.responses), JSON.stringify({ one: awkwardJson }))
-      equal(JSON.stringify(again.entries[0]?.value), JSON.stringify([awkwardJson]))
-      await here.finish(again, { outcome: { status: 'completed', result: awkwardJson }, lifeMs: life })
-      equal(JSON.stringify((await there.get('a', owner))?.result), JSON.stringify(awkwardJson))
+      equal(JSON.stringify(again.responses), JSON.stringify({ one: unusualMembers }))
+      equal(JSON.stringify(again.entries[0]?.value), JSON.stringify([unusualMembers]))
+      await here.finish(again, { outcome: { status: 'completed', result: unusualMembers }, lifeMs: life })
+      equal(JSON.stringify((await there.get('a', owner))?.result), JSON.stringify(unusualMembers))
     },
   ],
   [

@@ -4,7 +4,7 @@ import { claimedTask, newTask, owner } from './samples.ts'
 import { until } from './until.ts'
 
 /** What the instances of an engine tell each other on behalf of others, where the engine offers that. */
-export const tellingNews: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
+export const notifying: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
   [
     'news that one instance tells are heard at every other and at its own, in their order, until nobody listens',
     async ({ here, there }) => {

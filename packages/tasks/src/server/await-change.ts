@@ -14,46 +14,46 @@ export interface Awaited {
  * Looks at a task until it is not worked on any more. Between two looks it waits for news, and for as long as clients should.
  * Rejects with the signal's reason when the call is cancelled, and with whatever a look rejects with.
  */
-export async function awaitNews(look: () => Promise<TaskRow>, { id, call, context }: Awaited): Promise<TaskRow> {
+export async function awaitChange(read: () => Promise<TaskRow>, { id, call, context }: Awaited): Promise<TaskRow> {
   const { watch, settings } = context
-  const row = await look()
+  const row = await read()
   if (row.status !== 'working') return row
-  const bell = createBell()
-  const stop = await watch.follow(id, bell.ring)
-  onCancel(call, bell.ring)
+  const changeSignal = createSignal()
+  const stop = await watch.follow(id, changeSignal.signal)
+  onCancel(call, changeSignal.signal)
   try {
     for (;;) {
       // Also when it was cancelled before anybody listened for that.
       if (isCancelled(call)) throw cancelReason(call)
-      const seen = await look()
+      const seen = await read()
       if (seen.status !== 'working') return seen
-      const timer = unrefTimer(settings.clock, bell.ring, settings.pollIntervalMs)
-      await bell.rung()
+      const timer = unrefTimer(settings.clock, changeSignal.signal, settings.pollIntervalMs)
+      await changeSignal.signalled()
       settings.clock.clearTimeout(timer)
     }
   } finally {
-    offCancel(call, bell.ring)
+    offCancel(call, changeSignal.signal)
     stop()
   }
 }
 
 /** Something that may ring before anybody waits for it. */
-function createBell(): { readonly ring: () => void; readonly rung: () => Promise<void> } {
-  let hasRung = false
+function createSignal(): { readonly signal: () => void; readonly signalled: () => Promise<void> } {
+  let isSignalled = false
   let wake: (() => void) | undefined
   return {
-    ring: () => {
-      hasRung = true
+    signal: () => {
+      isSignalled = true
       wake?.()
     },
-    rung: async () => {
-      if (!hasRung) {
+    signalled: async () => {
+      if (!isSignalled) {
         await new Promise<void>((resolve) => {
           wake = resolve
         })
       }
       wake = undefined
-      hasRung = false
+      isSignalled = false
     },
   }
 }

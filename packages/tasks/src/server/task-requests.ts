@@ -2,7 +2,7 @@ import { type Call, errorCodes, type ExtensionMethod, type JsonObject, McpError,
 import type { TaskRow } from '../engines/engine.ts'
 import * as params from '../schema/task-params.ts'
 import type { UpdateTaskRequestParams } from '../schema/task.ts'
-import { awaitNews } from './await-change.ts'
+import { awaitChange } from './await-change.ts'
 import { taskOwner } from './owner.ts'
 import { matchTaskName, requireTasks, unknownTask } from './require-tasks.ts'
 import { showTask } from './show-task.ts'
@@ -40,7 +40,7 @@ const serveGetTask: ServeTask = async (given, call, context) => {
 const serveUpdateTask: ServeTask = (given, call, context) => {
   const checked = params.updateTaskRequestParams(given)
   matchTaskName(call, checked.taskId)
-  return bringAnswers(checked, call, context)
+  return storeTaskResponses(checked, call, context)
 }
 
 const serveCancelTask: ServeTask = async (given, call, context) => {
@@ -55,7 +55,7 @@ const serveCancelTask: ServeTask = async (given, call, context) => {
 /** Waits for the result of a task, or for its requests for input (seeds/sep-2322, persistent workflow). */
 const serveTaskResult: ServeTask = async (given, call, context) => {
   const { taskId } = params.relatedTaskParams(given)
-  const row = await awaitNews(() => findTask(taskId, call, context), { id: taskId, call, context })
+  const row = await awaitChange(() => findTask(taskId, call, context), { id: taskId, call, context })
   if (row.status === 'completed') return row.result ?? {}
   if (row.status === 'input_required') return { resultType: 'input_required', inputRequests: row.requests }
   if (row.error === undefined) throw new McpError(errorCodes.invalidParams, 'The task was cancelled: it has no result')
@@ -65,7 +65,7 @@ const serveTaskResult: ServeTask = async (given, call, context) => {
 }
 
 const inputResponse: ServeTask = (given, call, context) =>
-  bringAnswers(params.inputResponseParams(given), call, context)
+  storeTaskResponses(params.inputResponseParams(given), call, context)
 
 const methods: readonly (readonly [string, ServeTask])[] = [
   ['tasks/get', serveGetTask],
@@ -78,7 +78,11 @@ const workflow: readonly (readonly [string, ServeTask])[] = [
   ['tasks/input_response', inputResponse],
 ]
 
-async function bringAnswers(given: UpdateTaskRequestParams, call: Call, context: TaskContext): Promise<JsonObject> {
+async function storeTaskResponses(
+  given: UpdateTaskRequestParams,
+  call: Call,
+  context: TaskContext,
+): Promise<JsonObject> {
   const { taskId, inputResponses, _meta } = given
   const { engine, ttlMs: lifeMs } = context.settings
   const { requests } = await findTask(taskId, call, context)

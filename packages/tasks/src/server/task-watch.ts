@@ -27,7 +27,7 @@ export function createTaskWatch(bus: ChangeBus, onError: (error: unknown) => voi
       for (const id of followers.keys()) notify(id)
     },
   }
-  const leave = (id: string, onChange: () => void): void => {
+  const unsubscribe = (id: string, onChange: () => void): void => {
     const those = followers.get(id)
     those?.delete(onChange)
     if (those?.size === 0) followers.delete(id)
@@ -48,10 +48,10 @@ export function createTaskWatch(bus: ChangeBus, onError: (error: unknown) => voi
         await opening
       } catch (error) {
         opening = undefined
-        leave(id, onChange)
+        unsubscribe(id, onChange)
         throw error
       }
-      return () => leave(id, onChange)
+      return () => unsubscribe(id, onChange)
     },
   }
 }

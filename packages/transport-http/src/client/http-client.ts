@@ -96,7 +96,7 @@ function runExchange(link: Link, begin: Begin, exchange: HttpExchange): Promise<
     if (isCancelled(call)) return reject(cancelReason(call))
     if (link.closed.aborted) return reject(link.closed.reason)
     const { watch, end } = begin(request, call, reject)
-    roundTrip(link, exchange, watch).then(
+    sendExchange(link, exchange, watch).then(
       (response) => {
         end()
         resolve(response)
@@ -109,7 +109,7 @@ function runExchange(link: Link, begin: Begin, exchange: HttpExchange): Promise<
   })
 }
 
-async function roundTrip(link: Link, { request, call }: HttpExchange, watch: Watch): Promise<RpcResponse> {
+async function sendExchange(link: Link, { request, call }: HttpExchange, watch: Watch): Promise<RpcResponse> {
   const { clock, bounds, maxStreamBytes } = link
   const headersWith = (own: readonly string[]): readonly string[] => requestHeaders(request, call, own)
   const outgoing = { method: 'POST', body: encodeMessage(request), about: request, headersWith } as const

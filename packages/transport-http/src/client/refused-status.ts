@@ -17,7 +17,7 @@ export async function refusedStatus(
   context: ReplyContext,
 ): Promise<RpcResponse> {
   const text = await readStatusText(incoming, type, context)
-  const response = type === 'application/json' ? parseRefusal(text, context) : undefined
+  const response = type === 'application/json' ? parseRejection(text, context) : undefined
   if (response) return answering(response, context)
   throw errorOfStatus(incoming, text, context)
 }
@@ -56,7 +56,7 @@ async function readStatusText(incoming: Incoming, type: string | undefined, cont
   }
 }
 
-function parseRefusal(text: string, { bounds }: ReplyContext): RpcResponse | undefined {
+function parseRejection(text: string, { bounds }: ReplyContext): RpcResponse | undefined {
   try {
     const message = parseMessage(text, bounds)
     return isErrorResponse(message) ? message : undefined

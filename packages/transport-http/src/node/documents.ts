@@ -5,14 +5,14 @@ import type { NodeContext } from './node-handler.ts'
 import { sendAnswer } from './response-writer.ts'
 
 /** A request for another path than the endpoint's. */
-interface BesideEndpoint {
+interface DocumentRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly path: string
 }
 
 /** Answers a request for another path than the endpoint's: a document, or that nothing is there. */
-export function answerBeside({ request, response, path }: BesideEndpoint, { settings }: NodeContext): void {
+export function answerDocument({ request, response, path }: DocumentRequest, { settings }: NodeContext): void {
   const { method = '', url = '' } = request
   const notFound = { status: 404, message: `There is nothing here: the endpoint is ${path}` }
   sendAnswer(response, documentAnswer(settings.documents, { method, url }) ?? errorAnswer(notFound, []))

@@ -7,8 +7,8 @@ import { serveRequest } from '../server/serve-request.ts'
 import { checkExposure } from '../server/exposure.ts'
 import { compileSettings } from '../server/settings.ts'
 import type { HandlerOptions } from '../server/settings.ts'
-import { createCoarseWaits } from './timer-wheel.ts'
-import { nodeOutlet, type NodeTarget } from './response-writer.ts'
+import { createTimerWheel } from './timer-wheel.ts'
+import { nodeResponseWriter, type NodeTarget } from './response-writer.ts'
 import { type NodeRequest, readNodeBody } from './read-body.ts'
 
 /** Answers a request of node:http, and of frameworks whose requests are node's (Express, Connect, Fastify's `raw`). */
@@ -38,11 +38,11 @@ export function createNodeContext(server: Server, options: NodeHandlerOptions): 
   const adapter = server.adapters.http
   const settings = compileSettings({ clientAddress: addressOf, ...options }, quietSchedule, adapter)
   // A clock of the user's own is taken at its word.
-  const isCoarse = options.schedule === undefined
-  const waitCoarsely = isCoarse
-    ? createCoarseWaits(running, quietSchedule, (call) => heartbeat(call, context))
+  const usesTimerWheel = options.schedule === undefined
+  const scheduleOnWheel = usesTimerWheel
+    ? createTimerWheel(running, quietSchedule, (call) => heartbeat(call, context))
     : undefined
-  const context: NodeContext = { server, settings, platform, running, waitCoarsely, adapter, adapterRequests: [] }
+  const context: NodeContext = { server, settings, platform, running, scheduleOnWheel, adapter, adapterRequests: [] }
   return context
 }
 
@@ -50,7 +50,7 @@ export function createNodeContext(server: Server, options: NodeHandlerOptions): 
 export type NodeContext = HandlerContext<IncomingMessage, NodeTarget>
 
 const platform: HttpAdapter<IncomingMessage, NodeTarget> = {
-  ...nodeOutlet,
+  ...nodeResponseWriter,
   viewOf: ({ request }) => nodeRequestView(request),
   readText: ({ request }, maxBytes) => readNodeBody(request, maxBytes),
 }

@@ -26,7 +26,7 @@ function collectBody(request: NodeRequest, maxBytes: number, resolve: Finish): v
     if (size <= maxBytes) bytes = start === 0 ? chunk : append(bytes, chunk, start)
     else if (start <= maxBytes) finish?.(bodyTooLarge(maxBytes))
     // A peer that sees its answer and still goes on is cut off.
-    else if (size > 2 * maxBytes + spareBytes) request.destroy()
+    else if (size > 2 * maxBytes + initialBytes) request.destroy()
   })
   request.on('end', () =>
     batchPerTick(() => {
@@ -40,7 +40,7 @@ function collectBody(request: NodeRequest, maxBytes: number, resolve: Finish): v
 
 type Finish = (body: string | HttpErrorResponse) => void
 
-const spareBytes = 1_048_576
+const initialBytes = 1_048_576
 const smallestBuffer = 65_536
 
 // A list of chunks would cost far more than the body when it comes in tiny ones.

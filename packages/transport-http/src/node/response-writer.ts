@@ -18,7 +18,7 @@ export interface NodeTarget {
 }
 
 /** An outlet that writes to a response of node:http. What one tick writes goes out as one chunk: each costs more than an event. */
-export const nodeOutlet: ResponseWriter<NodeTarget> = {
+export const nodeResponseWriter: ResponseWriter<NodeTarget> = {
   send: ({ response }, answer) => sendAnswer(response, answer),
   open({ response }, headers) {
     if (!response.destroyed) response.writeHead(200, [...headers])

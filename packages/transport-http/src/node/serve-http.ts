@@ -5,7 +5,7 @@ import { errorCodes, type Server } from '@x/schema'
 import { errorAnswer } from '../server/http-error-response.ts'
 import { platformSchedule } from '../server/settings.ts'
 import { type HealthOptions, healthCheck } from './health.ts'
-import { answerBeside } from './documents.ts'
+import { answerDocument } from './documents.ts'
 import { createNodeContext, handlerIn } from './node-handler.ts'
 import type { NodeHandlerOptions } from './node-handler.ts'
 import { createOpenResponses, type ResponseBounds } from './open-responses.ts'
@@ -93,7 +93,7 @@ export async function serveHttp(mcpServer: Server, options: ServeHttpOptions = {
     if (!fits) rejectPipelined(response)
     else if (stopping.phase === 'refusing') rejectOthers(response)
     else if (isAt(path, request.url)) handle(request, response)
-    else answerBeside({ request, response, path }, context)
+    else answerDocument({ request, response, path }, context)
   })
   const bound = await listenOnAddress(server, host, port)
   const { schedule = platformSchedule, stopOnSignals: onSignals = false } = options

@@ -1,13 +1,13 @@
 import { expect, test, vi } from 'vitest'
 import { addToList, removeFromList } from '../indexed-list.ts'
 import { handClock } from '../testing/hand-clock.ts'
-import { createCoarseWaits, type Waiting } from './timer-wheel.ts'
+import { createTimerWheel, type Waiting } from './timer-wheel.ts'
 
 /** Makes waits, and a way to begin one. */
 function waits(due: (waiting: Waiting) => void = () => {}) {
   const clock = handClock()
   const roster: Waiting[] = []
-  const wait = createCoarseWaits(roster, clock.schedule, due)
+  const wait = createTimerWheel(roster, clock.schedule, due)
   const begin = (ms: number): Waiting => {
     const waiting = { index: -1, dueTick: 0 }
     addToList(roster, waiting)

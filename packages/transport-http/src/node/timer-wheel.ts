@@ -12,8 +12,8 @@ export interface Waiting extends IndexedEntry {
  * to its end: one timer serves all of them, nothing is kept for each, and who leaves the roster waits no more. A wait may end up to
  * two times `everyMs` late.
  */
-export function createCoarseWaits<T extends Waiting>(
-  roster: readonly T[],
+export function createTimerWheel<T extends Waiting>(
+  entries: readonly T[],
   schedule: Schedule,
   due: (waiting: T) => void,
 ): (waiting: T, ms: number) => void {
@@ -22,12 +22,12 @@ export function createCoarseWaits<T extends Waiting>(
   const tick = () => {
     ticks += 1
     // What is done for one may add others and take them out, so those that are due are picked first.
-    for (const waiting of roster.filter(({ dueTick }) => dueTick !== 0 && dueTick <= ticks)) {
-      if (roster[waiting.index] !== waiting) continue
+    for (const waiting of entries.filter(({ dueTick }) => dueTick !== 0 && dueTick <= ticks)) {
+      if (entries[waiting.index] !== waiting) continue
       waiting.dueTick = 0
       due(waiting)
     }
-    ticking = roster.length > 0
+    ticking = entries.length > 0
     if (ticking) schedule(tick, everyMs)
   }
   return (waiting, ms) => {

@@ -50,7 +50,7 @@ const values = new Map<symbol, ReadValue>([
   [canHandOffKey.id, () => true],
   [headerParamsKey.id, (_reply, { view }) => view && headerParams(view)],
   [callHeadersKey.id, (reply, { viewOf }) => callHeaders(viewOf(), reply)],
-  [backPressureKey.id, (reply) => (reply.streams ? () => reply.outlet.drained(reply.target) : undefined)],
+  [backPressureKey.id, (reply) => (reply.streams ? () => reply.writer.drained(reply.target) : undefined)],
   [clientAddressKey.id, (_reply, { clientAddress }) => clientAddress()],
   [transportKey.id, () => 'http'],
 ])

@@ -3,7 +3,7 @@ import { compileDocuments, documentAnswer, type HttpDocuments } from './document
 import type { HttpAdapter } from './http-adapter.ts'
 import { readBody } from './read-body.ts'
 import type { RequestView } from './request-view.ts'
-import { webOutlet, webResponse, type WebTarget, webTarget } from './respond.ts'
+import { webResponseWriter, webResponse, type WebTarget, webTarget } from './respond.ts'
 import { serveRequest } from './serve-request.ts'
 import { checkExposure } from './exposure.ts'
 import { compileSettings, platformSchedule } from './settings.ts'
@@ -40,7 +40,7 @@ export function httpHandler(server: Server, options: HttpHandlerOptions = {}): F
     running: [],
     adapter,
     adapterRequests: [],
-    waitCoarsely: undefined,
+    scheduleOnWheel: undefined,
   }
   return (request) => new Promise((resolve) => void serveRequest(webTarget(request, resolve), context))
 }
@@ -62,7 +62,7 @@ export function documentHandler(documents: HttpDocuments): (request: Request) =>
 }
 
 const platform: HttpAdapter<Request, WebTarget> = {
-  ...webOutlet,
+  ...webResponseWriter,
   viewOf: ({ request }) => webRequestView(request),
   readText: ({ request }, maxBytes) => readBody(request, maxBytes),
 }

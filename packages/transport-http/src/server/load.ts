@@ -4,7 +4,7 @@ import { errorCodes, isJsonObject, quotaReason, type RpcResponse } from '@x/sche
  * Returns true if an answer asks for nothing but the retry, as one does that hands off a call (basic/patterns/mrtr). The retry should
  * reach another instance, and over the connection that brought this one it would come back.
  */
-export function movesOn(response: RpcResponse): boolean {
+export function isHandOff(response: RpcResponse): boolean {
   if (!('result' in response)) return false
   const { resultType, inputRequests } = response.result
   return resultType === 'input_required' && inputRequests === undefined

@@ -1,12 +1,12 @@
 import { encodeMessage, encodePieces, type RpcNotification, type RpcResponse } from '@x/schema'
 import { encodeEvent, eventStreamHeaders, keepAliveComment } from './event-stream.ts'
 import type { ResponseWriter } from './response-writer.ts'
-import { movesOn, retryHeadOf } from './load.ts'
+import { isHandOff, retryHeadOf } from './load.ts'
 import { statusOf } from './status.ts'
 
 /** The answer to one request while it is being made: plain JSON, unless something has to be said before the end. */
 export interface Reply<Target = unknown> {
-  readonly outlet: ResponseWriter<Target>
+  readonly writer: ResponseWriter<Target>
   readonly target: Target
   /** Headers, flat, that go out whatever form the answer takes. */
   headers: readonly string[]
@@ -23,9 +23,9 @@ export function sendNotification(reply: Reply, message: RpcNotification): boolea
   const event = encodeEvent(encodeMessage(message))
   startStream(reply)
   // Characters stand in for bytes here: the bound is there to save memory, not to be met exactly.
-  const { outlet, target, maxQueuedBytes } = reply
-  if (outlet.queued(target) + event.length > maxQueuedBytes) return false
-  outlet.write(target, event)
+  const { writer, target, maxQueuedBytes } = reply
+  if (writer.queued(target) + event.length > maxQueuedBytes) return false
+  writer.write(target, event)
   return true
 }
 
@@ -36,16 +36,16 @@ export function sendNotification(reply: Reply, message: RpcNotification): boolea
  */
 export function sendResponse(reply: Reply, response: RpcResponse, status = statusOf(response)): void {
   if (reply.phase === 'ended') return
-  const { phase, outlet, target, headers } = reply
+  const { phase, writer, target, headers } = reply
   if (phase === 'streaming') {
     const event = encodeEvent(encodeMessage(response))
     reply.phase = 'ended'
-    outlet.end(target, event)
+    writer.end(target, event)
     return
   }
   const body = encodePieces(response) ?? encodeMessage(response)
   reply.phase = 'ended'
-  outlet.send(target, { status, headers: withRetryAfter(headers, response), body, closes: movesOn(response) })
+  writer.send(target, { status, headers: withRetryAfter(headers, response), body, closes: isHandOff(response) })
 }
 
 /** Has a header go out with the answer, in the place of an earlier one of that name; nothing once the head has been sent. */
@@ -60,8 +60,8 @@ export function setReplyHeader(reply: Reply, name: string, value: string): void 
 export function sendKeepAlive(reply: Reply): void {
   if (reply.phase === 'ended') return
   startStream(reply)
-  const { outlet, target } = reply
-  if (outlet.queued(target) === 0) outlet.write(target, keepAliveComment)
+  const { writer, target } = reply
+  if (writer.queued(target) === 0) writer.write(target, keepAliveComment)
 }
 
 /** Gives the answer up: nothing more is sent for it (basic/transports/streamable-http, cancellation). */
@@ -72,8 +72,8 @@ export function abandonReply(reply: Reply): void {
 function startStream(reply: Reply): void {
   if (reply.phase !== 'waiting') return
   reply.phase = 'streaming'
-  const { outlet, target, headers } = reply
-  outlet.open(target, headers.length === 0 ? eventStreamHeaders : [...eventStreamHeaders, ...headers])
+  const { writer, target, headers } = reply
+  writer.open(target, headers.length === 0 ? eventStreamHeaders : [...eventStreamHeaders, ...headers])
 }
 
 function withRetryAfter(headers: readonly string[], response: RpcResponse): readonly string[] {

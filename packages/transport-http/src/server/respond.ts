@@ -41,7 +41,7 @@ export function webTarget(request: Request, resolve: (response: Response) => voi
 function ignoreRejection(): void {}
 
 /** An outlet that resolves a promise with a web response. */
-export const webOutlet: ResponseWriter<WebTarget> = {
+export const webResponseWriter: ResponseWriter<WebTarget> = {
   send(target, answer) {
     if (target.closed) return
     target.resolve(webResponse(answer))

@@ -28,7 +28,7 @@ export interface HandlerContext<Source, Target> extends AdapterContext<Source, T
   readonly server: Server
   readonly running: RunningCall<Target>[]
   /** Has {@link beat} run for a call of `running` after a long wait, give or take seconds; undefined where each wait has a timer. */
-  readonly waitCoarsely: ((call: RunningCall<Target>, ms: number) => void) | undefined
+  readonly scheduleOnWheel: ((call: RunningCall<Target>, ms: number) => void) | undefined
 }
 
 /** A call under way: its answer and whether it is wanted, in one record, because those that last may be thousands. */
@@ -83,7 +83,7 @@ function createRunningCall<Source, Target>(
   return {
     id: request.id,
     streams: methodRow(request.method)?.streams === true,
-    outlet: platform,
+    writer: platform,
     target,
     headers,
     maxQueuedBytes: settings.maxQueuedBytes,
@@ -159,14 +159,14 @@ function createHttpCall<Source, Target>(
 
 function notify(call: RunningCall, message: RpcNotification): void {
   if (sendNotification(call, message) || !call.streams) return
-  breakOff(call, new DOMException('The reader of the stream was too slow', 'AbortError'))
+  abortCall(call, new DOMException('The reader of the stream was too slow', 'AbortError'))
 }
 
 // The signal's reason is made before anybody hears of the break, so that a handler learns why.
-function breakOff(call: RunningCall, reason: unknown): void {
+function abortCall(call: RunningCall, reason: unknown): void {
   abandonReply(call)
   cancel(call, reason)
-  call.outlet.destroy(call.target)
+  call.writer.destroy(call.target)
 }
 
 // The peer has gone, or has the whole answer; only the first is news to the handler.
@@ -181,10 +181,10 @@ const longMs = 10_000
 
 // One wait serves both the comments and the time limit.
 function awaitBeat<Source, Target>(call: RunningCall<Target>, context: HandlerContext<Source, Target>): void {
-  const { settings, waitCoarsely } = context
+  const { settings, scheduleOnWheel } = context
   const wait = waitOf(call, settings)
   if (wait === Number.POSITIVE_INFINITY) return
-  if (wait >= longMs && waitCoarsely !== undefined) waitCoarsely(call, wait)
+  if (wait >= longMs && scheduleOnWheel !== undefined) scheduleOnWheel(call, wait)
   else call.cancelTimer = settings.schedule(() => heartbeat(call, context), wait)
 }
 

@@ -12,5 +12,5 @@ const work = tool('work', {
   },
 })
 
-const server = createServer({ name: 'bench', version: '1.0.0', tools: [work], messagesPerSecond: 1_000_000 })
+const server = createServer({ name: 'bench', version: '1.0.0', tools: [work], maxNotificationsPerSecond: 1_000_000 })
 answerQuestions(createHttpServer(nodeHandler(server, { maxQueuedBytes: 64 * 1024 * 1024 })))

@@ -49,7 +49,7 @@ export function httpClientSettings({ client, session, view }: HttpPeer, { states
     if (session === undefined) return
     const state = states.of(session)
     apply(state)
-    states.tidy(state)
+    states.removeExpired(state)
   }
   const listenTo = (uris: ReadonlySet<string>, state: SessionState): void => state.listening?.listening.update(uris)
   return {

@@ -14,7 +14,7 @@ const eventGap = 1000
  * Takes an answer whose state carries its call (SEP-1685). With the last answer of the round the call goes on; its response waits for
  * the client to resume the stream. Returns false when there is no room.
  */
-export function resumeCall({ key, call }: OpenedState, response: RpcResponse, at: ResumePlace): boolean {
+export function resumeCall({ key, call }: OpenedState, response: RpcResponse, at: ResumePosition): boolean {
   const round = roundOf({ id: call.stream, firstEvent: call.events + eventGap }, at)
   if (round === undefined) return false
   const method = call.questions.get(key)
@@ -27,17 +27,17 @@ export function resumeCall({ key, call }: OpenedState, response: RpcResponse, at
 }
 
 /** The client of a call that is resumed, and the instance. */
-export interface ResumePlace {
+export interface ResumePosition {
   readonly peer: SessionPeer
   readonly http: HttpDeps
 }
 
 /** Gives the stream of a call that waits, though nothing is known of it here but the id of its last event. */
-export function streamOfWaiting(id: string, lastEvent: number, at: ResumePlace): TakenStream | undefined {
+export function streamOfWaiting(id: string, lastEvent: number, at: ResumePosition): TakenStream | undefined {
   return roundOf({ id, firstEvent: lastEvent + eventGap }, at)?.taken
 }
 
-function roundOf(stream: Omit<ResumedStream, 'onEnd'>, { peer, http }: ResumePlace): ResumedRound | undefined {
+function roundOf(stream: Omit<ResumedStream, 'onEnd'>, { peer, http }: ResumePosition): ResumedRound | undefined {
   const { rounds } = http
   const { session } = peer
   const key = roundKey(session, stream.id)

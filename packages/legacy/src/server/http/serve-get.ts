@@ -52,7 +52,7 @@ function acceptsEvents(accept: string | undefined): boolean {
   return ranges.some((range) => ['text/event-stream', 'text/*', '*/*'].includes(range.split(';', 1)[0]?.trim() ?? ''))
 }
 
-interface Place {
+interface StreamPosition {
   readonly view: HttpRequestView
   readonly http: HttpDeps
 }
@@ -60,7 +60,7 @@ interface Place {
 const eventIdForm = /^([\w-]{22})\.(\d{1,15})(q?)$/
 
 /** Continues a stream of this session; that of another is as unknown as one that never was. */
-function resume(lastEvent: string, session: Session, { view, http }: Place): true {
+function resume(lastEvent: string, session: Session, { view, http }: StreamPosition): true {
   const [, streamId = '', number = '', mark] = eventIdForm.exec(lastEvent) ?? []
   // An id leads to the entry that `serveRequests` registered.
   const known = http.states.find(session)?.streams.get(streamId) as CallStream | undefined
@@ -112,7 +112,7 @@ function openListening(session: Session, view: HttpRequestView, { deps, states }
       listening.close()
       reply.end()
       if (state.listening === entry) state.listening = undefined
-      states.tidy(state)
+      states.removeExpired(state)
       resolve(true)
     }
     state.listening = entry

@@ -72,12 +72,12 @@ async function serveInitialize(
   view: HttpRequestView,
   { deps, sessions }: HttpDeps,
 ): Promise<true> {
-  const introduced = await initialize(request, view, deps)
-  if ('error' in introduced) {
-    view.reply.send({ ...rejectionHead(introduced.error), body: encodeMessage(introduced.error) })
+  const initialized = await initialize(request, view, deps)
+  if ('error' in initialized) {
+    view.reply.send({ ...rejectionHead(initialized.error), body: encodeMessage(initialized.error) })
     return true
   }
-  const { client, response } = introduced
+  const { client, response } = initialized
   const id = await sessions.seal(client, view.principal)
   if (id === undefined) {
     const error = new McpError(errorCodes.invalidParams, 'clientInfo and capabilities are too large for a session id')

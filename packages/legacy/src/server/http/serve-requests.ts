@@ -91,7 +91,7 @@ function endPost({ id }: CallStream, { running, state, states }: EndingPost): vo
   for (const call of running) call.cancel('The client is gone')
   if (state === undefined) return
   state.streams.delete(id)
-  states.tidy(state)
+  states.removeExpired(state)
 }
 
 /** A stream that another instance began, and a place for its call, which goes on here. */
@@ -190,7 +190,7 @@ async function serveCall(
   } finally {
     if (state !== undefined) {
       state.calls.delete(request.id)
-      states.tidy(state)
+      states.removeExpired(state)
     }
   }
 }

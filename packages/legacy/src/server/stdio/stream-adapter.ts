@@ -83,14 +83,14 @@ class Connection implements StreamConnection {
   }
 
   async #initialize(request: RpcRequest): Promise<RpcResponse> {
-    const introduced = await initialize(request, this.#peer, this.#deps)
-    if ('error' in introduced) return introduced.error
-    this.#client = introduced.client
+    const initialized = await initialize(request, this.#peer, this.#deps)
+    if ('error' in initialized) return initialized.error
+    this.#client = initialized.client
     this.#level = 'info'
     this.#uris.clear()
     this.#listening?.close()
     this.#listening = undefined
-    return introduced.response
+    return initialized.response
   }
 
   #serve(

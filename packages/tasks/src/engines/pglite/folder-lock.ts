@@ -60,15 +60,15 @@ async function made(file: string): Promise<boolean> {
 
 /** Takes the file away if it still says the same; when another was faster, its file is put back. */
 async function removeStaleLock(file: string, text: string): Promise<void> {
-  const aside = `${file}.${process.pid}`
-  const moved = await rename(file, aside).then(
+  const movedLock = `${file}.${process.pid}`
+  const isMoved = await rename(file, movedLock).then(
     () => true,
     () => false,
   )
-  if (!moved) return
-  const found = await readFile(aside, 'utf8')
+  if (!isMoved) return
+  const found = await readFile(movedLock, 'utf8')
   if (found !== text) await writeFile(file, found, { flag: 'wx' }).catch(() => {})
-  await rm(aside, { force: true })
+  await rm(movedLock, { force: true })
 }
 
 /** A file that says nothing is one that is being written, or was when the machine lost its power. */

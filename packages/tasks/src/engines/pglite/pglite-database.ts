@@ -26,7 +26,7 @@ export function pgliteDatabase(pglite: Pglite, { channel, onError, end }: Pglite
   const query = queryPglite(pglite)
   return {
     query,
-    tend: query,
+    maintain: query,
     transaction: (work) => pglite.transaction((transaction) => work(queryPglite(transaction))),
     bus: notificationBus(pglite, channel, onError),
     close: end,

@@ -12,7 +12,7 @@ export async function claimTasks(store: SqlStore, most: number): Promise<readonl
   return store.database.transaction(async (query) => {
     const remaining = await claimLeft(store, query, most)
     const ready = remaining.length < most ? await claimReady(store, query, most - remaining.length) : []
-    return withKept(store, query, [...remaining, ...ready])
+    return withStored(store, query, [...remaining, ...ready])
   })
 }
 
@@ -54,7 +54,11 @@ function claimRows({ tables, leaseMs }: SqlStore, query: Query, ids: readonly st
   )
 }
 
-async function withKept({ tables }: SqlStore, query: Query, rows: readonly SqlRow[]): Promise<readonly ClaimedTask[]> {
+async function withStored(
+  { tables }: SqlStore,
+  query: Query,
+  rows: readonly SqlRow[],
+): Promise<readonly ClaimedTask[]> {
   // A first attempt has nothing yet, and most tasks have no other.
   const ids = rows.filter(({ attempt }) => Number(attempt) > 1).map(claimedId)
   const entries = await entriesByTask(query, tables.journal, ids)

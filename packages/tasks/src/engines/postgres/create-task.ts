@@ -13,17 +13,20 @@ export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRo
 }
 
 /** The SQL that serializes concurrent creations for one caller. */
-interface Turn {
+interface CreateTurn {
   readonly lock: string
   /** Number of further tasks for which there must be room, as SQL. */
-  readonly spare: string
+  readonly unusedId: string
 }
 
 // Each has to count what the one before it has made, and waits for it to be written.
-const alone: Turn = { lock: 'pg_advisory_xact_lock', spare: '0' }
+const alone: CreateTurn = { lock: 'pg_advisory_xact_lock', unusedId: '0' }
 
 // Together they cannot reach the limit while there is room for as many as there can be connections. Whoever is alone waits for all of them.
-const alongside: Turn = { lock: 'pg_advisory_xact_lock_shared', spare: `current_setting('max_connections')::bigint` }
+const alongside: CreateTurn = {
+  lock: 'pg_advisory_xact_lock_shared',
+  unusedId: `current_setting('max_connections')::bigint`,
+}
 
 /** A limit below this has hardly ever room for all connections: it is not tried. */
 const leastShared = 200
@@ -32,7 +35,7 @@ async function makeAlongside(store: SqlStore, task: NewTask): Promise<SqlRow | u
   return task.callerLimit < leastShared ? undefined : make(store, task, alongside)
 }
 
-function make({ database, queue, tables }: SqlStore, task: NewTask, turn: Turn): Promise<SqlRow | undefined> {
+function make({ database, queue, tables }: SqlStore, task: NewTask, turn: CreateTurn): Promise<SqlRow | undefined> {
   const id = storedText(task.id)
   const caller = storedText(task.caller)
   return database.transaction(async (query) => {
@@ -41,7 +44,7 @@ function make({ database, queue, tables }: SqlStore, task: NewTask, turn: Turn):
       `INSERT INTO ${tables.task} (id, caller, owner, payload, status_message, expires_at)
       SELECT $1::text, $2::text, $7::text, $3::text, $4::text, ${fromNow('$5')}
       WHERE (SELECT count(*) FROM (SELECT FROM ${tables.task} WHERE caller = $2 AND ${isOpen} AND ${isAlive} LIMIT $6::bigint) AS open)
-        < $6::bigint - ${turn.spare}
+        < $6::bigint - ${turn.unusedId}
       RETURNING ${rowColumns}`,
       [
         id,

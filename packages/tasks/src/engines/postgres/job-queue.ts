@@ -27,7 +27,7 @@ const tenYears = 315_360_000
 export async function openQueue(database: SqlDatabase, { schema, onError }: QueueSettings): Promise<JobQueue> {
   const { PgBoss } = await importPeer('pg-boss@12.35.0', () => import('pg-boss'))
   // Its schema was made with the tables: several instances that make one at the same time trip over each other, `IF NOT EXISTS` or not.
-  const boss = new PgBoss({ db: overQuery(database.tend), schema, createSchema: false, schedule: false })
+  const boss = new PgBoss({ db: overQuery(database.maintain), schema, createSchema: false, schedule: false })
   // An emitter without this listener would end the process.
   boss.on('error', onError)
   await boss.start()

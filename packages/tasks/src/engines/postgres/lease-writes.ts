@@ -5,7 +5,7 @@ import { fromNow, isAlive, prolonged, type SqlStore } from './sql-store.ts'
 import { storedName, storedText } from './stored-text.ts'
 
 /** True of a task that is this attempt's: every write of a worker is fenced by it, in the statement that writes. */
-const isHeld = `id = $1 AND attempt = $2 AND leased_until IS NOT NULL AND ${isAlive}`
+const isLeased = `id = $1 AND attempt = $2 AND leased_until IS NOT NULL AND ${isAlive}`
 
 /** Renews leases, all in one statement. */
 export async function renewLeases(store: SqlStore, leases: readonly Lease[]): Promise<readonly LeaseState[]> {
@@ -61,13 +61,13 @@ export async function releaseTask(store: SqlStore, lease: Lease, given: TaskRele
 
 /** Returns the reason for which nothing was written; neither reason goes away while the lease is held. */
 async function rejectedWrite({ tables }: SqlStore, query: Query, lease: Lease): Promise<LeaseState> {
-  const rows = await query(`SELECT FROM ${tables.task} WHERE ${isHeld}`, [storedText(lease.id), lease.attempt])
+  const rows = await query(`SELECT FROM ${tables.task} WHERE ${isLeased}`, [storedText(lease.id), lease.attempt])
   return rows.length === 0 ? 'lost' : 'cancelling'
 }
 
 /** Ends a task, and deletes what only its carrying on needed. */
 export async function finishTask(store: SqlStore, lease: Lease, end: TaskEnd): Promise<boolean> {
-  const [row] = await store.database.query(endSql(store, isHeld, ['$3', '$4', '$5', '$6']), [
+  const [row] = await store.database.query(endSql(store, isLeased, ['$3', '$4', '$5', '$6']), [
     storedText(lease.id),
     lease.attempt,
     ...endValues(end),
@@ -116,7 +116,7 @@ function progressSql({ tables }: SqlStore, more: ProgressMore): string {
         updated_at = CASE WHEN ${updated} OR coalesce($4::text, status_message) IS DISTINCT FROM status_message
           OR coalesce($7::text, progress) IS DISTINCT FROM progress
           THEN statement_timestamp() ELSE updated_at END${set}
-      WHERE ${isHeld}${where} RETURNING id, cancelling
+      WHERE ${isLeased}${where} RETURNING id, cancelling
     ), kept AS (
       INSERT INTO ${tables.journal} (task_id, name, entry)
       SELECT held.id, given.name, given.entry FROM held, unnest($5::text[], $6::text[]) AS given (name, entry)

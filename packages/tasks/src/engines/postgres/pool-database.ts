@@ -13,14 +13,14 @@ export interface PoolSettings {
 }
 
 /** Factor by which the time limit grows for the installation and maintenance of tables. */
-const tendingFactor = 6
+const maintenanceFactor = 6
 
 /** A database over a pool of connections. */
 export function poolDatabase(settings: PoolSettings): SqlDatabase {
   const { pool, listenPool, channel, timeoutMs, onError, end } = settings
   return {
     query: queryConnection(pool, timeoutMs),
-    tend: queryConnection(pool, timeoutMs * tendingFactor),
+    maintain: queryConnection(pool, timeoutMs * maintenanceFactor),
     transaction: (work) => inTransaction(pool, timeoutMs, work),
     bus: postgresBus(pool, { channel, listenPool, timeoutMs, onError }),
     close: end,

@@ -17,7 +17,7 @@ export interface Attempt {
   /** Aborts when nobody waits any more for what cannot be kept. */
   readonly givenUp: AbortSignal
   readonly size: JournalSize
-  noted: JournalEntry[]
+  unrecorded: JournalEntry[]
   message: string | undefined
   /** The numbers that were reported last. */
   reached: ProgressNumbers | undefined
@@ -42,7 +42,7 @@ export function openAttempt(task: ClaimedTask, givenUp: AbortSignal): Attempt {
     controller: new AbortController(),
     givenUp,
     size: journalSize(task),
-    noted: [],
+    unrecorded: [],
     message: undefined,
     reached: undefined,
     progressed: false,
@@ -76,14 +76,14 @@ export function journalStoreOf(attempt: Attempt, journal: JsonObject, context: T
     responses: attempt.task.responses,
     note: (entry) => {
       // Who records something for it serves it.
-      if (attempt.noted.length === 0) attempt.noted.push(...supportedAgain(attempt.task))
-      attempt.noted.push(entry)
+      if (attempt.unrecorded.length === 0) attempt.unrecorded.push(...supportedAgain(attempt.task))
+      attempt.unrecorded.push(entry)
       if (entry.part === 'steps') attempt.progressed = true
     },
     commit: () => {
       const { signal } = attempt.controller
       if (attempt.stopped !== undefined) return Promise.reject(signal.reason)
-      if (attempt.noted.length === 0 && !attempt.releasing) return undefined
+      if (attempt.unrecorded.length === 0 && !attempt.releasing) return undefined
       return commit(attempt, context)
     },
   }
@@ -128,8 +128,8 @@ export function applyLeaseState(attempt: Attempt, state: LeaseState): void {
 
 /** Takes everything that is still to be kept. */
 export function takeProgress(attempt: Attempt): TaskProgress {
-  const { noted: entries, message: statusMessage, reached: progress, progressed } = attempt
-  attempt.noted = []
+  const { unrecorded: entries, message: statusMessage, reached: progress, progressed } = attempt
+  attempt.unrecorded = []
   attempt.message = undefined
   attempt.reached = undefined
   attempt.progressed = false

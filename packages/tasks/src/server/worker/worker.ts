@@ -72,9 +72,9 @@ function startWorker(state: WorkerState): void {
   if (state.closing.signal.aborted) return
   const { engine, workPollMs, runWorker } = state.context.settings
   if (runWorker) state.listening = listenForTasks(state)
-  if (runWorker) every(state, workPollMs, () => claimAll(state))
-  every(state, Math.max(1, Math.floor(engine.leaseMs / 3)), () => sendHeartbeats(state))
-  every(state, sweepEveryMs, () => engine.sweep())
+  if (runWorker) runEvery(state, workPollMs, () => claimAll(state))
+  runEvery(state, Math.max(1, Math.floor(engine.leaseMs / 3)), () => sendHeartbeats(state))
+  runEvery(state, sweepEveryMs, () => engine.sweep())
   if (runWorker) void claimAll(state)
 }
 
@@ -152,7 +152,7 @@ async function sendHeartbeats({ attempts, context }: WorkerState): Promise<void>
 }
 
 /** Repeats work, each time so many milliseconds after the last has ended. */
-function every(state: WorkerState, ms: number, work: () => Promise<unknown>): void {
+function runEvery(state: WorkerState, ms: number, work: () => Promise<unknown>): void {
   const name = String(state.timers.size)
   const { clock, onError } = state.context.settings
   const wait = (): void => {
