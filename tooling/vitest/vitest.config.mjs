@@ -5,6 +5,9 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['{src,test}/**/*.test.ts'],
+    // A module is loaded once for all test files of a package: loading them anew took more time than running the tests.
+    // No test may therefore leave global state behind; mocks are restored after each.
+    isolate: false,
     setupFiles: [fileURLToPath(new URL('./setup.mjs', import.meta.url))],
     reporters: ['default', ['json', { outputFile: '.results/test.json' }]],
     coverage: {
