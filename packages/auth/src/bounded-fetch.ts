@@ -37,7 +37,7 @@ export async function boundedFetch(
 async function fetchInMemory(send: () => Promise<Response>, maxBytes: number): Promise<Response | undefined> {
   const response = await send()
   const { status, statusText, headers } = response
-  if (leadsElsewhere(response)) {
+  if (redirectsToOtherOrigin(response)) {
     await response.body?.cancel()
     // A browser hides where a redirect leads, and gives status 0.
     return new Response(null, { status: status || 302 })
@@ -48,7 +48,7 @@ async function fetchInMemory(send: () => Promise<Response>, maxBytes: number): P
 }
 
 /** True for a response that leads elsewhere. */
-export function leadsElsewhere({ status }: Response): boolean {
+export function redirectsToOtherOrigin({ status }: Response): boolean {
   return status === 0 || (status >= 300 && status < 400)
 }
 

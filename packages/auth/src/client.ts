@@ -5,7 +5,7 @@
  */
 
 export { AuthError, type AuthErrorCode, type AuthErrorDetails, authErrorOf, isAuthError } from './client/auth-error.ts'
-export type { IssuerOptions } from './client/authorize.ts'
+export type { IssuerSelection } from './client/authorize.ts'
 export type { FetchFunction } from './bounded-fetch.ts'
 export type { ClientIdentity, ClientRegistration } from './client/client-identity.ts'
 export type { OpenRedirect, Redirect } from './client/code-flow.ts'

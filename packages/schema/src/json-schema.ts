@@ -13,7 +13,7 @@ import type { JsonObject } from './basic/json.ts'
 import type { JsonSchemaCompiler, SchemaIssue } from './json-schema/json-schema-compiler.ts'
 import { McpError } from './basic/mcp-error.ts'
 import { subschemas } from './json-schema/subschemas.ts'
-import { maximumSteps, meter, pairwiseCheck, type StepBudget, tooMuchWork } from './json-schema/validation-work.ts'
+import { maximumSteps, countSteps, countPairs, type StepBudget, tooMuchWork } from './json-schema/validation-work.ts'
 
 export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/json-schema-compiler.ts'
 
@@ -62,10 +62,10 @@ function createValidate(schema: JsonObject): Validate {
   const found = subschemas(copy)
   const budget: StepBudget = { remaining: 0 }
   const parts = typeof found === 'string' ? [] : found
-  meter(parts, budget)
+  countSteps(parts, budget)
   const unbounded = boundPatterns(parts, budget)
   if (unbounded !== undefined) throw schemaError(unbounded)
-  const checkPairs = pairwiseCheck(parts)
+  const checkPairs = countPairs(parts)
   // The library's schema type is open, and the form of the keywords that it reads was checked before.
   const quick = new Validator(copy as Schema, dialect, true)
   const thorough = new Validator(copy as Schema, dialect, false)

@@ -2,7 +2,7 @@ import {
   type Implementation,
   type JsonObject,
   metaKeys,
-  prepared,
+  preparedMessage,
   protocolVersion,
   type ServerCapabilities,
   type ServerExtension,
@@ -70,8 +70,8 @@ function resultMetaOf(definition: ServerDefinition): JsonObject | undefined {
 }
 
 /** The capabilities of lists and resources, with and without change notifications. */
-const notifies = { list: { listChanged: true }, resources: { listChanged: true, subscribe: true } }
-const silent = { list: {}, resources: {} }
+const notifyingCapabilities = { list: { listChanged: true }, resources: { listChanged: true, subscribe: true } }
+const silentCapabilities = { list: {}, resources: {} }
 
 /** Declares only the kinds that are defined: the methods of all others are not found. */
 function declaredServerCapabilities(
@@ -80,7 +80,7 @@ function declaredServerCapabilities(
 ): ServerCapabilities {
   const { tools, prompts, resources, resourceTemplates } = definition
   const completes = completable.some(({ completers }) => [...completers.values()].some(Boolean))
-  const changes = definition.subscriptions === false ? silent : notifies
+  const changes = definition.subscriptions === false ? silentCapabilities : notifyingCapabilities
   return {
     logging: {},
     ...(tools && { tools: changes.list }),
@@ -114,7 +114,7 @@ function discoveryOf(
     cacheScope: scope,
     _meta: meta,
   }
-  return prepared(frozenObject(result, 'server'))
+  return preparedMessage(frozenObject(result, 'server'))
 }
 
 type MakeListing = <Entry extends CompiledDefinition>(field: ListField, entries: readonly Entry[]) => Listing<Entry>

@@ -39,7 +39,7 @@ export interface CompositionParts {
   readonly host: Pick<ExtensionHost, 'info' | 'runtime' | 'report'>
 }
 
-interface Started {
+interface StartedExtension {
   readonly extension: ServerExtension
   readonly instance: ExtensionInstance
 }
@@ -63,16 +63,19 @@ export function compose({ core, use, extensions, host }: CompositionParts): Comp
   const exchanges = new Map<ServerExtension, Exchange>()
   let outermost = core
   const exchange: Exchange = (request, call) => outermost(request, call)
-  const started = extensions.map((extension): Started => {
+  const started = extensions.map((extension): StartedExtension => {
     const inner: Exchange = (request, call) => (exchanges.get(extension) ?? core)(request, call)
     return { extension, instance: extension.start?.({ ...host, inner, exchange }) ?? {} }
   })
   const authorizing = started.filter(({ extension }) => extension.needsPrincipal === true)
   const others = started.filter(({ extension }) => extension.needsPrincipal !== true)
   for (const { extension } of started) {
-    exchanges.set(extension, wrap(core, others.filter((other) => other.extension !== extension).flatMap(middlewareOf)))
+    exchanges.set(
+      extension,
+      wrapExchange(core, others.filter((other) => other.extension !== extension).flatMap(middlewareOf)),
+    )
   }
-  outermost = wrap(core, [...use, ...[...authorizing, ...others].flatMap(middlewareOf)])
+  outermost = wrapExchange(core, [...use, ...[...authorizing, ...others].flatMap(middlewareOf)])
   return {
     exchange: outermost,
     methods: methodsOf(started),
@@ -84,8 +87,8 @@ export function compose({ core, use, extensions, host }: CompositionParts): Comp
   }
 }
 
-function lifecycleOf(started: readonly Started[], { report }: CompositionParts['host']) {
-  const isReady = async ({ instance }: Started): Promise<boolean> => {
+function lifecycleOf(started: readonly StartedExtension[], { report }: CompositionParts['host']) {
+  const isReady = async ({ instance }: StartedExtension): Promise<boolean> => {
     try {
       return (await instance.ready?.()) ?? true
     } catch (error) {
@@ -93,7 +96,7 @@ function lifecycleOf(started: readonly Started[], { report }: CompositionParts['
       return false
     }
   }
-  const close = async ({ instance }: Started, graceMs: number): Promise<void> => {
+  const close = async ({ instance }: StartedExtension, graceMs: number): Promise<void> => {
     try {
       await instance.close?.({ graceMs })
     } catch (error) {
@@ -120,37 +123,37 @@ function lifecycleOf(started: readonly Started[], { report }: CompositionParts['
   }
 }
 
-function wrap(core: Exchange, middleware: readonly Middleware[]): Exchange {
+function wrapExchange(core: Exchange, middleware: readonly Middleware[]): Exchange {
   return middleware.reduceRight((next, each) => each(next), core)
 }
 
-function middlewareOf({ extension, instance }: Started): readonly Middleware[] {
+function middlewareOf({ extension, instance }: StartedExtension): readonly Middleware[] {
   return [extension.middleware, instance.middleware].filter((each) => each !== undefined)
 }
 
-function methodsOf(started: readonly Started[]): ReadonlyMap<string, ExtensionMethod> {
+function methodsOf(started: readonly StartedExtension[]): ReadonlyMap<string, ExtensionMethod> {
   const methods = new Map<string, ExtensionMethod>()
   for (const { extension, instance } of started) {
     for (const [name, method] of Object.entries(instance.methods ?? {})) {
-      if (methods.has(name)) throw taken(extension, `the method ${name}`)
+      if (methods.has(name)) throw takenMethods(extension, `the method ${name}`)
       methods.set(name, method)
     }
   }
   return methods
 }
 
-function adaptersOf(started: readonly Started[]): ProtocolAdapters {
+function adaptersOf(started: readonly StartedExtension[]): ProtocolAdapters {
   const adapters = {}
   for (const { extension, instance } of started) {
     for (const transport of Object.keys(instance.adapters ?? {})) {
-      if (Object.hasOwn(adapters, transport)) throw taken(extension, `the adapter of the transport ${transport}`)
+      if (Object.hasOwn(adapters, transport)) throw takenMethods(extension, `the adapter of the transport ${transport}`)
     }
     Object.assign(adapters, instance.adapters)
   }
   return adapters
 }
 
-function apisOf(started: readonly Started[]): Readonly<Record<string, object>> {
+function apisOf(started: readonly StartedExtension[]): Readonly<Record<string, object>> {
   const apis: Record<string, object> = {}
   for (const { extension, instance } of started) {
     if (instance.api !== undefined) apis[extension.name] = instance.api
@@ -158,7 +161,7 @@ function apisOf(started: readonly Started[]): Readonly<Record<string, object>> {
   return apis
 }
 
-function taken({ name }: ServerExtension, what: string): DefinitionError {
+function takenMethods({ name }: ServerExtension, what: string): DefinitionError {
   return new DefinitionError('duplicate', `extension "${name}"`, { reason: `another extension has ${what} already` })
 }
 

@@ -26,7 +26,7 @@ import { isPromiseLike } from './request/awaitable.ts'
 import type { Catalog } from './catalog.ts'
 import { checkCaller, countDown, countUp } from './shedding/caller-limit.ts'
 import { findMethod, type ServedMethod } from './methods.ts'
-import { quote, type RequestState, type Settings } from './request/request-state.ts'
+import { quote, type RequestState, type ServerSettings } from './request/request-state.ts'
 
 /** The revisions that are served, newest first. */
 const supported = [protocolVersion]
@@ -37,7 +37,7 @@ export interface ServerState {
   catalog: Catalog
   /** Methods of extensions, which are started once the exchange is there. */
   methods: ReadonlyMap<string, ExtensionMethod>
-  readonly settings: Settings
+  readonly settings: ServerSettings
 }
 
 /** Makes the exchange behind all middleware: the methods of the protocol and of the extensions. */
@@ -54,7 +54,7 @@ export function exchangeOver(state: ServerState): Exchange {
     if (method === undefined) return serveMethod(undefined, request, call)
     try {
       checkVersion(request)
-      const result = completeResult(await countedCall(method, { request, call }, state.settings), state.catalog)
+      const result = completeResult(await countCall(method, { request, call }, state.settings), state.catalog)
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
       if (isCancelled(call)) throw cancelReason(call)
@@ -73,7 +73,7 @@ export function exchangeOver(state: ServerState): Exchange {
       // A task was counted when it was created.
       if (scope.journal === undefined) checkCaller(state.settings.callers, scope.caller)
       const pending = handle(request.params, scope)
-      const result = isPromiseLike(pending) ? await counted(pending, scope) : pending
+      const result = isPromiseLike(pending) ? await countRequest(pending, scope) : pending
       return { jsonrpc: '2.0', id: request.id, result }
     } catch (error) {
       // An error that a handler throws because it was cancelled is not a failure, and no caller waits for an answer.
@@ -117,17 +117,17 @@ function endRequest(request: RequestState): void {
 }
 
 /** Counts a call that takes time, until its request ends. */
-function counted<T>(pending: T, request: RequestState): T {
+function countRequest<T>(pending: T, request: RequestState): T {
   request.isCounted = request.journal === undefined
   if (request.isCounted) countUp(request.settings.callers.running, request.caller)
   return pending
 }
 
 /** Runs a method of an extension, and counts it for its caller. */
-async function countedCall(
+async function countCall(
   method: ExtensionMethod,
   { request, call }: { readonly request: RpcRequest; readonly call: Call },
-  { callers }: Settings,
+  { callers }: ServerSettings,
 ): Promise<JsonObject> {
   const caller = callerOf(call)
   checkCaller(callers, caller)

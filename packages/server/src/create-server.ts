@@ -3,7 +3,7 @@ import { type Composition, compose } from './compose.ts'
 import { compileDefinition, infoOf } from './compile.ts'
 import { exchangeOver, type ServerState } from './core-exchange.ts'
 import { localOnly as withoutKeys } from './random-key.ts'
-import { report, type Settings } from './request/request-state.ts'
+import { report, type ServerSettings } from './request/request-state.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './server-definition.ts'
 import { compileServerSettings } from './settings.ts'
 import { beginDrain, serverLoad } from './shedding/server-load.ts'
@@ -83,7 +83,7 @@ function memberOf(definition: ServerDefinition, state: ServerState, composition:
     },
   }
 
-  async function isReady({ ready }: ServerDefinition, { onError }: Settings): Promise<boolean> {
+  async function isReady({ ready }: ServerDefinition, { onError }: ServerSettings): Promise<boolean> {
     try {
       return (await ready?.()) ?? true
     } catch (error) {
@@ -93,7 +93,11 @@ function memberOf(definition: ServerDefinition, state: ServerState, composition:
   }
 }
 
-function withMembers(members: ServerMembers, info: Implementation, loadMonitor: Settings['loadMonitor']): McpServer {
+function withMembers(
+  members: ServerMembers,
+  info: Implementation,
+  loadMonitor: ServerSettings['loadMonitor'],
+): McpServer {
   return {
     ...members,
     info,

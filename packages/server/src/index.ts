@@ -27,7 +27,7 @@ export type { FormAnswer, FormQuestion, UrlQuestion } from './replay/question.ts
 export type { Checkpoint, StepContext, StepResult, Widened, WithListsFilled } from './replay/recorded.ts'
 export type { ServerWarning, WarningCode } from './server-warning.ts'
 export type { ClientFeature, ClientView, Context, RequestContext } from './request/context.ts'
-export type { CacheHints, Completer, Completion, Described, KnownArguments } from './described.ts'
+export type { CacheHints, Completer, Completion, Described, CompletedArguments } from './described.ts'
 export type { CallView, VisibleTo } from './pages.ts'
 export type { AnyPromptDefinition, Prompt, PromptContent, PromptDefinition, PromptReturn } from './prompts/prompt.ts'
 export type {
@@ -43,8 +43,8 @@ export type {
   ResourceTemplate,
   ResourceTemplateDefinition,
 } from './resources/resource.ts'
-export type { Checked, Rejected } from './json-schema/issues.ts'
-export type { AcceptedBy, AnySchema, ParsedBy, ReadFrom, WrittenFor } from './json-schema/schemas.ts'
+export type { CheckedValue, RejectedValue } from './json-schema/issues.ts'
+export type { AcceptedBy, AnySchema, ParsedBy, SchemaInput, SchemaWithInput } from './json-schema/schemas.ts'
 export type { ErrorContext } from './request/request-state.ts'
 export type { Change, ChangeBus, ChangeListener } from './subscriptions/change-bus.ts'
 export type { SubscriptionOptions } from './subscriptions/options.ts'

@@ -1,4 +1,12 @@
-import { type CacheScope, type Call, errorCodes, type JsonObject, McpError, type Principal, prepared } from '@x/schema'
+import {
+  type CacheScope,
+  type Call,
+  errorCodes,
+  type JsonObject,
+  McpError,
+  type Principal,
+  preparedMessage,
+} from '@x/schema'
 import { encodeBase64Url } from './resources/base64.ts'
 
 /**
@@ -96,7 +104,7 @@ function fixedPages(entries: readonly Listed[], listing: Listing<Listed>): Reado
   let start = 0
   let cursor: string | undefined
   do {
-    pages.set(cursor, prepared(page(entries, start, listing)))
+    pages.set(cursor, preparedMessage(page(entries, start, listing)))
     start += listing.options.pageSize
     const last = entries[start - 1]
     cursor = last && listing.cursors.get(last)

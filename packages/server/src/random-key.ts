@@ -1,5 +1,5 @@
 import { randomKey, type StateCodec, sealed } from '@x/state-codec'
-import type { Settings } from './request/request-state.ts'
+import type { ServerSettings } from './request/request-state.ts'
 
 /** The reason why a server without keys serves one machine and one process. */
 export const localOnly =
@@ -8,7 +8,7 @@ export const localOnly =
   'handler asks'
 
 /** A codec for a single process: its key is made when it is first needed, which is when it is said. */
-export function randomlyKeyed(warn: Settings['warn']): StateCodec {
+export function randomlyKeyed(warn: ServerSettings['warn']): StateCodec {
   let codec: StateCodec | undefined
   const made = (): StateCodec => {
     if (codec === undefined) {

@@ -6,11 +6,11 @@ import { reportOnce } from './report-once.ts'
 import { createCallerLimit } from './shedding/caller-limit.ts'
 import { openLoadMonitor } from './shedding/open-load-monitor.ts'
 import { createSubscriptions } from './subscriptions/subscriptions.ts'
-import { type ErrorContext, quote, report, type Settings } from './request/request-state.ts'
+import { type ErrorContext, quote, report, type ServerSettings } from './request/request-state.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
 /** The parts of a definition that hold for every request, with what is absent filled in. */
-export function compileServerSettings(definition: ServerDefinition): Settings {
+export function compileServerSettings(definition: ServerDefinition): ServerSettings {
   const { describeError = failureOf, maxNotificationsPerSecond = 100 } = definition
   const onError = errorListener(definition.onError, '@x/server', describeContext)
   if (!Number.isSafeInteger(maxNotificationsPerSecond) || maxNotificationsPerSecond < 0) {
@@ -43,7 +43,7 @@ export function compileServerSettings(definition: ServerDefinition): Settings {
 }
 
 /** Time and chance: the platform's, unless a test gives its own. */
-function sourcesOf(definition: ServerDefinition): Pick<Settings, 'now' | 'wallClock' | 'randomUuid' | 'runtime'> {
+function sourcesOf(definition: ServerDefinition): Pick<ServerSettings, 'now' | 'wallClock' | 'randomUuid' | 'runtime'> {
   const runtime = runtimeOf(definition.runtime)
   return {
     runtime,
@@ -57,7 +57,7 @@ function describeContext(_: unknown, { method, name }: ErrorContext): string {
   return name === undefined ? method : `${method} ${quote(name)}`
 }
 
-function stateCodecOf({ state }: ServerDefinition, warn: Settings['warn']): StateCodec | undefined {
+function stateCodecOf({ state }: ServerDefinition, warn: ServerSettings['warn']): StateCodec | undefined {
   if (state === false) return undefined
   return state ?? randomlyKeyed(warn)
 }

@@ -1,9 +1,9 @@
 import type { StateCodec } from './state-codec.ts'
-import { createMigrating, type MigratingCodec, type MigratingOptions } from './store/migrating.ts'
-import { createSingleUse } from './store/single-use.ts'
+import { createMigratingCodec, type MigratingCodec, type MigratingOptions } from './store/migrating.ts'
+import { createSingleUseCodec } from './store/single-use.ts'
 import type { StateStore } from './store/state-store.ts'
-import { createStored, type StoredOptions } from './store/stored.ts'
-import { createPlain, type PlainOptions } from './token/plain.ts'
+import { createStoredCodec, type StoredOptions } from './store/stored.ts'
+import { createPlainCodec, type PlainOptions } from './token/plain.ts'
 import { nodeCrypto } from './token/crypto-provider-node.ts'
 import { createTokenCodec, type KeyedOptions } from './token/token-codec.ts'
 
@@ -32,7 +32,7 @@ export function signed(options: KeyedOptions): StateCodec {
  * @throws StateUsageError unless the options contain `insecure: true`.
  */
 export function plain(options: PlainOptions): StateCodec {
-  return createPlain(options, nodeCrypto)
+  return createPlainCodec(options, nodeCrypto)
 }
 
 /**
@@ -41,7 +41,7 @@ export function plain(options: PlainOptions): StateCodec {
  * @throws StateUsageError for invalid options.
  */
 export function stored(options: StoredOptions): StateCodec {
-  return createStored(options, nodeCrypto)
+  return createStoredCodec(options, nodeCrypto)
 }
 
 /**
@@ -51,7 +51,7 @@ export function stored(options: StoredOptions): StateCodec {
  * @throws StateUsageError for invalid options.
  */
 export function migrating(options: MigratingOptions): MigratingCodec {
-  return createMigrating(options, nodeCrypto)
+  return createMigratingCodec(options, nodeCrypto)
 }
 
 /**
@@ -61,5 +61,5 @@ export function migrating(options: MigratingOptions): MigratingCodec {
  * @throws StateUsageError for a codec without `lifetimeMs`.
  */
 export function singleUse(codec: StateCodec, store: StateStore): StateCodec {
-  return createSingleUse(codec, store, nodeCrypto)
+  return createSingleUseCodec(codec, store, nodeCrypto)
 }

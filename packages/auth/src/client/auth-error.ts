@@ -83,7 +83,7 @@ export function authErrorOf(error: unknown): AuthError | undefined {
 const maxShown = 200
 
 /** Text of a peer, fit for a message: one line, bounded, in quotes. */
-export function quoted(text: string): string {
+export function quoteText(text: string): string {
   const line = text.slice(0, maxShown).replaceAll(/[^\x20-\x7e]+/g, ' ')
   return `"${text.length > maxShown ? `${line}…` : line}"`
 }

@@ -1,16 +1,16 @@
 import type { AuthorizationServer } from 'oauth4webapi'
-import type { Demand } from './challenges.ts'
-import type { HeldTokens } from './stored-credentials.ts'
-import { AuthError, quoted } from './auth-error.ts'
+import type { TokenDemand } from './challenges.ts'
+import type { StoredCredentials } from './stored-credentials.ts'
+import { AuthError, quoteText } from './auth-error.ts'
 import type { Dpop } from './dpop.ts'
 import { discoverResource, type ResourceMetadata } from './resource-metadata.ts'
 import { scopesFor } from './scopes.ts'
 import { discoverServer } from './server-metadata.ts'
 import type { StoredEndpoint } from './stored.ts'
-import { type Need, type Obtained, tokenFor, type TokenSource } from './token-source.ts'
+import { type TokenNeed, type Obtained, tokenFor, type TokenSource } from './token-source.ts'
 
 /** Settings of the user for one authorization server. */
-export interface IssuerOptions {
+export interface IssuerSelection {
   /** `omit`: no `resource` parameter, for servers that refuse it. */
   readonly resource?: 'omit' | undefined
   /** The issuer as its own metadata spells it, where that differs. */
@@ -19,7 +19,7 @@ export interface IssuerOptions {
 
 /** Dependencies of an authorizer of any kind. */
 export interface AuthorizerDeps extends TokenSource {
-  readonly issuers: ReadonlyMap<string, IssuerOptions>
+  readonly issuers: ReadonlyMap<string, IssuerSelection>
   /** Issuers that the user has credentials for. */
   readonly preferred: readonly string[]
   /** The only issuer that may be used. */
@@ -30,13 +30,13 @@ export interface AuthorizerDeps extends TokenSource {
 }
 
 /** Returns what it takes to send to an authorization server, which `source` has named. */
-export type LinkTo = (issuer: string, source: URL, signal: AbortSignal) => Promise<Need['link']>
+export type LinkToServer = (issuer: string, source: URL, signal: AbortSignal) => Promise<TokenNeed['link']>
 
 const metadataLifeMs = 600_000
 const maxServers = 100
 
 /** Links to authorization servers, whose metadata is kept for ten minutes. */
-export function createLinks({ fetch, now, issuers, dpop }: AuthorizerDeps): LinkTo {
+export function createLinks({ fetch, now, issuers, dpop }: AuthorizerDeps): LinkToServer {
   const servers = new Map<string, { readonly at: number; readonly server: AuthorizationServer }>()
   return async (issuer, source, signal) => {
     const { alias, resource } = issuers.get(issuer) ?? {}
@@ -57,14 +57,14 @@ function dpopFor(server: AuthorizationServer, dpop: Dpop | undefined): Dpop | un
   const { issuer, dpop_signing_alg_values_supported: algorithms } = server
   if (dpop === undefined || algorithms?.includes('ES256')) return dpop
   if (!dpop.isRequired) return undefined
-  const message = `The authorization server ${quoted(issuer)} does not list ES256 in dpop_signing_alg_values_supported`
+  const message = `The authorization server ${quoteText(issuer)} does not list ES256 in dpop_signing_alg_values_supported`
   throw new AuthError('dpop_unsupported', message, { issuer })
 }
 
 /** A request for a token at an endpoint that has asked for one. */
 export interface TokenQuery {
   readonly endpoint: URL
-  readonly demand: Demand
+  readonly demand: TokenDemand
   /** The access token that was refused. */
   readonly rejectedToken: string | undefined
   readonly canRefresh: boolean
@@ -73,7 +73,7 @@ export interface TokenQuery {
 
 /** Finds out who issues tokens for an endpoint, and gets one there. */
 export async function authorize(
-  deps: AuthorizerDeps & { readonly tokens: HeldTokens; readonly linkTo: LinkTo },
+  deps: AuthorizerDeps & { readonly tokens: StoredCredentials; readonly linkTo: LinkToServer },
   query: TokenQuery,
   signal: AbortSignal,
 ): Promise<Obtained | undefined> {
@@ -112,6 +112,6 @@ async function chooseIssuer(
 function checkPinned(pinned: string, issuers: readonly string[]): string {
   if (issuers.includes(pinned)) return pinned
   const [issuer = ''] = issuers
-  const message = `The server names the issuer ${quoted(issuer)}; the client is for ${quoted(pinned)}`
+  const message = `The server names the issuer ${quoteText(issuer)}; the client is for ${quoteText(pinned)}`
   throw new AuthError('client_needed', message, { issuer })
 }

@@ -1,17 +1,17 @@
 import type { HttpAuthorizer, HttpHeaders, HttpResponseHead, HttpTarget } from '@x/transport-http/client'
 import { AuthError, isAuthError } from './auth-error.ts'
-import { authorize, type AuthorizerDeps, createLinks, type LinkTo } from './authorize.ts'
-import { type Demand, demandOf, dpopErrorOf, isForToken } from './challenges.ts'
-import { createFlights, type Flights } from './flights.ts'
-import { createHeldTokens, type StoredCredential, type HeldTokens } from './stored-credentials.ts'
+import { authorize, type AuthorizerDeps, createLinks, type LinkToServer } from './authorize.ts'
+import { type TokenDemand, demandOf, dpopErrorOf, isForToken } from './challenges.ts'
+import { createSharedRequests, type SharedRequests } from './flights.ts'
+import { createStoredCredentials, type StoredCredential, type StoredCredentials } from './stored-credentials.ts'
 import { createStepUps, type StepUps } from './step-ups.ts'
 import type { StoredToken } from './stored.ts'
 import { endsSoon, type Obtained, tokenFor } from './token-source.ts'
 
 /** An authorizer, and what logins need of it besides. */
 export interface Authorizer extends HttpAuthorizer {
-  readonly tokens: HeldTokens
-  readonly linkTo: LinkTo
+  readonly tokens: StoredCredentials
+  readonly linkTo: LinkToServer
   /** Gets a token for an endpoint without a request to it. */
   login(endpoint: URL, signal: AbortSignal): Promise<void>
 }
@@ -20,16 +20,16 @@ export interface Authorizer extends HttpAuthorizer {
 interface CallState {
   /** The access token that it was sent with last. */
   sent?: string
-  by?: Obtained['by']
+  by?: Obtained['obtainedBy']
   authorizations: number
   /** The access token for which a nonce was taken. */
   nonceFor?: string
 }
 
 interface AuthorizerState extends AuthorizerDeps {
-  readonly tokens: HeldTokens
-  readonly linkTo: LinkTo
-  readonly flights: Flights<Obtained | undefined>
+  readonly tokens: StoredCredentials
+  readonly linkTo: LinkToServer
+  readonly flights: SharedRequests<Obtained | undefined>
   readonly stepUps: StepUps
   readonly callOf: (target: HttpTarget) => CallState
 }
@@ -41,9 +41,9 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   const calls = new WeakMap<HttpTarget, CallState>()
   const state: AuthorizerState = {
     ...deps,
-    tokens: createHeldTokens(deps),
+    tokens: createStoredCredentials(deps),
     linkTo: createLinks(deps),
-    flights: createFlights(),
+    flights: createSharedRequests(),
     stepUps: createStepUps(deps.now),
     callOf: (target) => {
       const call = calls.get(target) ?? { authorizations: 0 }
@@ -176,7 +176,7 @@ function hasNewerFor(scopes: readonly string[], token: StoredCredential | undefi
 
 /** A challenge to a call, and the ways to meet it that are allowed. */
 interface Ask {
-  readonly demand: Demand
+  readonly demand: TokenDemand
   readonly canRefresh: boolean
   /** Asked before a person is. */
   readonly isAllowed?: () => boolean
@@ -198,8 +198,8 @@ async function getToken(
       return authorize(state, query, ends)
     })
     if (obtained !== undefined && obtained.token.access !== call.sent) {
-      call.by = obtained.by
-      if (obtained.by === 'authorization') call.authorizations += 1
+      call.by = obtained.obtainedBy
+      if (obtained.obtainedBy === 'authorization') call.authorizations += 1
       return 'retry'
     }
     // The outcome of another call, or of an attempt before this one was refused, says nothing of this call.

@@ -9,10 +9,10 @@ export interface Challenge {
 }
 
 const maxLength = 8192
-const space = /[ \t]*/y
+const whitespace = /[ \t]*/y
 const separators = /[ \t,]*/y
 const token = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y
-const equals = /[ \t]*=[ \t]*/y
+const equalsSign = /[ \t]*=[ \t]*/y
 const quotedString = /"((?:[^"\\]|\\[^])*)"/y
 const token68 = /[A-Za-z0-9\-._~+/]+=*(?=[ \t]*(?:,|$))/y
 
@@ -30,7 +30,7 @@ export function parseChallenges(header: string | undefined): readonly Challenge[
     if (scheme === undefined) return challenges
     const params = new Map<string, string>()
     challenges.push({ scheme: scheme.toLowerCase(), params })
-    reader.take(space)
+    reader.take(whitespace)
     if (reader.take(token68) === undefined) readParams(reader, params)
   }
 }
@@ -40,7 +40,7 @@ function readParams(reader: Reader, params: Map<string, string>): void {
     const start = reader.position()
     reader.take(separators)
     const name = reader.take(token)
-    const value = name !== undefined && reader.take(equals) !== undefined ? readValue(reader) : undefined
+    const value = name !== undefined && reader.take(equalsSign) !== undefined ? readValue(reader) : undefined
     // The name was the scheme of the next challenge, or the text keeps to the grammar no longer.
     if (name === undefined || value === undefined) return reader.moveTo(start)
     const key = name.toLowerCase()
@@ -82,7 +82,7 @@ function createReader(text: string): Reader {
 }
 
 /** Demands of a 401 or 403 response. */
-export interface Demand {
+export interface TokenDemand {
   readonly metadataUrl: string | undefined
   readonly scopes: readonly string[] | undefined
   readonly error: string | undefined
@@ -99,7 +99,7 @@ function isTokenScheme({ scheme }: Challenge): boolean {
 }
 
 /** Reads what the first Bearer or DPoP challenge of a header asks for (RFC 6750, RFC 9728 section 5.1). */
-export function demandOf(header: string | undefined): Demand {
+export function demandOf(header: string | undefined): TokenDemand {
   const challenges = parseChallenges(header).filter(isTokenScheme)
   const param = (name: string): string | undefined =>
     challenges.map(({ params }) => params.get(name)).find((value) => value !== undefined)

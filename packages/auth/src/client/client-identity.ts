@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from 'oauth4webapi'
-import { AuthError, quoted } from './auth-error.ts'
+import { AuthError, quoteText } from './auth-error.ts'
 import { isLoopbackHost } from '../secure-url.ts'
 import { registerClient, type ServerLink } from './server-requests.ts'
 import type { AuthRecords, StoredClient } from './stored.ts'
@@ -57,7 +57,7 @@ export async function clientFor(
   const stored = await records.clients.read(key)
   if (stored !== undefined && !hasExpired(stored, now) && takes(stored, target.uri)) return stored
   if (endpoint === undefined) {
-    const message = `The authorization server ${quoted(issuer)} registers no clients: give it one in \`registrations\``
+    const message = `The authorization server ${quoteText(issuer)} registers no clients: give it one in \`registrations\``
     throw new AuthError('client_needed', message, { issuer })
   }
   const registered = await registerClient(link, registrationOf(link.server, identity, target))
@@ -89,8 +89,8 @@ function portableClient(server: AuthorizationServer, identity: ClientIdentity): 
 // basic/authorization/client-registration: credentials of one server are never tried at another.
 function rejectForeign(issuer: string, { registrations = [] }: ClientIdentity): void {
   if (registrations.length === 0) return
-  const others = registrations.map((registration) => quoted(registration.issuer)).join(', ')
-  const message = `The server names the issuer ${quoted(issuer)}; the registered clients are for ${others}`
+  const others = registrations.map((registration) => quoteText(registration.issuer)).join(', ')
+  const message = `The server names the issuer ${quoteText(issuer)}; the registered clients are for ${others}`
   throw new AuthError('client_needed', message, { issuer })
 }
 

@@ -1,11 +1,11 @@
 import * as oauth from 'oauth4webapi'
-import { AuthError, quoted } from './auth-error.ts'
+import { AuthError, quoteText } from './auth-error.ts'
 import { type ClientIdentity, clientFor } from './client-identity.ts'
 import { authenticated, pushRequest } from './server-requests.ts'
 import { withLock } from './store.ts'
 import type { AuthRecords, PendingLogin, StoredToken } from './stored.ts'
 import { exchangeCode, tokenOf } from './token-requests.ts'
-import type { Need, ObtainToken } from './token-source.ts'
+import type { TokenNeed, ObtainToken } from './token-source.ts'
 
 /** A way to send a person to the authorization server and to get the answer. */
 export interface Redirect {
@@ -34,7 +34,7 @@ export interface CodeFlow {
   readonly now: () => number
 }
 
-const flowMs = 600_000
+const loginTimeoutMs = 600_000
 
 /** Obtains tokens by sending a person to the authorization server: the code flow with PKCE (basic/authorization). */
 export function codeFlow(login: CodeFlow): ObtainToken {
@@ -42,9 +42,9 @@ export function codeFlow(login: CodeFlow): ObtainToken {
     checkPkce(need.link.server)
     const open = await login.redirect.open(need.link.signal)
     try {
-      const { state, url } = await beginFlow(login, need, open)
+      const { state, url } = await beginLogin(login, need, open)
       const answer = await open.visit(url, state)
-      return await finishFlow(login, need.link, await takeFlow(login, answer, state))
+      return await finishLogin(login, need.link, await takePendingLogin(login, answer, state))
     } finally {
       await open.close()
     }
@@ -54,16 +54,16 @@ export function codeFlow(login: CodeFlow): ObtainToken {
 // basic/authorization/security-considerations: whoever does not say that it checks S256 is not used.
 function checkPkce({ issuer, code_challenge_methods_supported: methods }: oauth.AuthorizationServer): void {
   if (methods?.includes('S256')) return
-  const message = `The authorization server ${quoted(issuer)} does not list S256 in code_challenge_methods_supported`
+  const message = `The authorization server ${quoteText(issuer)} does not list S256 in code_challenge_methods_supported`
   throw new AuthError('pkce_unsupported', message, { issuer })
 }
 
-async function beginFlow(login: CodeFlow, need: Need, open: OpenRedirect): Promise<{ state: string; url: URL }> {
+async function beginLogin(login: CodeFlow, need: TokenNeed, open: OpenRedirect): Promise<{ state: string; url: URL }> {
   const { records, now } = login
   const { link, resource, scopes, endpoint } = need
   const { issuer, authorization_endpoint: authorize } = link.server
   if (authorize === undefined) {
-    throw new AuthError('metadata_invalid', `${quoted(issuer)} has no authorization_endpoint`, { issuer })
+    throw new AuthError('metadata_invalid', `${quoteText(issuer)} has no authorization_endpoint`, { issuer })
   }
   const { uri, registered = [uri] } = open
   const target = { uri, registered, applicationType: login.redirect.applicationType }
@@ -84,7 +84,7 @@ async function beginFlow(login: CodeFlow, need: Need, open: OpenRedirect): Promi
   // OpenID Connect Core, section 11: offline access is given when the person was asked.
   if (scopes.includes('offline_access')) params.set('prompt', 'consent')
   const shared = { issuer, resource, verifier, client, redirectUri: uri, requested: scopes }
-  const record: PendingLogin = { ...shared, endpoint: endpoint.href, expiresAt: now() + flowMs }
+  const record: PendingLogin = { ...shared, endpoint: endpoint.href, expiresAt: now() + loginTimeoutMs }
   await records.pendingLogins.write(records.pendingLogins.key(state), record)
   const isPushed = link.server.require_pushed_authorization_requests === true
   const visible = isPushed ? await pushRequest(link, authenticated(client, link.server), params) : params
@@ -94,7 +94,7 @@ async function beginFlow(login: CodeFlow, need: Need, open: OpenRedirect): Promi
 }
 
 /** A flow with its answer, of which the state alone has been checked. */
-export interface AnsweredFlow extends PendingLogin {
+export interface AnsweredLogin extends PendingLogin {
   readonly state: string
   readonly answer: URL
 }
@@ -103,11 +103,11 @@ export interface AnsweredFlow extends PendingLogin {
  * Takes the record of the flow that an answer belongs to, which is then used up. Throws {@link AuthError}
  * `response_invalid` for an answer that nobody here has asked for.
  */
-export async function takeFlow(
+export async function takePendingLogin(
   { records, now }: Pick<CodeFlow, 'records' | 'now'>,
   answer: URL,
   expected?: string,
-): Promise<AnsweredFlow> {
+): Promise<AnsweredLogin> {
   const states = answer.searchParams.getAll('state')
   const [state = ''] = states
   const isOurs = states.length === 1 && state !== '' && (expected === undefined || state === expected)
@@ -124,10 +124,10 @@ export async function takeFlow(
 }
 
 /** Checks an answer against its flow and exchanges the code. */
-export async function finishFlow(
+export async function finishLogin(
   { now }: Pick<CodeFlow, 'now'>,
-  link: Need['link'],
-  login: AnsweredFlow,
+  link: TokenNeed['link'],
+  login: AnsweredLogin,
 ): Promise<StoredToken> {
   const { server } = link
   const { client: stored, redirectUri, verifier, requested, resource } = login
@@ -141,7 +141,7 @@ export async function finishFlow(
 function checkedResponse(
   server: oauth.AuthorizationServer,
   client: oauth.Client,
-  { answer, state }: AnsweredFlow,
+  { answer, state }: AnsweredLogin,
 ): URLSearchParams {
   const { issuer } = server
   try {
@@ -151,12 +151,12 @@ function checkedResponse(
   } catch (error) {
     if (error instanceof oauth.AuthorizationResponseError) {
       const { error: code, error_description: description } = error
-      const why = description === undefined ? '' : `: ${quoted(description)}`
-      const message = `The authorization server ${quoted(issuer)} answered ${quoted(code)}${why}`
+      const why = description === undefined ? '' : `: ${quoteText(description)}`
+      const message = `The authorization server ${quoteText(issuer)} answered ${quoteText(code)}${why}`
       throw new AuthError('authorization_denied', message, { issuer, error: code })
     }
     // RFC 9207, section 2.4: of an answer that may be another server's, nothing is shown.
-    const message = `The answer of the login is not one of ${quoted(issuer)}: it was not used`
+    const message = `The answer of the login is not one of ${quoteText(issuer)}: it was not used`
     throw new AuthError('response_invalid', message, { issuer })
   }
 }

@@ -115,7 +115,7 @@ async function ownKey({ store, keys }: AuthRecords, isStored: boolean): Promise<
   const at = keys.key('dpop')
   return withLock(store, at, async () => {
     const stored = await keys.read(at)
-    const found = stored && (await imported(stored))
+    const found = stored && (await importedKey(stored))
     if (found !== undefined) return found
     const pair = await generateKeyPair(algorithm, { extractable: true })
     const { x = '', y = '', d = '' } = await exportJWK(pair.privateKey)
@@ -125,7 +125,7 @@ async function ownKey({ store, keys }: AuthRecords, isStored: boolean): Promise<
 }
 
 /** Returns `undefined` for what is no key: the worst that follows is a login. */
-async function imported({ x, y, d }: StoredKey): Promise<ProofKey | undefined> {
+async function importedKey({ x, y, d }: StoredKey): Promise<ProofKey | undefined> {
   const jwk = { kty: 'EC', crv: 'P-256', x, y }
   try {
     const privateKey = await importJWK({ ...jwk, d }, algorithm)

@@ -6,7 +6,7 @@ import { machineClient, credentialsOf, type MachineClient } from './machine-clie
 import { safeUrl } from './safe-url.ts'
 import { discoverServer } from './server-metadata.ts'
 import { exchangeToken } from './token-requests.ts'
-import type { Need } from './token-source.ts'
+import type { TokenNeed } from './token-source.ts'
 
 /** The identity provider of an enterprise, and the program as a client of it. */
 export interface IdentityProvider {
@@ -71,7 +71,7 @@ export function enterprise(options: EnterpriseOptions): MachineAuth {
 }
 
 /** Exchanges identities for grants. An identity that has ended is asked for once more. */
-function exchanger({ idp, identity, fetch = platformFetch }: EnterpriseOptions): (need: Need) => Promise<string> {
+function exchanger({ idp, identity, fetch = platformFetch }: EnterpriseOptions): (need: TokenNeed) => Promise<string> {
   const authenticate = machineClient(idp.client)
   const findServer = identityServer(idp)
   return async (need) => {
@@ -98,7 +98,10 @@ function assertionOf(identity: string | IdentityAssertion): IdentityAssertion {
   throw new AuthError('client_needed', '`identity` returned an empty token: the person has to log in at the provider')
 }
 
-function exchangeFields({ link, resource, scopes }: Need, { token, type }: IdentityAssertion): Record<string, string> {
+function exchangeFields(
+  { link, resource, scopes }: TokenNeed,
+  { token, type }: IdentityAssertion,
+): Record<string, string> {
   return {
     requested_token_type: tokenType('id-jag'),
     audience: link.server.issuer,

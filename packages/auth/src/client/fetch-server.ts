@@ -1,5 +1,5 @@
 import type { JsonObject } from '@x/schema'
-import { boundedFetch, type FetchFunction, leadsElsewhere, parseObject } from '../bounded-fetch.ts'
+import { boundedFetch, type FetchFunction, redirectsToOtherOrigin, parseObject } from '../bounded-fetch.ts'
 import { AuthError } from './auth-error.ts'
 
 const maxBytes = 65_536
@@ -21,7 +21,7 @@ export async function fetchServer(
     if (request.signal?.aborted || !(error instanceof Error)) throw error
     throw new AuthError('server_unavailable', error.message, { cause: error.cause })
   })
-  if (!leadsElsewhere(response)) return response
+  if (!redirectsToOtherOrigin(response)) return response
   throw new AuthError('server_unavailable', `${new URL(url).origin} redirects, which is not followed here`)
 }
 

@@ -1,7 +1,7 @@
 import { AuthError } from './auth-error.ts'
 
 /** One piece of work that several callers wait for. */
-interface Flight<T> {
+interface SharedRequest<T> {
   readonly scopes: readonly string[]
   readonly outcome: Promise<T>
   readonly waiting: Set<AbortSignal>
@@ -17,21 +17,25 @@ export interface JoinOptions {
 }
 
 /** Runs one piece of work per key at a time. */
-export interface Flights<T> {
+export interface SharedRequests<T> {
   /** Joins the work under way when it brings the scopes; otherwise runs `run` when that is over. */
   join(key: string, options: JoinOptions, run: (signal: AbortSignal) => Promise<T>): Promise<T>
 }
 
 // A person reads, types a password, and looks for a phone.
-const flightMs = 300_000
+const requestTimeoutMs = 300_000
 
-export function createFlights<T>(): Flights<T> {
-  const flights = new Map<string, Flight<T>>()
+export function createSharedRequests<T>(): SharedRequests<T> {
+  const flights = new Map<string, SharedRequest<T>>()
 
-  const start = (key: string, scopes: readonly string[], run: (signal: AbortSignal) => Promise<T>): Flight<T> => {
+  const start = (
+    key: string,
+    scopes: readonly string[],
+    run: (signal: AbortSignal) => Promise<T>,
+  ): SharedRequest<T> => {
     const controller = new AbortController()
     const ended = (why: string): void => controller.abort(new AuthError('login_ended', `The login ended: ${why}`))
-    const timer = setTimeout(ended, flightMs, 'it took longer than five minutes')
+    const timer = setTimeout(ended, requestTimeoutMs, 'it took longer than five minutes')
     const outcome = run(controller.signal).finally(() => {
       clearTimeout(timer)
       flights.delete(key)
@@ -40,7 +44,7 @@ export function createFlights<T>(): Flights<T> {
     flights.set(key, flight)
     return flight
   }
-  const wait = async (flight: Flight<T>, signal: AbortSignal): Promise<T> => {
+  const wait = async (flight: SharedRequest<T>, signal: AbortSignal): Promise<T> => {
     const leave = (): void => {
       flight.waiting.delete(signal)
       if (flight.waiting.size > 0) return

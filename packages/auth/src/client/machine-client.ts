@@ -1,6 +1,6 @@
 import { type CryptoKey, importJWK, importPKCS8, type JWK } from 'jose'
 import { type AuthorizationServer, PrivateKeyJwt } from 'oauth4webapi'
-import { AuthError, quoted } from './auth-error.ts'
+import { AuthError, quoteText } from './auth-error.ts'
 import { authenticated, type ServerClient } from './server-requests.ts'
 
 /** A private key that a client authenticates with (`private_key_jwt`, RFC 7523). */
@@ -53,7 +53,7 @@ async function importKey({ privateKey, algorithm }: ClientKey): Promise<CryptoKe
     // The cause may show the key.
   }
   const form = typeof privateKey === 'string' ? 'PEM text that begins with "BEGIN PRIVATE KEY" (PKCS #8)' : 'that signs'
-  const named = algorithm === undefined ? '' : ` for ${quoted(algorithm)}`
+  const named = algorithm === undefined ? '' : ` for ${quoteText(algorithm)}`
   throw new AuthError('key_invalid', `The key of the client cannot be used: it must be a private key${named}, ${form}`)
 }
 

@@ -1,16 +1,16 @@
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError } from './auth-error.ts'
-import type { IssuerOptions } from './authorize.ts'
+import type { IssuerSelection } from './authorize.ts'
 import { createAuthorizer } from './authorizer.ts'
 import { isBoundTo } from './dpop.ts'
 import { withoutFragment } from './safe-url.ts'
 import { type Authenticate, machineClient, credentialsOf, type MachineClient } from './machine-client.ts'
 import { type AuthorizerOptions, sharedDeps } from './options.ts'
 import { type Grant, requestGrant, tokenOf } from './token-requests.ts'
-import type { Need } from './token-source.ts'
+import type { TokenNeed } from './token-source.ts'
 
 /** Options shared by the authorizers that need no person. */
-export interface MachineOptions extends IssuerOptions, AuthorizerOptions {
+export interface MachineOptions extends IssuerSelection, AuthorizerOptions {
   /** The issuer of the authorization server, letter for letter. Where a server names another one, nothing is sent to it. */
   readonly issuer: string
 }
@@ -33,7 +33,7 @@ export interface MachineGrant {
   /** The identifier of the extension, where the protocol has clients declare it. */
   readonly extension?: string | undefined
   readonly clientId: string
-  request(need: Need): Promise<Grant>
+  request(need: TokenNeed): Promise<Grant>
 }
 
 /** A client that authenticates with a key or a secret of its own. */
@@ -94,7 +94,7 @@ export function workload(options: WorkloadOptions): MachineAuth {
 }
 
 /** Presents a JWT as a grant (RFC 7523, section 2.1). */
-export async function requestWithAssertion(need: Need, authenticate: Authenticate, text: string): Promise<Grant> {
+export async function requestWithAssertion(need: TokenNeed, authenticate: Authenticate, text: string): Promise<Grant> {
   // Files end with a line break.
   const assertion = text.trim()
   if (assertion === '') throw new AuthError('client_needed', 'The assertion is empty: it must be a JWT')
@@ -102,7 +102,7 @@ export async function requestWithAssertion(need: Need, authenticate: Authenticat
   return requestGrant(need.link, client, { type: jwtBearer, fields: { ...grantFields(need), assertion } })
 }
 
-function grantFields({ link, resource, scopes }: Need): Record<string, string> {
+function grantFields({ link, resource, scopes }: TokenNeed): Record<string, string> {
   return {
     ...(link.sendsResource && { resource }),
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),

@@ -1,10 +1,10 @@
 import type { HttpAuthorizer } from '@x/transport-http/client'
 import { AuthError, isAuthError } from './auth-error.ts'
-import type { IssuerOptions } from './authorize.ts'
+import type { IssuerSelection } from './authorize.ts'
 import { type Authorizer, createAuthorizer } from './authorizer.ts'
 import { checkIdentity, type ClientIdentity, knownClient } from './client-identity.ts'
 import { isBoundTo } from './dpop.ts'
-import { codeFlow, finishFlow, type Redirect, takeFlow } from './code-flow.ts'
+import { codeFlow, finishLogin, type Redirect, takePendingLogin } from './code-flow.ts'
 import { type AuthorizerOptions, sharedDeps } from './options.ts'
 import { withoutFragment } from './safe-url.ts'
 import { authenticated, revokeToken } from './server-requests.ts'
@@ -14,7 +14,7 @@ export interface OAuthOptions extends AuthorizerOptions {
   readonly client: ClientIdentity
   readonly redirect: Redirect
   /** Settings of the user for authorization servers, by issuer. */
-  readonly issuers?: Readonly<Record<string, IssuerOptions>> | undefined
+  readonly issuers?: Readonly<Record<string, IssuerSelection>> | undefined
 }
 
 /** The logins of one person, for any number of servers. */
@@ -65,10 +65,10 @@ export function oauth(options: OAuthOptions): OAuth {
     logout: (url) => logout(authorizer, withoutFragment(url), { identity, records }),
     finish: async (answer) => {
       const url = new URL(answer)
-      const begun = await takeFlow(login, url)
+      const begun = await takePendingLogin(login, url)
       const endpoint = new URL(begun.endpoint)
       const link = await authorizer.linkTo(begun.issuer, endpoint, new AbortController().signal)
-      const token = await finishFlow(login, link, begun)
+      const token = await finishLogin(login, link, begun)
       await records.tokens.write(records.tokens.key(begun.issuer, begun.resource), token)
       await authorizer.tokens.store(endpoint, begun, token)
       return { url: begun.endpoint }

@@ -1,4 +1,4 @@
-import { AuthError, isAuthError, quoted } from './auth-error.ts'
+import { AuthError, isAuthError, quoteText } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { fetchServer, metadataMs, readObject, stringsOf } from './fetch-server.ts'
@@ -58,7 +58,7 @@ async function readMetadata(url: string, { fetch, signal }: ResourceQuery): Prom
 function parseResourceMetadata(fields: JsonObject, endpoint: URL, url: string): ResourceMetadata {
   const { resource } = fields
   if (typeof resource !== 'string' || !isResourceOf(resource, endpoint)) {
-    const named = typeof resource === 'string' ? quoted(resource) : 'no resource'
+    const named = typeof resource === 'string' ? quoteText(resource) : 'no resource'
     const message = `The metadata at ${url} names ${named}; it must be ${endpoint.origin}${endpoint.pathname}`
     throw new AuthError('resource_mismatch', message)
   }

@@ -1,5 +1,5 @@
 import { isLoopbackHost } from '../secure-url.ts'
-import { AuthError, quoted } from './auth-error.ts'
+import { AuthError, quoteText } from './auth-error.ts'
 
 /**
  * Parses an address that `named` mentions and `source` vouches for. Only https is allowed, or http between loopbacks; a
@@ -9,7 +9,7 @@ export function safeUrl(text: string, source: URL, named: string): URL {
   const url = text.length <= maxLength && URL.canParse(text) ? new URL(text) : undefined
   const problem = url === undefined ? 'which is no absolute URL' : urlProblem(url, source)
   if (url === undefined || problem !== undefined) {
-    throw new AuthError('unsafe_url', `${named} is ${quoted(text)}, ${problem}`)
+    throw new AuthError('unsafe_url', `${named} is ${quoteText(text)}, ${problem}`)
   }
   return url
 }

@@ -1,11 +1,11 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { AuthError } from './auth-error.ts'
-import type { Demand } from './challenges.ts'
+import type { TokenDemand } from './challenges.ts'
 import type { ResourceMetadata } from './resource-metadata.ts'
 
 /** Sources from which the scopes of a login are chosen. */
 export interface ScopeChoice {
-  readonly demand: Demand
+  readonly demand: TokenDemand
   readonly metadata: ResourceMetadata
   readonly server: AuthorizationServer
   /** Scopes that logins for this resource have asked for so far. */

@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import { metadataUrls } from '../metadata-urls.ts'
-import { AuthError, isAuthError, quoted } from './auth-error.ts'
+import { AuthError, isAuthError, quoteText } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { fetchServer, metadataMs, readObject, stringsOf } from './fetch-server.ts'
@@ -47,7 +47,7 @@ export async function discoverServer(query: ServerQuery): Promise<AuthorizationS
     if (fields !== undefined) return parseServer(fields, query, url)
   }
   if (failure !== undefined) throw failure
-  const message = `The authorization server ${quoted(issuer)} has no metadata at ${urls.join(', ')}`
+  const message = `The authorization server ${quoteText(issuer)} has no metadata at ${urls.join(', ')}`
   throw new AuthError('metadata_invalid', message, { issuer })
 }
 
@@ -56,8 +56,8 @@ function parseServer(fields: JsonObject, query: ServerQuery, location: string): 
   const named = fields['issuer']
   // RFC 8414, section 3.3: identical, so no normalization. It keeps a document of one server from speaking for another.
   if (typeof named !== 'string' || (named !== issuer && named !== alias)) {
-    const other = typeof named === 'string' ? quoted(named) : 'no issuer'
-    const message = `The metadata at ${location} names ${other}; it must be ${quoted(issuer)}, letter for letter`
+    const other = typeof named === 'string' ? quoteText(named) : 'no issuer'
+    const message = `The metadata at ${location} names ${other}; it must be ${quoteText(issuer)}, letter for letter`
     throw new AuthError('issuer_mismatch', message, { issuer })
   }
   const known: Record<string, string> = {}

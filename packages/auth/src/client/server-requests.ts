@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi'
-import { AuthError, isAuthError, quoted } from './auth-error.ts'
+import { AuthError, isAuthError, quoteText } from './auth-error.ts'
 import type { JsonObject } from '@x/schema'
 import type { FetchFunction } from '../bounded-fetch.ts'
 import { endpointMs, fetchServer, readObject, stringsOf } from './fetch-server.ts'
@@ -70,7 +70,7 @@ export const sendForm: SendForm = async ({ server, fetch, signal }, url, { metho
 
 function rejectUnavailable({ status }: Response, issuer: string): void {
   if (status < 500 && status !== 429) return
-  const message = `The authorization server ${quoted(issuer)} answered ${status}: try again later`
+  const message = `The authorization server ${quoteText(issuer)} answered ${status}: try again later`
   throw new AuthError('server_unavailable', message, { issuer })
 }
 
@@ -79,15 +79,19 @@ export async function rejection(error: unknown, issuer: string): Promise<unknown
   if (isAuthError(error)) return error
   const { code, description } = await oauthErrorOf(error)
   if (code !== undefined) {
-    const why = description === undefined ? '' : `: ${quoted(withoutTokens(description))}`
-    const message = `The authorization server ${quoted(issuer)} refused with ${quoted(code)}${why}`
+    const why = description === undefined ? '' : `: ${quoteText(withoutTokens(description))}`
+    const message = `The authorization server ${quoteText(issuer)} refused with ${quoteText(code)}${why}`
     return new AuthError('token_rejected', message, { issuer, error: code })
   }
   const why = error instanceof Error ? error.message : 'it cannot be read'
   // The library's errors carry the response in their cause; it holds tokens, so it is not handed on.
-  return new AuthError('token_rejected', `The authorization server ${quoted(issuer)} sent no usable answer: ${why}`, {
-    issuer,
-  })
+  return new AuthError(
+    'token_rejected',
+    `The authorization server ${quoteText(issuer)} sent no usable answer: ${why}`,
+    {
+      issuer,
+    },
+  )
 }
 
 // Servers show the assertion that they refuse; it may be good elsewhere.
@@ -166,7 +170,7 @@ export async function registerClient(link: ServerLink, metadata: Partial<oauth.C
   if (client !== undefined) return client
   const { code, description } = parseOAuthError(fields)
   const why = description ?? code ?? `status ${response.status}`
-  const message = `The authorization server ${quoted(issuer)} did not register the client: ${quoted(why)}`
+  const message = `The authorization server ${quoteText(issuer)} did not register the client: ${quoteText(why)}`
   throw new AuthError('registration_rejected', message, { issuer, error: code })
 }
 

@@ -8,7 +8,7 @@ export interface StoredCredential {
 }
 
 /** The tokens of endpoints, in memory over the store. */
-export interface HeldTokens {
+export interface StoredCredentials {
   /** Returns what is in memory. */
   peek(endpoint: URL): StoredCredential | undefined
   /** Returns what is in memory, or was in the store when the endpoint was first asked about. */
@@ -21,7 +21,10 @@ export interface HeldTokens {
   forget(endpoint: URL): Promise<void>
 }
 
-export function createHeldTokens({ records, isUsable }: Pick<TokenSource, 'records' | 'isUsable'>): HeldTokens {
+export function createStoredCredentials({
+  records,
+  isUsable,
+}: Pick<TokenSource, 'records' | 'isUsable'>): StoredCredentials {
   const tokens = new Map<string, StoredCredential>()
   const pendingReads = new Map<string, Promise<StoredCredential | undefined>>()
   const keyOf = ({ href }: URL): string => records.endpoints.key(href)

@@ -57,7 +57,7 @@ export interface PendingLogin {
 }
 
 /** One kind of record: its key and the parser of what stands there. */
-interface Kind<T> {
+interface RecordKind<T> {
   readonly name: string
   parse(fields: JsonObject): T | undefined
 }
@@ -66,7 +66,7 @@ const isNonEmptyText = (value: unknown): value is string => typeof value === 'st
 const optionalText = (value: unknown): string | undefined => (isNonEmptyText(value) ? value : undefined)
 const optionalTime = (value: unknown): number | undefined => (Number.isFinite(value) ? Number(value) : undefined)
 
-const tokens: Kind<StoredToken> = {
+const tokens: RecordKind<StoredToken> = {
   name: 'token',
   parse: ({ access, refresh, expiresAt, renewAt, requested, clientId, thumbprint }) =>
     isNonEmptyText(access) && isNonEmptyText(clientId)
@@ -82,12 +82,12 @@ const tokens: Kind<StoredToken> = {
       : undefined,
 }
 
-const keys: Kind<StoredKey> = {
+const keys: RecordKind<StoredKey> = {
   name: 'key',
   parse: ({ x, y, d }) => (isNonEmptyText(x) && isNonEmptyText(y) && isNonEmptyText(d) ? { x, y, d } : undefined),
 }
 
-const endpoints: Kind<StoredEndpoint> = {
+const endpoints: RecordKind<StoredEndpoint> = {
   name: 'endpoint',
   parse: ({ issuer, resource, requested }) =>
     isNonEmptyText(issuer) && isNonEmptyText(resource)
@@ -95,7 +95,7 @@ const endpoints: Kind<StoredEndpoint> = {
       : undefined,
 }
 
-const clients: Kind<StoredClient> = {
+const clients: RecordKind<StoredClient> = {
   name: 'client',
   parse: ({ id, secret, expiresAt, method, redirectUris }) =>
     isNonEmptyText(id)
@@ -109,7 +109,7 @@ const clients: Kind<StoredClient> = {
       : undefined,
 }
 
-const pendingLogins: Kind<PendingLogin> = {
+const pendingLogins: RecordKind<PendingLogin> = {
   name: 'flow',
   parse: ({ endpoint, issuer, resource, requested, verifier, redirectUri, client, expiresAt }) => {
     const parsed = isJsonObject(client) ? clients.parse(client) : undefined
@@ -154,7 +154,7 @@ export interface AuthRecords {
 
 /** Opens a store. A record that cannot be read counts as none: the worst that follows is a login. */
 export function openRecords(store: AuthStore): AuthRecords {
-  const records = <T>({ name, parse }: Kind<T>): Records<T> => ({
+  const records = <T>({ name, parse }: RecordKind<T>): Records<T> => ({
     // Encoded, so that no part can hold what separates the parts.
     key: (...parts) => [name, ...parts.map(encodeURIComponent)].join(' '),
     read: async (key) => {

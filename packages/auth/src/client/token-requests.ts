@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi'
-import { AuthError, quoted } from './auth-error.ts'
+import { AuthError, quoteText } from './auth-error.ts'
 import {
   rejection,
   requestOptions,
@@ -19,7 +19,7 @@ export interface Grant {
   readonly thumbprint: string | undefined
 }
 
-const soonMs = 30_000
+const refreshBeforeMs = 30_000
 
 /** The part of a stored token that its grant says. */
 export function tokenOf(grant: Grant, now: number): Omit<StoredToken, 'requested' | 'clientId'> {
@@ -31,7 +31,7 @@ export function tokenOf(grant: Grant, now: number): Omit<StoredToken, 'requested
 function lifeOf({ expiresInMs: life }: Grant, now: number): Pick<StoredToken, 'expiresAt' | 'renewAt'> {
   if (life === undefined) return { expiresAt: undefined, renewAt: undefined }
   // A token that lives for less than a minute is good for half of that.
-  return { expiresAt: now + life, renewAt: now + Math.max(life - soonMs, life / 2) }
+  return { expiresAt: now + life, renewAt: now + Math.max(life - refreshBeforeMs, life / 2) }
 }
 
 /** Parameters with which an authorization code is exchanged. */
@@ -48,7 +48,7 @@ export function exchangeCode(link: ServerLink, exchange: CodeExchange): Promise<
   const { server } = link
   const { client, auth, params, redirectUri, verifier, resource } = exchange
   const options = { ...requestOptions(link, sendWithProof), additionalParameters: resourceOf(resource) }
-  return granted(link, async () => {
+  return toGrant(link, async () => {
     const response = await oauth.authorizationCodeGrantRequest(
       server,
       client,
@@ -70,7 +70,7 @@ export function refreshGrant(
 ): Promise<Grant> {
   const { server } = link
   const options = { ...requestOptions(link, sendWithProof), additionalParameters: resourceOf(params.resource) }
-  return granted(link, async () => {
+  return toGrant(link, async () => {
     const response = await oauth.refreshTokenGrantRequest(server, client, auth, params.refresh, options)
     return oauth.processRefreshTokenResponse(server, client, response)
   })
@@ -89,7 +89,7 @@ export function requestGrant(
   { type, fields }: GrantRequest,
 ): Promise<Grant> {
   const { server } = link
-  return granted(link, async () => {
+  return toGrant(link, async () => {
     const response = await oauth.genericTokenEndpointRequest(
       server,
       client,
@@ -110,7 +110,7 @@ export async function exchangeToken(
 ): Promise<string> {
   const { server } = link
   const type = 'urn:ietf:params:oauth:grant-type:token-exchange'
-  const grant = await granted(link, async () => {
+  const grant = await toGrant(link, async () => {
     const response = await oauth.genericTokenEndpointRequest(
       server,
       client,
@@ -133,13 +133,13 @@ function resourceOf(resource: string | undefined): Record<string, string> {
 }
 
 /** Sends a request for a token and returns what was granted. Throws {@link AuthError} `token_rejected`. */
-async function granted(link: ServerLink, run: () => Promise<oauth.TokenEndpointResponse>): Promise<Grant> {
+async function toGrant(link: ServerLink, run: () => Promise<oauth.TokenEndpointResponse>): Promise<Grant> {
   try {
     const response = await withNonce(link, run)
     const { access_token: access, refresh_token: refresh, expires_in: seconds } = response
     // RFC 6750, section 2.1: anything else could not be sent in a header.
     if (!/^[\x21-\x7e]+$/.test(access)) throw new Error('the access token is no token')
-    const thumbprint = await boundTo(link, response.token_type)
+    const thumbprint = await withBinding(link, response.token_type)
     return { access, refresh, thumbprint, expiresInMs: seconds === undefined ? undefined : seconds * 1000 }
   } catch (error) {
     throw await rejection(error, link.server.issuer)
@@ -160,13 +160,13 @@ async function withNonce<T>({ server, dpop }: ServerLink, run: () => Promise<T>)
   }
 }
 
-async function boundTo({ server, dpop }: ServerLink, type: string): Promise<string | undefined> {
+async function withBinding({ server, dpop }: ServerLink, type: string): Promise<string | undefined> {
   if (type === 'dpop') {
     if (dpop === undefined) throw new Error('the access token is bound to a key that is not known here')
     return dpop.thumbprint()
   }
   if (!dpop?.isRequired) return undefined
-  const message = `The authorization server ${quoted(server.issuer)} issued a token that is not bound to the key`
+  const message = `The authorization server ${quoteText(server.issuer)} issued a token that is not bound to the key`
   throw new AuthError('dpop_unsupported', message, { issuer: server.issuer })
 }
 

@@ -7,7 +7,7 @@ import type { AuthRecords, StoredToken } from './stored.ts'
 import { refreshGrant, tokenOf } from './token-requests.ts'
 
 /** The purpose for which a token is needed. */
-export interface Need {
+export interface TokenNeed {
   readonly endpoint: URL
   readonly link: ServerLink & { readonly sendsResource: boolean }
   /** As the metadata of the resource has it. */
@@ -16,7 +16,7 @@ export interface Need {
 }
 
 /** Obtains a new token. It is all that differs between a person, a machine, a workload and an enterprise. */
-export type ObtainToken = (need: Need) => Promise<StoredToken>
+export type ObtainToken = (need: TokenNeed) => Promise<StoredToken>
 
 /** Sources of a valid token. */
 export interface TokenSource {
@@ -31,7 +31,7 @@ export interface TokenSource {
 }
 
 /** A request for a token, and what is known of those that will not do. */
-export interface TokenRequest extends Need {
+export interface TokenRequest extends TokenNeed {
   /** The access token that the server refused. */
   readonly rejectedToken?: string | undefined
   /** The scopes that have to have been asked for. */
@@ -45,7 +45,7 @@ export interface TokenRequest extends Need {
 /** A token, and how it was come by. */
 export interface Obtained {
   readonly token: StoredToken
-  readonly by: 'store' | 'refresh' | 'authorization'
+  readonly obtainedBy: 'store' | 'refresh' | 'authorization'
 }
 
 /** True when a token has ended, or would end before an answer could come. */
@@ -64,18 +64,19 @@ export function tokenFor(source: TokenSource, request: TokenRequest): Promise<Ob
   return withLock(records.store, key, async () => {
     const found = await records.tokens.read(key)
     const stored = found && (await source.isUsable(found)) ? found : undefined
-    return (stored && (await withoutPerson(source, request, stored))) ?? obtainNew(source, request, stored)
+    return (stored && (await interactionRequired(source, request, stored))) ?? obtainNew(source, request, stored)
   })
 }
 
 /** Returns what can be had without a new authorization: the stored token, or a refreshed one. */
-async function withoutPerson(
+async function interactionRequired(
   source: TokenSource,
   request: TokenRequest,
   stored: StoredToken,
 ): Promise<Obtained | undefined> {
   if (!request.demanded.every((scope) => stored.requested.includes(scope))) return undefined
-  if (stored.access !== request.rejectedToken && !endsSoon(stored, source.now())) return { token: stored, by: 'store' }
+  if (stored.access !== request.rejectedToken && !endsSoon(stored, source.now()))
+    return { token: stored, obtainedBy: 'store' }
   return request.canRefresh && stored.refresh !== undefined ? refresh(source, request, stored) : undefined
 }
 
@@ -90,7 +91,7 @@ async function obtainNew(
   const scopes = [...new Set([...(stored?.requested ?? []), ...request.scopes])]
   const token = await source.obtain({ ...request, scopes })
   await records.tokens.write(records.tokens.key(request.link.server.issuer, request.resource), token)
-  return { token, by: 'authorization' }
+  return { token, obtainedBy: 'authorization' }
 }
 
 async function refresh(source: TokenSource, request: TokenRequest, stored: StoredToken): Promise<Obtained | undefined> {
@@ -103,7 +104,7 @@ async function refresh(source: TokenSource, request: TokenRequest, stored: Store
     const { requested, clientId } = stored
     const token = { ...tokenOf(grant, source.now()), refresh: grant.refresh ?? stored.refresh, requested, clientId }
     await source.records.tokens.write(source.records.tokens.key(link.server.issuer, resource), token)
-    return { token, by: 'refresh' }
+    return { token, obtainedBy: 'refresh' }
   } catch (error) {
     if (!isAuthError(error) || error.code !== 'token_rejected' || isTemporary(error)) throw error
     return error.error === 'invalid_grant' ? afterInvalidGrant(source, request, stored) : undefined
@@ -118,7 +119,7 @@ async function afterInvalidGrant(
 ): Promise<Obtained | undefined> {
   const key = records.tokens.key(link.server.issuer, resource)
   const other = await records.tokens.read(key)
-  if (other !== undefined && other.refresh !== stored.refresh) return { token: other, by: 'store' }
+  if (other !== undefined && other.refresh !== stored.refresh) return { token: other, obtainedBy: 'store' }
   await records.tokens.write(key, { ...stored, refresh: undefined })
   return undefined
 }

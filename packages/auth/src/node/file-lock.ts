@@ -53,16 +53,16 @@ async function createLockFile(path: string, owner: Owner): Promise<boolean> {
 /** Removes a lock whose owner is gone. One process at a time, so that none removes the lock that another has just made. */
 async function removeAbandonedLock(path: string): Promise<void> {
   if (!(await isStale(path))) return
-  const guard = `${path}.stale`
+  const staleLockPath = `${path}.stale`
   const remover: Owner = { id: randomUUID(), pid: process.pid, host: hostname() }
-  if (!(await createLockFile(guard, remover))) {
-    if (await isStale(guard)) await rm(guard, { force: true })
+  if (!(await createLockFile(staleLockPath, remover))) {
+    if (await isStale(staleLockPath)) await rm(staleLockPath, { force: true })
     return
   }
   try {
     if (await isStale(path)) await rm(path, { force: true })
   } finally {
-    await rm(guard, { force: true })
+    await rm(staleLockPath, { force: true })
   }
 }
 

@@ -75,7 +75,7 @@ function listenOnPort(server: Server, port: number): Promise<number> {
   })
 }
 
-interface Awaited {
+interface AwaitedRedirect {
   readonly port: number
   readonly path: string
   readonly state: string
@@ -83,7 +83,7 @@ interface Awaited {
 }
 
 /** Waits for the answer with the state of this login. Requests of other pages on this machine end nothing. */
-function redirectAnswer(server: Server, awaited: Awaited): Promise<URL> {
+function redirectAnswer(server: Server, awaited: AwaitedRedirect): Promise<URL> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(awaited.signal.reason)
     if (awaited.signal.aborted) return stop()
@@ -99,7 +99,7 @@ function redirectAnswer(server: Server, awaited: Awaited): Promise<URL> {
   })
 }
 
-function loginAnswer({ method, headers, url = '' }: IncomingMessage, awaited: Awaited): URL | undefined {
+function loginAnswer({ method, headers, url = '' }: IncomingMessage, awaited: AwaitedRedirect): URL | undefined {
   const host = `${address}:${awaited.port}`
   if (method !== 'GET' || headers.host !== host || !url.startsWith('/')) return undefined
   const answer = new URL(`http://${host}${url}`)

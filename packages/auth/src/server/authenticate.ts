@@ -52,13 +52,17 @@ export function mainChallenges({ challenges, proofRequired }: AuthenticationStat
   return proofRequired ? challenges.dpop : challenges.bearer
 }
 
-interface Sent {
+interface ReceivedCredentials {
   readonly request: HttpRequestHead
   readonly digest: string | Promise<string>
   readonly known: VerifiedToken | undefined
 }
 
-async function identify(credentials: AccessToken, sent: Sent, state: AuthenticationState): Promise<Identity> {
+async function identify(
+  credentials: AccessToken,
+  sent: ReceivedCredentials,
+  state: AuthenticationState,
+): Promise<Identity> {
   const challenges = state.challenges[credentials.scheme]
   try {
     const { identity, binding } = sent.known ?? (await verifyOnce(credentials.token, await sent.digest, state))
@@ -86,7 +90,7 @@ async function verify(token: string, digest: string, state: AuthenticationState)
   const issuer = state.issuerOf(token)
   const claims = await issuer.verify(token)
   const binding = tokenBinding(claims)
-  const principal = freezePrincipal(withImplied(state.toPrincipal(claims, issuer.issuer), state))
+  const principal = freezePrincipal(withImpliedScopes(state.toPrincipal(claims, issuer.issuer), state))
   const { insufficient } = state.challenges[binding?.jkt === undefined ? 'bearer' : 'dpop']
   const identity = hasScopes(principal, state.scopes) ? principal : insufficient(state.scopes)
   const until = state.now() + issuer.cacheMs
@@ -94,7 +98,7 @@ async function verify(token: string, digest: string, state: AuthenticationState)
   return { identity, binding }
 }
 
-function withImplied(principal: Principal, { implies }: AuthenticationState): Principal {
+function withImpliedScopes(principal: Principal, { implies }: AuthenticationState): Principal {
   return { ...principal, scopes: expandScopes(principal.scopes ?? [], implies) }
 }
 

@@ -52,7 +52,7 @@ export function createIntrospection(source: IntrospectionSource): Introspect {
     if (running >= maxRunning) throw introspectionUnavailable(source, `${running} questions are under way`)
     running += 1
     try {
-      const answer = await askIssuer(token, { source, authentication, server: await serverOf() })
+      const answer = await introspectToken(token, { source, authentication, server: await serverOf() })
       return checkIntrospection(answer, token, source)
     } catch (error) {
       throw error instanceof TokenError ? error : introspectionUnavailable(source, failureMessage(error))
@@ -86,15 +86,15 @@ async function authorizationServer({
   return { issuer, introspection_endpoint: secureUrl('introspection_endpoint', url).href }
 }
 
-interface Question {
+interface IntrospectionRequest {
   readonly source: IntrospectionSource
   readonly authentication: oauth.ClientAuth
   readonly server: oauth.AuthorizationServer
 }
 
-async function askIssuer(
+async function introspectToken(
   token: string,
-  { source, authentication, server }: Question,
+  { source, authentication, server }: IntrospectionRequest,
 ): Promise<oauth.IntrospectionResponse> {
   const client = { client_id: source.client.id }
   const response = await oauth.introspectionRequest(server, client, authentication, token, {
@@ -113,7 +113,8 @@ function checkIntrospection(
 ): JsonObject {
   const { active, aud, iss, exp, nbf } = answer
   if (!active) throw new TokenError('inactive', 'The issuer says that the token is not active')
-  if (!isFor(aud, source.audience)) throw new TokenError('wrong_audience', 'The token was made for another resource')
+  if (!isForAudience(aud, source.audience))
+    throw new TokenError('wrong_audience', 'The token was made for another resource')
   if (iss !== undefined && iss !== source.issuer)
     throw new TokenError('invalid_claim', 'The token is of another issuer')
   const now = source.now()
@@ -127,7 +128,7 @@ function checkIntrospection(
   return isJsonObject(copy) ? copy : {}
 }
 
-function isFor(aud: string | readonly string[] | undefined, audience: readonly string[]): boolean {
+function isForAudience(aud: string | readonly string[] | undefined, audience: readonly string[]): boolean {
   const named = typeof aud === 'string' ? [aud] : (aud ?? [])
   return named.some((name) => audience.includes(name))
 }

@@ -86,7 +86,7 @@ export function protect(options: ProtectOptions): Protection {
     'supported',
     (options.supported ?? scopes).filter((scope) => scope !== 'offline_access'),
   )
-  const state = createState(options, resource, scopes)
+  const state = createAuthenticationState(options, resource, scopes)
   const description = {
     resource,
     issuers: options.issuers.map((one) => (typeof one === 'string' ? one : one.issuer)),
@@ -107,7 +107,7 @@ function dpopMode({ dpop }: ProtectOptions): 'accepted' | 'required' | undefined
   return dpop.required === true ? 'required' : 'accepted'
 }
 
-function createState(options: ProtectOptions, resource: string, scopes: Scopes): AuthenticationState {
+function createAuthenticationState(options: ProtectOptions, resource: string, scopes: Scopes): AuthenticationState {
   const { fetch = platformFetch, runtime, toPrincipal = standardPrincipal } = options
   const onError = errorListener(options.onError, '@x/auth')
   const now = runtime === undefined ? Date.now : () => runtime.now()

@@ -33,10 +33,13 @@ const accessTokenTypes: ReadonlySet<unknown> = new Set([undefined, 'at+jwt', 'ap
 export async function verifyJwt(token: string, rules: JwtRules): Promise<JsonObject> {
   const header = readHeader(token)
   if (!rules.algorithms.includes(header.alg))
-    throw new TokenError('unsupported_algorithm', `The token is signed with ${show(header.alg)}, which is not accepted`)
+    throw new TokenError(
+      'unsupported_algorithm',
+      `The token is signed with ${quoteClaim(header.alg)}, which is not accepted`,
+    )
   const type = typeof header.typ === 'string' ? header.typ.toLowerCase() : header.typ
   if (!accessTokenTypes.has(type))
-    throw new TokenError('unsupported_type', `The token is of type ${show(header.typ)}, and no access token`)
+    throw new TokenError('unsupported_type', `The token is of type ${quoteClaim(header.typ)}, and no access token`)
   const keys = await rules.findKeys(header)
   return verifyWith(keys, token, rules)
 }
@@ -99,7 +102,7 @@ function claimCode(claim: string): TokenErrorCode {
   return claim === 'nbf' ? 'not_yet_valid' : 'invalid_claim'
 }
 
-function show(value: unknown): string {
+function quoteClaim(value: unknown): string {
   const text = JSON.stringify(value) ?? 'none'
   return text.length > 40 ? `${text.slice(0, 40)}…` : text
 }

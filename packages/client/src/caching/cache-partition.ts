@@ -11,10 +11,10 @@ export interface CacheKey {
 export type CacheVisitor = (key: CacheKey) => void
 
 /** Returns true when a result is stale for good. */
-export type Stale = (key: CacheKey) => boolean
+export type StaleEntries = (key: CacheKey) => boolean
 
 /** A request whose result may be stored. */
-export interface UnderWay {
+export interface PendingRead {
   /** Stores the result, unless it became stale meanwhile. */
   store(entry: CacheEntry): void
   /** Does not store the result, and removes an earlier one when `isReplaced`. */
@@ -24,9 +24,9 @@ export interface UnderWay {
 /** The results of one partition of a store. */
 export interface CachePartition {
   find(key: CacheKey): CacheEntry | undefined
-  begin(key: CacheKey): UnderWay
+  begin(key: CacheKey): PendingRead
   /** Removes stale results; results that are being requested at this moment are not stored. */
-  forget(isStale: Stale): void
+  forget(isStale: StaleEntries): void
   /** Visits the results that are stored now. */
   each(visit: CacheVisitor): void
   /** Visits each result that is stored from now on, until the returned function is called. */
@@ -36,7 +36,7 @@ export interface CachePartition {
 /** Opens a partition of a store. */
 export function openPartition(store: CacheStore, partition: string): CachePartition {
   const visitors = new Set<CacheVisitor>()
-  const underWay = new Map<UnderWay, CacheKey>()
+  const pendingReads = new Map<PendingRead, CacheKey>()
   const textOf = ({ method, params }: CacheKey): string => JSON.stringify([partition, method, params])
   const keys = function* (): Generator<CacheKey & { readonly text: string }> {
     for (const text of store.keys()) {
@@ -47,22 +47,22 @@ export function openPartition(store: CacheStore, partition: string): CachePartit
   return {
     find: (key) => store.get(textOf(key)),
     begin: (key) => {
-      const one: UnderWay = {
+      const one: PendingRead = {
         store: (entry) => {
           // A request whose result became stale while it ran no longer counts as running.
-          if (!underWay.delete(one)) return
+          if (!pendingReads.delete(one)) return
           store.set(textOf(key), entry)
           for (const visit of visitors) visit(key)
         },
         end: (isReplaced = false) => {
-          if (underWay.delete(one) && isReplaced) store.delete(textOf(key))
+          if (pendingReads.delete(one) && isReplaced) store.delete(textOf(key))
         },
       }
-      underWay.set(one, key)
+      pendingReads.set(one, key)
       return one
     },
     forget: (isStale) => {
-      for (const [one, key] of underWay) if (isStale(key)) underWay.delete(one)
+      for (const [one, key] of pendingReads) if (isStale(key)) pendingReads.delete(one)
       for (const key of keys()) if (isStale(key)) store.delete(key.text)
     },
     each: (visit) => {

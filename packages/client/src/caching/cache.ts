@@ -4,7 +4,7 @@ import {
   type JsonObject,
   methodRow,
   platformClock,
-  prepared,
+  preparedMessage,
   type RpcNotification,
 } from '@x/schema'
 import { type CacheOptions, createCacheStore } from './cache-store.ts'
@@ -31,14 +31,14 @@ export interface ClientCache {
 }
 
 /** A cache in front of requests: a fresh result is not requested again. */
-export interface Caching {
+export interface ReadCaching {
   readonly send: SendOnce
   readonly cache: ClientCache
   readonly partition: CachePartition
 }
 
 /** Puts a cache in front of requests; `false` leaves them as they are (server/utilities/caching). */
-export function withCache(send: SendOnce, options: false | CacheOptions, clock: Clock = platformClock): Caching {
+export function withCache(send: SendOnce, options: false | CacheOptions, clock: Clock = platformClock): ReadCaching {
   const counts = { hits: 0, misses: 0 }
   const partition = options === false ? emptyPartition : cachePartition(options)
   const fromCache = async <M extends ClientMethod>(
@@ -64,7 +64,7 @@ export function withCache(send: SendOnce, options: false | CacheOptions, clock: 
         return result
       }
       // A copy, because a server in this process may hold the object; frozen, because all callers share it.
-      const shared = prepared(structuredClone(result))
+      const shared = preparedMessage(structuredClone(result))
       underWay.store({ result: shared as unknown as JsonObject, freshUntil })
       return shared
     } finally {

@@ -22,7 +22,7 @@ import { declaredCapabilities, hasHandlers } from '../rounds/input-handlers.ts'
 import { resendUnstarted, type ResendLimits } from './resend-unstarted.ts'
 import { runCall } from './run-call.ts'
 import { peerError, serverInfoOf, parseResult } from './parse-result.ts'
-import { sendAgain, type SendAgainRules } from './send-again.ts'
+import { resendLost, type ResendRules } from './send-again.ts'
 import { createVersionChoice, supportedVersions, type VersionChoice } from './versions.ts'
 
 /** The default of `timeoutMs`, in milliseconds. */
@@ -121,8 +121,8 @@ export function createSendRaw({ exchange, pipe }: RequestPath, options: CoreClie
   return async (call, callOptions) => {
     const errorContext = (): CallErrorContext => errorContextOf(call, seen)
     const once = (): Promise<RpcResponse> => send(call, callOptions, errorContext)
-    const again = againRules(call, options, callOptions)
-    let response = again === undefined ? await once() : await sendAgain(once, again)
+    const again = resendRules(call, options, callOptions)
+    let response = again === undefined ? await once() : await resendLost(once, again)
     // The reader of a response that lasts opens it again itself.
     if ('error' in response && call.onMessage === undefined)
       response = await resendUnstarted(
@@ -142,11 +142,11 @@ export function createSendRaw({ exchange, pipe }: RequestPath, options: CoreClie
 }
 
 /** Returns the rules for sending a call again; undefined where it must not be, or where its reader does it. */
-function againRules(
+function resendRules(
   call: ClientRequest<string>,
   options: CoreClientOptions,
   callOptions: CallOptions,
-): SendAgainRules | undefined {
+): ResendRules | undefined {
   const row = methodRow(call.method)
   const reads = row !== undefined && row.effects === undefined
   const isRepeatable = reads ? () => true : call.isRepeatable
@@ -261,11 +261,11 @@ function unsupportedVersionError(
 }
 
 // Two clients may share one connection, on which their open requests must not have the same id.
-const lastIds = new WeakMap<Exchange, { last: number }>()
+const idCounters = new WeakMap<Exchange, { last: number }>()
 
 function idsOf(exchange: Exchange): () => number {
-  const ids = lastIds.get(exchange) ?? { last: 0 }
-  lastIds.set(exchange, ids)
+  const ids = idCounters.get(exchange) ?? { last: 0 }
+  idCounters.set(exchange, ids)
   return () => {
     ids.last += 1
     return ids.last

@@ -3,7 +3,7 @@ import { isClientError } from '../client-error.ts'
 import { pauseCall, backoffMs } from '../rounds/pause.ts'
 
 /** Options for sending a request again whose answer was lost. */
-export interface SendAgainRules {
+export interface ResendRules {
   /** True when nothing is done twice although the server has had the request. */
   readonly isRepeatable: () => boolean
   /** The highest number of times. */
@@ -16,9 +16,9 @@ export interface SendAgainRules {
  * Sends a request again when its connection ended before the answer, for as long as that is safe. Rejects with the last failure, or with the
  * signal's reason.
  */
-export async function sendAgain(
+export async function resendLost(
   send: () => Promise<RpcResponse>,
-  { isRepeatable, retries, clock, signal }: SendAgainRules,
+  { isRepeatable, retries, clock, signal }: ResendRules,
 ): Promise<RpcResponse> {
   for (let made = 0; ; made++) {
     try {

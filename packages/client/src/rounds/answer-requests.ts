@@ -13,7 +13,7 @@ export interface InputAnswers {
 }
 
 /** The parameters of one round's answers. */
-export interface Answering {
+export interface AnsweringContext {
   readonly handlers: InputHandlers
   readonly errorContext: CallErrorContext
   readonly round: number
@@ -26,7 +26,10 @@ export interface Answering {
  * Answers every request of a round at once. The first failure ends the round and aborts the open questions: nothing of
  * it is sent.
  */
-export async function answerRequests({ requests }: InputRequired, answering: Answering): Promise<InputResponses> {
+export async function answerRequests(
+  { requests }: InputRequired,
+  answering: AnsweringContext,
+): Promise<InputResponses> {
   const { handlers, errorContext, round, clock, signal, timeoutMs } = answering
   // Handlers are looked up before any is called: no user fills in a form for a round that cannot be answered.
   const questions = [...requests].map((entry) => ({ entry, ask: handlerFor(entry, handlers, errorContext) }))
@@ -52,7 +55,7 @@ export async function answerRequests({ requests }: InputRequired, answering: Ans
   }
 }
 
-interface Asking {
+interface HandlerCall {
   readonly ask: Answerer
   readonly context: InputContext
   readonly errorContext: CallErrorContext
@@ -60,7 +63,7 @@ interface Asking {
 
 async function answerOne(
   entry: readonly [string, InputRequest],
-  { ask, context, errorContext }: Asking,
+  { ask, context, errorContext }: HandlerCall,
 ): Promise<[string, InputResponse]> {
   return [entry[0], responseTo(entry, await ask(context), errorContext)]
 }

@@ -1,11 +1,11 @@
 import type { GetPromptResult, ReadResourceResult } from '@x/schema'
 import type { CallOptions, ReadOptions } from '../call-options.ts'
 import { createRounds } from './run-rounds.ts'
-import { createManual, type Manual } from './manual.ts'
+import { createManualRounds, type ManualRounds } from './manual.ts'
 import type { SendOnce } from '../request/request.ts'
 import type { RoundsContext } from './asking-call.ts'
 import { createCallFactory } from './call-factory.ts'
-import { withKey } from '../request/idempotency-key.ts'
+import { withIdempotencyKey } from '../request/idempotency-key.ts'
 import type { CallTool, ToolCalls } from '../tools/call-tool.ts'
 
 /** The calls in which a server may ask for input (basic/patterns/mrtr, supported requests). */
@@ -17,7 +17,7 @@ export interface AskingCalls {
   /** Returns the contents of a resource (server/resources, reading resources). */
   readResource(uri: string, options?: ReadOptions): Promise<ReadResourceResult>
   /** The same calls, one request at a time; the caller answers the input requests. */
-  readonly manual: Manual
+  readonly manual: ManualRounds
 }
 
 /** Creates the calls that may have several rounds. */
@@ -28,11 +28,17 @@ export function createAskingCalls(once: SendOnce, tools: ToolCalls, context: Rou
     callTool: async (name, args = {}, options = {}) => {
       const preparation = tools.prepare(name, options)
       if (preparation) await preparation
-      return run(tools.create({ name, arguments: args }, withKey(options)))
+      return run(tools.create({ name, arguments: args }, withIdempotencyKey(options)))
     },
     getPrompt: (name, args, options = {}) =>
-      run(calls.otherCall('prompts/get', args === undefined ? { name } : { name, arguments: args }, withKey(options))),
-    readResource: (uri, options = {}) => run(calls.otherCall('resources/read', { uri }, withKey(options))),
-    manual: createManual(calls.of, context),
+      run(
+        calls.otherCall(
+          'prompts/get',
+          args === undefined ? { name } : { name, arguments: args },
+          withIdempotencyKey(options),
+        ),
+      ),
+    readResource: (uri, options = {}) => run(calls.otherCall('resources/read', { uri }, withIdempotencyKey(options))),
+    manual: createManualRounds(calls.of, context),
   }
 }

@@ -54,10 +54,10 @@ function checkRoots(answer: object): CheckedAnswer {
   if (failure !== undefined) return { issue: describeCheckFailure(failure, 'answer') }
   // The check of this very type has accepted it.
   const { roots } = answer as ListRootsResult
-  const at = roots.findIndex(({ uri }) => !uri.startsWith('file://') || climbsPath.test(uri))
+  const at = roots.findIndex(({ uri }) => !uri.startsWith('file://') || parentSegment.test(uri))
   if (at >= 0) return { issue: `roots[${at}].uri: expected a file:// URI without ".." in it` }
   return { response: { roots } }
 }
 
 // client/roots, security considerations: a root must not lead out of itself.
-const climbsPath = /(?:^|[\\/]|%2f|%5c)(?:\.|%2e){2}(?:$|[\\/?#]|%2f|%5c)/i
+const parentSegment = /(?:^|[\\/]|%2f|%5c)(?:\.|%2e){2}(?:$|[\\/?#]|%2f|%5c)/i

@@ -62,8 +62,8 @@ export interface InputHandlers {
  * Returns the capabilities of one call: those of its client, its own, and those that follow from the handlers of both.
  */
 export function declaredCapabilities(
-  client: InputHandlers & Declaring,
-  call: InputHandlers & Declaring,
+  client: InputHandlers & CapabilityOptions,
+  call: InputHandlers & CapabilityOptions,
 ): ClientCapabilities {
   return withHandlerCapabilities(
     joinCapabilities(client.capabilities ?? {}, call.capabilities),
@@ -71,7 +71,7 @@ export function declaredCapabilities(
   )
 }
 
-interface Declaring {
+interface CapabilityOptions {
   readonly capabilities?: ClientCapabilities | undefined
 }
 

@@ -5,7 +5,7 @@ import { type InputRequired, type AskingMethod, type AskingResults, isRequiredIn
 import type { CallOptions, ReadOptions } from '../call-options.ts'
 import { ClientError } from '../client-error.ts'
 import { type ParsedPending, parsePending, type PendingCall } from './pending-call.ts'
-import { withKey } from '../request/idempotency-key.ts'
+import { withIdempotencyKey } from '../request/idempotency-key.ts'
 import { retryParams } from './retry.ts'
 import { type RoundsContext, type AskingCall, sendRound } from './asking-call.ts'
 import type { CreateCall } from './call-factory.ts'
@@ -32,7 +32,7 @@ export interface AskedRound<M extends AskingMethod> {
  * Calls whose rounds the caller runs (basic/patterns/mrtr). No handler is called: declare the supported kinds in
  * `capabilities`. Answers are checked as those of handlers; there are no pauses and no restarts.
  */
-export interface Manual {
+export interface ManualRounds {
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<Round<'tools/call'>>
   getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: CallOptions): Promise<Round<'prompts/get'>>
   readResource(uri: string, options?: ReadOptions): Promise<Round<'resources/read'>>
@@ -45,8 +45,8 @@ export interface Manual {
 }
 
 /** Creates the calls that expose their rounds. */
-export function createManual(createCall: CreateCall, context: RoundsContext): Manual {
-  const step = async <M extends AskingMethod>(call: AskingCall<M>, start: Start): Promise<Round<M>> => {
+export function createManualRounds(createCall: CreateCall, context: RoundsContext): ManualRounds {
+  const step = async <M extends AskingMethod>(call: AskingCall<M>, start: RoundStartState): Promise<Round<M>> => {
     const outcome = await sendRound(call, { ...start, isRestarted: false }, context)
     if (isRequiredInput(outcome)) return askedRound(call, outcome, start.round)
     call.check?.(outcome)
@@ -84,7 +84,7 @@ export function createManual(createCall: CreateCall, context: RoundsContext): Ma
     method: M,
     params: JsonObject,
     options: ReadOptions,
-  ): Promise<Round<M>> => step(await createCall(method, params, withKey(options)), { params, round: 1 })
+  ): Promise<Round<M>> => step(await createCall(method, params, withIdempotencyKey(options)), { params, round: 1 })
 
   return {
     callTool: (name, args = {}, options = {}) => begin('tools/call', { name, arguments: args }, options),
@@ -103,7 +103,7 @@ export function createManual(createCall: CreateCall, context: RoundsContext): Ma
   }
 }
 
-interface Start {
+interface RoundStartState {
   readonly params: JsonObject
   readonly round: number
 }

@@ -20,7 +20,7 @@ export type RunRounds = <M extends AskingMethod>(call: AskingCall<M>) => Promise
  */
 export function createRounds(context: RoundsContext): RunRounds {
   return async (call) => {
-    const result = isObserved(call, context) ? await runWithin(call, context) : await runUnobserved(call, context)
+    const result = isObserved(call, context) ? await runWithTimeout(call, context) : await runUnobserved(call, context)
     call.check?.(result)
     return result
   }
@@ -43,7 +43,7 @@ async function runUnobserved<M extends AskingMethod>(
 }
 
 /** Runs a call with a bound on its whole time, or with a watcher from the first request on. */
-async function runWithin<M extends AskingMethod>(
+async function runWithTimeout<M extends AskingMethod>(
   call: AskingCall<M>,
   context: RoundsContext,
 ): Promise<CompleteResults[M]> {

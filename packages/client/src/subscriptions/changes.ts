@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type RpcNotification, type SubscriptionFilter } from '@x/schema'
-import type { Stale } from '../caching/cache-partition.ts'
-import { type Holders, holderOf, holders } from './sub-resources.ts'
+import type { StaleEntries } from '../caching/cache-partition.ts'
+import { type Subscribers, subscriberOf, createSubscribers } from './sub-resources.ts'
 import type { ListChange, SubscriptionEvent } from './subscription.ts'
 
 interface ListChangeRow {
@@ -25,7 +25,7 @@ const rowsByChange: ReadonlyMap<string, ListChangeRow> = new Map(rows.map((row) 
 const updated = 'notifications/resources/updated'
 
 /** The changes that a subscription covers. */
-export interface WantedChanges extends Holders {
+export interface WantedChanges extends Subscribers {
   readonly lists: ReadonlySet<ListChange>
 }
 
@@ -55,7 +55,7 @@ export function acceptedFrom(answer: JsonObject, wanted: WantedChanges): WantedC
 }
 
 function wantedChanges(lists: readonly ListChange[], uris: readonly string[]): WantedChanges {
-  return { lists: new Set(lists), ...holders(uris) }
+  return { lists: new Set(lists), ...createSubscribers(uris) }
 }
 
 /** Returns a filter in the form of the protocol. */
@@ -76,14 +76,14 @@ export function changeOf({ method, params }: RpcNotification, accepted: WantedCh
   if (method !== updated || typeof params?.uri !== 'string') return undefined
   const { uri } = params
   if (accepted.uris.has(uri)) return { event: { type: 'resourceUpdated', uri } }
-  const holder = holderOf(uri, accepted)
+  const holder = subscriberOf(uri, accepted)
   if (holder === undefined) return undefined
   if (uri.length > longestPart) return { event: { type: 'resourceUpdated', uri: holder } }
   return { event: { type: 'resourceUpdated', uri }, part: { of: holder } }
 }
 
 /** Returns the results that a change makes stale: of a resource also the one that contains the changed part. */
-export function staleBy({ event, part }: Change): Stale {
+export function staleBy({ event, part }: Change): StaleEntries {
   const row = rowsByChange.get(event.type)
   if (row) return ({ method }) => row.stale.includes(method)
   const uri = event.type === 'resourceUpdated' ? event.uri : undefined
@@ -94,17 +94,17 @@ export function staleBy({ event, part }: Change): Stale {
  * Returns the results that may be stale when changes were missed: all that the filter covers, parts of resources
  * included.
  */
-export function staleAfterGap(wanted: WantedChanges): Stale {
+export function staleAfterGap(wanted: WantedChanges): StaleEntries {
   const lists = new Set(rows.filter(({ change }) => wanted.lists.has(change)).flatMap(({ stale }) => stale))
   return ({ method, params }) => {
     if (lists.has(method)) return true
     if (method !== 'resources/read' || typeof params.uri !== 'string') return false
-    return wanted.uris.has(params.uri) || holderOf(params.uri, wanted) !== undefined
+    return wanted.uris.has(params.uri) || subscriberOf(params.uri, wanted) !== undefined
   }
 }
 
 /** Returns the results that a notification makes stale; undefined if it reports no change. */
-export function staleByNotification({ method, params }: RpcNotification): Stale | undefined {
+export function staleByNotification({ method, params }: RpcNotification): StaleEntries | undefined {
   const row = rowsByNotification.get(method)
   if (row) return staleBy({ event: { type: row.change } })
   if (method !== updated || !isJsonObject(params) || typeof params.uri !== 'string') return undefined

@@ -2,7 +2,7 @@ import { onAbort } from '@x/schema'
 import { isClientError } from '../client-error.ts'
 import { endedError, type FreshPart } from './fresh-part.ts'
 import { debounceWork, type DebouncedWork } from './debounce-work.ts'
-import { holderOf, type Holders, holders } from './sub-resources.ts'
+import { subscriberOf, type Subscribers, createSubscribers } from './sub-resources.ts'
 import type { Subscription, SubscriptionEvent } from './subscription.ts'
 
 // The number that `@x/server` accepts in one filter by default.
@@ -10,7 +10,7 @@ const maxResources = 100
 
 interface OpenStream {
   readonly subscription: Subscription
-  readonly resources: Holders
+  readonly resources: Subscribers
 }
 
 /**
@@ -20,7 +20,7 @@ interface OpenStream {
  */
 export async function keepResourcesFresh(part: FreshPart): Promise<void> {
   const { listen, partition, clock, jitterMs, options, signal, failed } = part
-  const reread = readAgain(part)
+  const reread = createReread(part)
   // The open subscription, and the last one, which may not be open yet.
   let open: OpenStream | undefined
   let last: OpenStream | undefined
@@ -52,22 +52,22 @@ export async function keepResourcesFresh(part: FreshPart): Promise<void> {
     const unopened = last === open ? undefined : last
     last = open
     await unopened?.subscription.close()
-    const resources = holders(watchedUris(part).slice(-maxResources))
+    const resources = createSubscribers(watchedUris(part).slice(-maxResources))
     last = { subscription: listen({ resourceSubscriptions: [...resources.uris] }, options), resources }
     // Its end is not awaited: this work is done when it has started.
     void follow(last).catch(lost)
   }
-  const listening = debounceWork({ work, failed: lost, jitterMs, clock })
+  const debouncedListen = debounceWork({ work, failed: lost, jitterMs, clock })
   const unsubscribe = partition.onStored(({ method, params }) => {
-    if (method === 'resources/read' && !last?.resources.uris.has(String(params.uri))) listening.want()
+    if (method === 'resources/read' && !last?.resources.uris.has(String(params.uri))) debouncedListen.want()
   })
-  if (watchedUris(part).length > 0) listening.want()
+  if (watchedUris(part).length > 0) debouncedListen.want()
   if (signal.aborted) end()
   else onAbort(signal, end)
 
   await ended
   unsubscribe()
-  listening.stop()
+  debouncedListen.stop()
   reread.stop()
   await Promise.all([open?.subscription.close(), last?.subscription.close()])
 }
@@ -80,15 +80,15 @@ function watchedUris({ partition }: FreshPart): string[] {
   return uris
 }
 
-function changedBy(event: SubscriptionEvent, resources: Holders): readonly string[] {
+function changedBy(event: SubscriptionEvent, resources: Subscribers): readonly string[] {
   if (event.type === 'opened') return event.missed ? [...resources.uris] : []
   if (event.type !== 'resourceUpdated') return []
-  const holder = holderOf(event.uri, resources)
+  const holder = subscriberOf(event.uri, resources)
   const itself = resources.uris.has(event.uri) ? [event.uri] : []
   return holder === undefined ? itself : [...itself, holder]
 }
 
-function readAgain({ once, clock, jitterMs, signal, failed }: FreshPart): Pick<DebouncedWork, 'stop'> & {
+function createReread({ once, clock, jitterMs, signal, failed }: FreshPart): Pick<DebouncedWork, 'stop'> & {
   want(uris: readonly string[]): void
 } {
   const changed = new Set<string>()

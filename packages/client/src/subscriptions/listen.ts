@@ -66,7 +66,7 @@ function readOnce(queue: EventQueue, close: () => Promise<void>): Pick<Subscript
   }
 }
 
-interface Running {
+interface OpenSubscription {
   readonly wanted: WantedChanges
   readonly queue: EventQueue
   readonly options: ListenOptions
@@ -77,7 +77,7 @@ interface Running {
 /**
  * Follows one stream after the other. Returns at a graceful end, and rejects with the error that ends the subscription.
  */
-async function reopenStreams(context: ListenContext, running: Running): Promise<void> {
+async function reopenStreams(context: ListenContext, running: OpenSubscription): Promise<void> {
   const { queue, options, signal, clock } = running
   const { attempts, ...pauses } = reopening(options)
   let inRow = 0
@@ -113,7 +113,7 @@ interface StreamEnd {
 }
 
 /** Follows one stream to its end; rejects with the signal's reason, or an error that another attempt would not mend. */
-async function followStream(context: ListenContext, running: Running, isFirst: boolean): Promise<StreamEnd> {
+async function followStream(context: ListenContext, running: OpenSubscription, isFirst: boolean): Promise<StreamEnd> {
   const { wanted, queue, options, signal, clock } = running
   const { once, partition, seen } = context
   const call = { method: 'subscriptions/listen', params: { notifications: toFilter(wanted) } } as const

@@ -1,7 +1,7 @@
 import { errorCodes } from '@x/schema'
 import type { ClientError } from '../client-error.ts'
 
-const hopelessCodes: ReadonlySet<number> = new Set([
+const permanentCodes: ReadonlySet<number> = new Set([
   errorCodes.invalidRequest,
   errorCodes.methodNotFound,
   errorCodes.invalidParams,
@@ -11,18 +11,18 @@ const hopelessCodes: ReadonlySet<number> = new Set([
 ])
 
 // HTTP: these statuses require other credentials.
-const hopelessStatuses: ReadonlySet<unknown> = new Set([401, 403])
+const permanentStatuses: ReadonlySet<unknown> = new Set([401, 403])
 
 // The server's process cannot be started, is not a server, or ended too often to be restarted.
-const hopelessCauses: ReadonlySet<unknown> = new Set(['spawn', 'probe', 'restarts'])
+const permanentCauses: ReadonlySet<unknown> = new Set(['spawn', 'probe', 'restarts'])
 
 /** Returns whether the same request would fail in the same way again. */
 export function isPermanent({ code, rpc, cause }: ClientError): boolean {
   if (code === 'unsupported_version' || code === 'input_required') return true
-  if (code === 'rpc') return rpc !== undefined && hopelessCodes.has(rpc.code)
+  if (code === 'rpc') return rpc !== undefined && permanentCodes.has(rpc.code)
   if (code !== 'transport' || !(cause instanceof Error)) return false
-  if ('status' in cause && hopelessStatuses.has(cause.status)) return true
-  return 'code' in cause && hopelessCauses.has(cause.code)
+  if ('status' in cause && permanentStatuses.has(cause.status)) return true
+  return 'code' in cause && permanentCauses.has(cause.code)
 }
 
 /** Returns the milliseconds after which the server may be asked again; 0 when it does not say. */

@@ -1,11 +1,11 @@
 /** Resources by their URIs, and the lengths of these, the longest first. */
-export interface Holders {
+export interface Subscribers {
   readonly uris: ReadonlySet<string>
   readonly lengths: readonly number[]
 }
 
-/** Makes {@link Holders} of URIs. */
-export function holders(uris: readonly string[]): Holders {
+/** Makes {@link Subscribers} of URIs. */
+export function createSubscribers(uris: readonly string[]): Subscribers {
   const lengths = new Set(uris.map(({ length }) => length))
   // An empty URI is a prefix of all others, and contains none.
   lengths.delete(0)
@@ -19,7 +19,7 @@ const ends: ReadonlySet<string | undefined> = new Set(['/', '?', '#'])
  * `file:///a/b`. A server may report a change of a part of a subscribed resource (schema,
  * ResourceUpdatedNotificationParams).
  */
-export function holderOf(uri: string, { uris, lengths }: Holders): string | undefined {
+export function subscriberOf(uri: string, { uris, lengths }: Subscribers): string | undefined {
   // Only where a containing URI can end, because a server may send a text of millions of slashes.
   for (const length of lengths) {
     if (length >= uri.length || (!ends.has(uri[length]) && !ends.has(uri[length - 1]))) continue

@@ -4,16 +4,16 @@ import { shownText } from './shown-text.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The person left the prompt without an answer. */
-export const left: unique symbol = Symbol('left')
+export const leftForm: unique symbol = Symbol('left')
 
 /** The value of a field; `undefined` when it stays empty. */
-type Filled<T> = T | undefined | typeof left
+type FieldAnswer<T> = T | undefined | typeof leftForm
 
 /** Asks for one field with the prompt that suits its type. */
 export async function askField(
   field: FormField,
   terminal: Terminal,
-): Promise<Filled<string | number | boolean | readonly string[]>> {
+): Promise<FieldAnswer<string | number | boolean | readonly string[]>> {
   switch (field.type) {
     case 'choices':
       return askChoices(field, terminal)
@@ -31,32 +31,37 @@ function messageOf({ label, description, required }: FormField): string {
   return shownText(required ? words : `${words} (optional)`)
 }
 
-async function askText(field: TextField | NumberField, terminal: Terminal): Promise<Filled<string | number>> {
+async function askText(field: TextField | NumberField, terminal: Terminal): Promise<FieldAnswer<string | number>> {
   const typed: string | symbol | undefined = await text({
     message: messageOf(field),
     validate: (input = '') => field.check(field.parse(input)),
     ...streamsOf(terminal),
     ...(field.default === undefined ? {} : { initialValue: String(field.default) }),
   })
-  if (isCancel(typed) || typeof typed === 'symbol') return left
+  if (isCancel(typed) || typeof typed === 'symbol') return leftForm
   return field.parse(typed ?? '')
 }
 
-async function askYesOrNo(field: BooleanField, terminal: Terminal): Promise<Filled<boolean>> {
+async function askYesOrNo(field: BooleanField, terminal: Terminal): Promise<FieldAnswer<boolean>> {
   if (!field.required && field.default === undefined) {
-    const picked = await pick(['Yes', 'No'], { message: messageOf(field), terminal, canBeEmpty: true })
+    const picked = await chooseIndex(['Yes', 'No'], { message: messageOf(field), terminal, canBeEmpty: true })
     return typeof picked === 'number' ? picked === 0 : picked
   }
   const prompt = { message: messageOf(field), initialValue: field.default ?? false, ...streamsOf(terminal) }
   const answer = await confirm(prompt)
-  return isCancel(answer) ? left : answer
+  return isCancel(answer) ? leftForm : answer
 }
 
-async function askChoice(field: ChoiceField, terminal: Terminal): Promise<Filled<string>> {
+async function askChoice(field: ChoiceField, terminal: Terminal): Promise<FieldAnswer<string>> {
   const { choices } = field
   const initial = choices.findIndex(({ value }) => value === field.default)
   const labels = choices.map(({ label }) => shownText(label))
-  const picked = await pick(labels, { message: messageOf(field), terminal, initial, canBeEmpty: !field.required })
+  const picked = await chooseIndex(labels, {
+    message: messageOf(field),
+    terminal,
+    initial,
+    canBeEmpty: !field.required,
+  })
   return typeof picked === 'number' ? choices[picked]?.value : picked
 }
 
@@ -70,27 +75,27 @@ interface ChoicePrompt {
 const empty = -1
 
 /** Asks for one of the labels and returns its index, because a value could be the same as what stands for none. */
-async function pick(labels: readonly string[], prompt: ChoicePrompt): Promise<Filled<number>> {
+async function chooseIndex(labels: readonly string[], prompt: ChoicePrompt): Promise<FieldAnswer<number>> {
   const { message, terminal, initial = empty, canBeEmpty } = prompt
   const rows = labels.map((label, value) => ({ value, label }))
   const options = canBeEmpty ? [...rows, { value: empty, label: '(leave empty)' }] : rows
   // A prompt without options cannot be answered, only left.
-  if (options.length === 0) return left
+  if (options.length === 0) return leftForm
   const start = initial === empty ? {} : { initialValue: initial }
   const picked = await select({ message, options, ...start, ...streamsOf(terminal) })
-  if (isCancel(picked)) return left
+  if (isCancel(picked)) return leftForm
   return picked === empty ? undefined : picked
 }
 
-async function askChoices(field: ChoicesField, terminal: Terminal): Promise<Filled<readonly string[]>> {
+async function askChoices(field: ChoicesField, terminal: Terminal): Promise<FieldAnswer<readonly string[]>> {
   const { choices, required } = field
-  if (choices.length === 0) return field.check([]) === undefined ? [] : left
+  if (choices.length === 0) return field.check([]) === undefined ? [] : leftForm
   const options = choices.map(({ label }, value) => ({ value, label: shownText(label) }))
   let chosen = choices.flatMap(({ value }, index) => (field.default?.includes(value) ? [index] : []))
   for (;;) {
     const prompt = { message: messageOf(field), options, initialValues: chosen, required: false }
     const picked = await multiselect({ ...prompt, ...streamsOf(terminal) })
-    if (isCancel(picked)) return left
+    if (isCancel(picked)) return leftForm
     if (picked.length === 0 && !required) return undefined
     const values = picked.flatMap((at) => choices[at]?.value ?? [])
     const issue = field.check(values)

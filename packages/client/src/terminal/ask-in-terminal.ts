@@ -2,7 +2,7 @@ import { isCancel, log, select } from '@clack/prompts'
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@x/schema'
 import { type Form, readForm } from '../forms/form.ts'
 import type { ElicitAnswer } from '../rounds/input-handlers.ts'
-import { askField, left } from './ask-field.ts'
+import { askField, leftForm } from './ask-field.ts'
 import { shownText } from './shown-text.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -21,8 +21,8 @@ export async function askInTerminal(question: ElicitRequestFormParams, terminal:
   log.step(shownText(question.message), { output: terminal.output })
   const form = readForm(question.requestedSchema)
   for (;;) {
-    const content = await fillIn(form, terminal)
-    if (content !== left) return { action: 'accept', content }
+    const content = await askFields(form, terminal)
+    if (content !== leftForm) return { action: 'accept', content }
     const options = [{ value: 'back', label: 'Go back to the question' }, ...declineOptions]
     const way = await chooseOption('Leave this question?', options, terminal)
     if (way === 'decline' || way === 'cancel') return { action: way }
@@ -45,13 +45,13 @@ export async function confirmPage(question: ElicitRequestURLParams, terminal: Te
   return { action: action === 'accept' || action === 'decline' ? action : 'cancel' }
 }
 
-interface Way {
+interface DeclineOption {
   readonly value: string
   readonly label: string
 }
 
 /** Asks for one of several ways; Esc and Ctrl-C choose "cancel". */
-async function chooseOption(message: string, ways: readonly Way[], terminal: Terminal): Promise<string> {
+async function chooseOption(message: string, ways: readonly DeclineOption[], terminal: Terminal): Promise<string> {
   const { input, output, signal } = terminal
   signal.throwIfAborted()
   const options = ways.map((way) => ({ ...way }))
@@ -60,14 +60,14 @@ async function chooseOption(message: string, ways: readonly Way[], terminal: Ter
   return isCancel(way) ? 'cancel' : way
 }
 
-async function fillIn(
+async function askFields(
   { fields }: Form,
   terminal: Terminal,
-): Promise<NonNullable<ElicitAnswer['content']> | typeof left> {
+): Promise<NonNullable<ElicitAnswer['content']> | typeof leftForm> {
   const filled: [string, string | number | boolean | readonly string[] | undefined][] = []
   for (const field of fields) {
     const value = await askField(field, terminal)
-    if (value === left) return left
+    if (value === leftForm) return leftForm
     filled.push([field.name, value])
   }
   // fromEntries defines members, so that a field such as __proto__ stays a field.

@@ -70,7 +70,7 @@ export function createToolCalls(context: ToolCallsContext): ToolCalls {
       const name = String(params.name)
       const requestOf = (withInput: JsonObject): ClientRequest<'tools/call'> =>
         withHeaderParams(context, name, withInput)
-      const check = checkNow(context, { method: 'tools/call', params }, name)
+      const check = checkResult(context, { method: 'tools/call', params }, name)
       return {
         method: 'tools/call',
         params,
@@ -125,7 +125,7 @@ function headerParamsOf(
   }
 }
 
-function checkNow(
+function checkResult(
   { tools, checkOf, errorContextOf }: ToolCallsContext,
   call: ClientRequest<'tools/call'>,
   name: string,

@@ -5,7 +5,7 @@ import type { ClientWarning } from '../options.ts'
 /** Checks the result of one tool; throws {@link ClientError} `invalid_output`. */
 export type OutputCheck = (result: CallToolResult, errorContext: CallErrorContext) => void
 
-type Compiled = { readonly check: OutputCheck } | { readonly reason: string }
+type CompiledOutput = { readonly check: OutputCheck } | { readonly reason: string }
 
 /** The parameters of an output check. */
 export interface OutputOptions {
@@ -22,7 +22,7 @@ export function createOutputChecks({
   validateOutput,
   onWarning,
 }: OutputOptions): (tool: Tool, errorContext: CallErrorContext) => OutputCheck | undefined {
-  const compiled = new WeakMap<JsonObject, Compiled>()
+  const compiled = new WeakMap<JsonObject, CompiledOutput>()
   return (tool, errorContext) => {
     const { outputSchema } = tool
     if (!validateOutput || !outputSchema) return undefined
@@ -37,7 +37,7 @@ export function createOutputChecks({
   }
 }
 
-function compileOutput(schema: JsonObject, compiler: JsonSchemaCompiler): Compiled {
+function compileOutput(schema: JsonObject, compiler: JsonSchemaCompiler): CompiledOutput {
   const invalid = checkSchema(schema)
   if (invalid !== undefined) return { reason: invalid }
   try {

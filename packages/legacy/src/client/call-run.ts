@@ -55,7 +55,7 @@ interface Question {
 }
 
 /** The request of 2026-07-28 that waits for what comes next. */
-interface Waiting {
+interface WaitingQuestion {
   readonly request: RpcRequest
   readonly call: Call
   readonly resolve: (response: RpcResponse) => void
@@ -74,7 +74,7 @@ class Run implements CallRun, RunningCall {
   readonly #parts: RunParts
   readonly #controller = new AbortController()
   readonly #questions = new Map<string, Question>()
-  #waiting: Waiting | undefined
+  #waiting: WaitingQuestion | undefined
   #outcome: Outcome | undefined
   #first: RpcRequest | undefined
   #wireId = 0
@@ -264,7 +264,7 @@ class Run implements CallRun, RunningCall {
     waiting.resolve({ jsonrpc: '2.0', id: waiting.request.id, result: { resultType: 'input_required', ...asked } })
   }
 
-  #detach({ call, cancel }: Waiting): void {
+  #detach({ call, cancel }: WaitingQuestion): void {
     offCancel(call, cancel)
     this.#waiting = undefined
   }

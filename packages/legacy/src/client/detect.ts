@@ -11,7 +11,7 @@ import { legacyRevisions } from '../revisions.ts'
 import { metaIn } from '../translate/request.ts'
 
 /** The era of a server. */
-export type Era = 'modern' | 'legacy'
+export type ProtocolEra = 'modern' | 'legacy'
 
 const modernErrors: ReadonlySet<number> = new Set([
   errorCodes.headerMismatch,
@@ -22,7 +22,7 @@ const modernErrors: ReadonlySet<number> = new Set([
  * The era that an answer to `server/discover` shows (basic/versioning, backward compatibility). Servers of older revisions answer it
  * with errors of many codes, so only an error that this revision defines speaks for a modern one.
  */
-export function eraOf(response: RpcResponse): Era {
+export function eraOf(response: RpcResponse): ProtocolEra {
   if ('result' in response) {
     const { supportedVersions } = response.result
     return Array.isArray(supportedVersions) ? eraOfVersions(supportedVersions) : 'legacy'
@@ -34,7 +34,7 @@ export function eraOf(response: RpcResponse): Era {
   return modernErrors.has(code) || isNotBegun(data) ? 'modern' : 'legacy'
 }
 
-function eraOfVersions(versions: readonly JsonValue[]): Era {
+function eraOfVersions(versions: readonly JsonValue[]): ProtocolEra {
   if (versions.includes(protocolVersion)) return 'modern'
   return versions.some((version) => legacyRevisions.some((legacy) => legacy === version)) ? 'legacy' : 'modern'
 }
@@ -59,7 +59,7 @@ export function discoverRequest({ id, params }: RpcRequest): RpcRequest {
 }
 
 /** The era that a remembered revision belongs to. */
-export function eraNamed(revision: string | undefined): Era | undefined {
+export function eraOfRevision(revision: string | undefined): ProtocolEra | undefined {
   if (revision === undefined) return undefined
   if (revision === protocolVersion) return 'modern'
   return legacyRevisions.some((legacy) => legacy === revision) ? 'legacy' : undefined

@@ -59,7 +59,11 @@ export function createLegacyExchange(sessions: SessionSource, settings: LegacySe
   }
 }
 
-async function resumeLegacyRun({ runs }: LegacyClient, state: string, { request, call }: Asked): Promise<RpcResponse> {
+async function resumeLegacyRun(
+  { runs }: LegacyClient,
+  state: string,
+  { request, call }: ForwardedRequest,
+): Promise<RpcResponse> {
   try {
     return (await runs.get(state)?.next(request, call)) ?? unknownState(request.id)
   } catch (error) {
@@ -68,7 +72,7 @@ async function resumeLegacyRun({ runs }: LegacyClient, state: string, { request,
   }
 }
 
-interface Asked {
+interface ForwardedRequest {
   readonly request: RpcRequest
   readonly call: Call
 }
@@ -76,14 +80,14 @@ interface Asked {
 async function serveLegacy(
   client: LegacyClient,
   session: LegacySession,
-  { request, call }: Asked,
+  { request, call }: ForwardedRequest,
 ): Promise<RpcResponse> {
   const { id, method } = request
   if (method === 'server/discover') return { jsonrpc: '2.0', id, result: discoverResult(session.peer) }
   if (method === 'subscriptions/listen') return outsideOf(client, session).listen(request, call)
   const unserved = unservedError(request, session.peer)
   if (unserved !== undefined) return unserved
-  const level = levelOf(request)
+  const level = logLevelOf(request)
   if (level !== undefined) await unlessCancelled(session.setLevel(level), call)
   if (methodRow(method)?.asks === true) await unlessCancelled(outsideOf(client, session).prepareForQuestions(), call)
   const token = randomId()
@@ -99,7 +103,7 @@ function outsideOf({ outside, settings, clock }: LegacyClient, session: LegacySe
   return known
 }
 
-function levelOf({ params }: RpcRequest): LoggingLevel | undefined {
+function logLevelOf({ params }: RpcRequest): LoggingLevel | undefined {
   const level = metaIn(params)[metaKeys.logLevel]
   // The check accepts the members of the type alone.
   return severityOf(level) === -1 ? undefined : (level as LoggingLevel)

@@ -30,7 +30,7 @@ export interface OutsideStream {
 
 const prepareMs = 1000
 
-interface Hub {
+interface SessionStreams {
   readonly session: LegacySession
   readonly settings: LegacySettings
   /** The stream is kept open for questions, or the server has none. */
@@ -53,7 +53,7 @@ interface AcceptedFilter {
  * `resources/subscribe` for each URI (server/resources, subscriptions).
  */
 export function createOutsideStream(session: LegacySession, settings: LegacySettings, clock: Clock): OutsideStream {
-  const hub: Hub = { session, settings, prepared: undefined, uris: new Map(), stream: undefined, users: 0 }
+  const hub: SessionStreams = { session, settings, prepared: undefined, uris: new Map(), stream: undefined, users: 0 }
   return {
     listen: (request, call) => serveListen(hub, request, call),
     prepareForQuestions: () => {
@@ -65,12 +65,12 @@ export function createOutsideStream(session: LegacySession, settings: LegacySett
   }
 }
 
-function prepare(hub: Hub, clock: Clock): Promise<void> {
+function prepare(hub: SessionStreams, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(resolve, prepareMs)
     const opened = shareStream(hub).then((stream) => {
       // It stays open for the calls to come; where it has ended, the next of them opens another.
-      void stream?.ended.catch(() => {}).then(() => releaseHub(hub))
+      void stream?.ended.catch(() => {}).then(() => releaseStreams(hub))
     })
     // The call itself finds out that the session has ended.
     opened
@@ -82,12 +82,12 @@ function prepare(hub: Hub, clock: Clock): Promise<void> {
   })
 }
 
-function releaseHub(hub: Hub): void {
+function releaseStreams(hub: SessionStreams): void {
   hub.prepared = undefined
   closeStream(hub)
 }
 
-async function serveListen(hub: Hub, request: RpcRequest, call: Call): Promise<RpcResponse> {
+async function serveListen(hub: SessionStreams, request: RpcRequest, call: Call): Promise<RpcResponse> {
   if (isCancelled(call)) throw cancelReason(call)
   const { session, settings } = hub
   const stream = await shareStream(hub)
@@ -109,7 +109,7 @@ async function serveListen(hub: Hub, request: RpcRequest, call: Call): Promise<R
   }
 }
 
-async function shareStream(hub: Hub): Promise<{ readonly ended: Promise<void> } | undefined> {
+async function shareStream(hub: SessionStreams): Promise<{ readonly ended: Promise<void> } | undefined> {
   const { session } = hub
   hub.users += 1
   if (hub.stream === undefined) {
@@ -130,11 +130,11 @@ async function shareStream(hub: Hub): Promise<{ readonly ended: Promise<void> } 
   }
 }
 
-function forget(hub: Hub, stream: Hub['stream']): void {
+function forget(hub: SessionStreams, stream: SessionStreams['stream']): void {
   if (hub.stream === stream) hub.stream = undefined
 }
 
-function closeStream(hub: Hub): void {
+function closeStream(hub: SessionStreams): void {
   hub.users -= 1
   if (hub.users > 0) return
   hub.stream?.controller.abort(new Error('Nobody listens'))
@@ -163,7 +163,7 @@ function requestedFilter({ params }: RpcRequest): JsonObject {
 }
 
 /** Subscribes to what was asked for and the server has declared. */
-async function acceptFilter(hub: Hub, filter: JsonObject): Promise<AcceptedFilter> {
+async function acceptFilter(hub: SessionStreams, filter: JsonObject): Promise<AcceptedFilter> {
   const { capabilities } = hub.session.peer
   const served = lists.filter(([name, member]) => filter[name] === true && capabilities[member]?.listChanged === true)
   const { resourceSubscriptions } = filter
@@ -174,7 +174,7 @@ async function acceptFilter(hub: Hub, filter: JsonObject): Promise<AcceptedFilte
   return { lists: new Set(served.map(([name]) => name)), uris: unique.filter((_, index) => subscribed[index]) }
 }
 
-async function subscribeTo(hub: Hub, uri: string): Promise<boolean> {
+async function subscribeTo(hub: SessionStreams, uri: string): Promise<boolean> {
   const users = hub.uris.get(uri) ?? 0
   hub.uris.set(uri, users + 1)
   if (users > 0) return true
@@ -184,7 +184,7 @@ async function subscribeTo(hub: Hub, uri: string): Promise<boolean> {
   return false
 }
 
-async function unsubscribe(hub: Hub, uri: string): Promise<void> {
+async function unsubscribe(hub: SessionStreams, uri: string): Promise<void> {
   const users = (hub.uris.get(uri) ?? 1) - 1
   if (users > 0) hub.uris.set(uri, users)
   else hub.uris.delete(uri)
@@ -192,7 +192,7 @@ async function unsubscribe(hub: Hub, uri: string): Promise<void> {
   if (users <= 0 && !hub.session.ended.aborted) await requestAbout(hub, 'resources/unsubscribe', uri).catch(() => {})
 }
 
-function requestAbout({ session }: Hub, method: string, uri: string): Promise<RpcResponse> {
+function requestAbout({ session }: SessionStreams, method: string, uri: string): Promise<RpcResponse> {
   const request: RpcRequest = { jsonrpc: '2.0', id: session.nextId(), method, params: { uri } }
   return session.wire.request(request, session.ended, session.outside)
 }

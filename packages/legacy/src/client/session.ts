@@ -70,7 +70,7 @@ export function createSession({ peer, wire, declared, settings }: SessionParts):
   const running: LegacySession['running'] = new Set()
   const nextId = (): number => (lastId += 1)
   const onNotification = (message: RpcNotification): void => {
-    if (message.method === 'notifications/message') return oneThatWantsLogs(running)?.receive(message)
+    if (message.method === 'notifications/message') return callForLogs(running)?.receive(message)
     for (const listener of listeners) listener(message)
   }
   const onRequest = async (request: RpcRequest): Promise<RpcResponse | undefined> => {
@@ -106,7 +106,7 @@ export function createSession({ peer, wire, declared, settings }: SessionParts):
 }
 
 // Of several calls none is guessed, because they may be of different clients.
-function oneThatWantsLogs(running: ReadonlySet<RunningCall>): RunningCall | undefined {
+function callForLogs(running: ReadonlySet<RunningCall>): RunningCall | undefined {
   const loggingCalls = [...running].filter(({ wantsLogs }) => wantsLogs)
   return loggingCalls.length === 1 ? loggingCalls[0] : undefined
 }

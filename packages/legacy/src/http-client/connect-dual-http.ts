@@ -13,7 +13,7 @@ import {
   unlessCancelled,
 } from '@x/schema'
 import { createHttpClient, type HttpClient, HttpError, isHttpError } from '@x/transport-http/client'
-import { type Era, eraNamed } from '../client/detect.ts'
+import { type ProtocolEra, eraOfRevision } from '../client/detect.ts'
 import {
   answerBeforeHandshake,
   declaredIn,
@@ -33,7 +33,7 @@ import { createSession, type LegacySession } from '../client/session.ts'
 import { legacyRevisions } from '../revisions.ts'
 import { createHttpWire, type HttpWire, type HttpWireParts, readAnswer } from './http-wire.ts'
 import { type Detection, probe } from './probe.ts'
-import { withLimit } from './with-limit.ts'
+import { withRequestTimeout } from './with-limit.ts'
 
 /** The options of {@link connectDualHttp}: those of `connectHttp`, and what concerns older servers. */
 export interface DualHttpOptions extends DualOptions, HttpOptions {}
@@ -50,7 +50,7 @@ interface State {
   readonly settings: LegacySettings
   readonly clock: Clock
   readonly closing: AbortController
-  era: Era | undefined
+  era: ProtocolEra | undefined
   /** The era was remembered or given, and nothing has shown yet that it is right. */
   isAssumed: boolean
   peer: DualPeer | undefined
@@ -80,7 +80,7 @@ export function connectDualHttp(url: string | URL, options: DualHttpOptions = {}
     clock,
     closing: new AbortController(),
     isAssumed: era === 'probe',
-    era: era === 'probe' ? eraNamed(options.detected?.get(http.url)) : era,
+    era: era === 'probe' ? eraOfRevision(options.detected?.get(http.url)) : era,
     peer: undefined,
     detecting: undefined,
     session: undefined,
@@ -139,7 +139,7 @@ function detect(state: State, request: RpcRequest): Promise<Detection> {
   return state.detecting
 }
 
-function setEra(state: State, era: Era): void {
+function setEra(state: State, era: ProtocolEra): void {
   state.era = era
   state.isAssumed = false
   if (era === 'legacy') return
@@ -210,7 +210,7 @@ function currentSession(state: State, request: RpcRequest): Promise<LegacySessio
 async function beginSession(state: State, request: RpcRequest): Promise<LegacySession | RpcError> {
   const { http, settings, clock } = state
   const initialize = initializeRequest(request, 1)
-  return withLimit(state, 'initialize', async (signal) => {
+  return withRequestTimeout(state, 'initialize', async (signal) => {
     const response = await http.send({ method: 'POST', body: encodeMessage(initialize), about: initialize, signal })
     const sessionId = response.header('mcp-session-id')
     const { maxStreamBytes = streamBytes } = state.options
@@ -252,7 +252,8 @@ async function closeConnection(state: State): Promise<void> {
     closing.abort(new HttpError('closed', `${origin}: the connection was closed here`, { origin }))
     const { wire } = state
     const ended =
-      wire && withLimit({ http, clock, settings: { ...settings, handshakeTimeoutMs: endMs } }, 'DELETE', wire.end)
+      wire &&
+      withRequestTimeout({ http, clock, settings: { ...settings, handshakeTimeoutMs: endMs } }, 'DELETE', wire.end)
     await ended?.catch(() => {})
   }
   await http.close()

@@ -51,19 +51,19 @@ function isSuccess({ status }: HttpClientResponse): boolean {
   return status >= 200 && status < 300
 }
 
-interface Sent {
+interface SentRequest {
   readonly request: RpcRequest
   readonly signal: AbortSignal
   readonly messages: ServerMessages
 }
 
-async function sendRequest(wire: HttpWireParts, { request, signal, messages }: Sent): Promise<RpcResponse> {
+async function sendRequest(wire: HttpWireParts, { request, signal, messages }: SentRequest): Promise<RpcResponse> {
   signal.throwIfAborted()
   // Closes the streams of a call that failed.
   const finished = new AbortController()
   const until = AbortSignal.any([signal, finished.signal])
   const cancel = (): void => {
-    const params = { requestId: request.id, ...spoken(signal.reason) }
+    const params = { requestId: request.id, ...protocolVersionOf(signal.reason) }
     const limit = AbortSignal.any([AbortSignal.timeout(cancelMs), wire.http.closed])
     const cancelled: RpcNotification = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
     // Nobody waits for it, and the server may not know the call any more.
@@ -83,7 +83,7 @@ async function sendRequest(wire: HttpWireParts, { request, signal, messages }: S
 }
 
 /** Reads the response to a request: JSON, or events, over as many connections as it takes. */
-export function readAnswer(wire: HttpWireParts, response: HttpClientResponse, sent: Sent): Promise<RpcResponse> {
+export function readAnswer(wire: HttpWireParts, response: HttpClientResponse, sent: SentRequest): Promise<RpcResponse> {
   return new Promise((resolve, reject) => {
     const { request, messages, signal } = sent
     const reader: MessageReader = {
@@ -105,7 +105,7 @@ export function readAnswer(wire: HttpWireParts, response: HttpClientResponse, se
   })
 }
 
-interface Reading {
+interface ResponseReading {
   readonly reader: MessageReader
   readonly signal: AbortSignal
 }
@@ -117,7 +117,7 @@ function noResponse(origin: string): HttpError {
 async function readResponse(
   wire: HttpWireParts,
   response: HttpClientResponse,
-  { reader, signal }: Reading,
+  { reader, signal }: ResponseReading,
 ): Promise<void> {
   const { status, type } = response
   if (status === 404 && wire.sessionId !== undefined) {
@@ -176,7 +176,7 @@ export async function readFailure(response: HttpClientResponse): Promise<{ text?
   return { text, error: new HttpError('status', message, { origin: '', status, excerpt }) }
 }
 
-interface Following extends Reading {
+interface ResumableReading extends ResponseReading {
   readonly maxBytes: number
   readonly isDone: () => boolean
 }
@@ -188,7 +188,7 @@ interface Following extends Reading {
 async function readResumableStream(
   wire: HttpWireParts,
   first: HttpClientResponse,
-  following: Following,
+  following: ResumableReading,
 ): Promise<void> {
   const { signal, isDone } = following
   const position: StreamPosition = { lastEventId: undefined, retryMs: undefined, events: 0 }
@@ -212,7 +212,7 @@ async function readResumableStream(
 async function readPart(
   wire: HttpWireParts,
   open: HttpClientResponse | undefined,
-  { reader, signal, maxBytes, position }: Following & { readonly position: StreamPosition },
+  { reader, signal, maxBytes, position }: ResumableReading & { readonly position: StreamPosition },
 ): Promise<unknown> {
   try {
     const response = open ?? (await requestStream(wire, signal, position.lastEventId))
@@ -295,7 +295,7 @@ async function endHttpSession(wire: HttpWireParts, signal: AbortSignal): Promise
 }
 
 // An error is for this side; a text, and what the platform says of a signal, are harmless.
-function spoken(reason: unknown): { readonly reason?: string } {
+function protocolVersionOf(reason: unknown): { readonly reason?: string } {
   if (typeof reason === 'string') return { reason: reason.slice(0, 200) }
   return reason instanceof DOMException ? { reason: reason.message.slice(0, 200) } : {}
 }

@@ -9,22 +9,22 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { type HttpClient, type HttpClientResponse, isHttpError } from '@x/transport-http/client'
-import { discoverRequest, type Era, eraOf, isUndecided } from '../client/detect.ts'
+import { discoverRequest, type ProtocolEra, eraOf, isUndecided } from '../client/detect.ts'
 import { legacyRevisions } from '../revisions.ts'
 import { metaIn } from '../translate/request.ts'
 import { type HttpWireParts, readAnswer, readFailure } from './http-wire.ts'
-import { type LimitContext, withLimit } from './with-limit.ts'
+import { type TimeoutContext, withRequestTimeout } from './with-limit.ts'
 
 /** The era of a server, or an answer that says nothing of it and is the answer of the call. */
-export type Detection = { readonly era: Era } | { readonly response: RpcError }
+export type Detection = { readonly era: ProtocolEra } | { readonly response: RpcError }
 
 /**
  * Asks for `server/discover` as the client of this request (basic/versioning, backward compatibility). Rejects with an `HttpError` where
  * the answer says nothing of the server's era: authorization, limits, failures and missing connections are no evidence.
  */
-export function probe(context: LimitContext, request: RpcRequest): Promise<Detection> {
+export function probe(context: TimeoutContext, request: RpcRequest): Promise<Detection> {
   const discover = discoverRequest(request)
-  return withLimit(context, 'server/discover', async (signal) => {
+  return withRequestTimeout(context, 'server/discover', async (signal) => {
     const { http } = context
     const headers = { 'mcp-protocol-version': versionIn(discover), 'mcp-method': discover.method }
     const outgoing = { method: 'POST', headers, body: encodeMessage(discover), about: discover, signal } as const
@@ -57,7 +57,7 @@ function hiddenByBrowser(error: unknown): undefined {
 }
 
 async function readDiscover(
-  { http, clock }: LimitContext,
+  { http, clock }: TimeoutContext,
   response: HttpClientResponse,
   { discover, signal }: { readonly discover: RpcRequest; readonly signal: AbortSignal },
 ): Promise<Detection> {

@@ -3,15 +3,15 @@ import { type HttpClient, HttpError } from '@x/transport-http/client'
 import type { LegacySettings } from '../client/options.ts'
 
 /** Parameters of a step with a limit of time. */
-export interface LimitContext {
+export interface TimeoutContext {
   readonly http: HttpClient
   readonly clock: Clock
   readonly settings: Pick<LegacySettings, 'handshakeTimeoutMs'>
 }
 
 /** Runs a step of a connection's own with a signal that aborts when its time is over, or with the connection. */
-export async function withLimit<T>(
-  { http, clock, settings }: LimitContext,
+export async function withRequestTimeout<T>(
+  { http, clock, settings }: TimeoutContext,
   what: string,
   step: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

@@ -13,7 +13,7 @@ import { legacyQuestion } from '../translate/question.ts'
 import type { CallChannel, LegacyCall } from './call-channel.ts'
 import type { Deps } from './deps.ts'
 import type { AcceptedPage } from './question-state.ts'
-import type { OpenQuestion } from './questions.ts'
+import type { PendingServerRequest } from './questions.ts'
 import { randomId } from './random-id.ts'
 
 /** The answers of one round by their keys, or why the call cannot go on. */
@@ -34,11 +34,11 @@ export interface AskingCall extends LegacyCall {
 }
 
 /** One question of a round. */
-interface Asked {
+interface AskedRound {
   readonly key: string
   readonly answer: Promise<RoundAnswer>
   /** The request that is sent to the client; undefined for a question that needs none. */
-  readonly sent: { readonly request: RpcRequestFields; readonly open: OpenQuestion } | undefined
+  readonly sent: { readonly request: RpcRequestFields; readonly open: PendingServerRequest } | undefined
 }
 
 /** Asks the client for everything that one round wants, all at once. */
@@ -46,7 +46,9 @@ export async function askClient(requests: JsonObject, call: AskingCall, deps: De
   const entries = Object.entries(requests)
   if (entries.length === 0) return { answers: {}, involved: true }
   // The exchange checks its requests before it answers with them.
-  const asked = entries.map(([key, request]) => prepare(key, request as unknown as InputRequest, { call, deps }))
+  const asked = entries.map(([key, request]) =>
+    prepareQuestions(key, request as unknown as InputRequest, { call, deps }),
+  )
   const answers = Promise.all(asked.map(async ({ key, answer }) => [key, await answer] as const))
   // A round that failed before it was asked is not asked.
   answers.catch(() => {})
@@ -68,14 +70,14 @@ export function roundOutcome(answers: ReadonlyMap<string, RoundAnswer>): RoundOu
   return { answers: responses, involved }
 }
 
-interface Asking {
+interface RoundRequest {
   readonly call: AskingCall
   readonly deps: Deps
 }
 
-function prepare(key: string, request: InputRequest, { call, deps }: Asking): Asked {
+function prepareQuestions(key: string, request: InputRequest, { call, deps }: RoundRequest): AskedRound {
   const url = request.method === 'elicitation/create' && request.params.mode === 'url' ? request.params.url : undefined
-  const finished = (answer: RoundAnswer | Promise<RoundAnswer>): Asked => {
+  const finished = (answer: RoundAnswer | Promise<RoundAnswer>): AskedRound => {
     return { key, answer: Promise.resolve(answer), sent: undefined }
   }
   const again = url === undefined ? undefined : call.urls.again(url)
@@ -93,7 +95,7 @@ function prepare(key: string, request: InputRequest, { call, deps }: Asking): As
 }
 
 /** Sends the questions of a round, with a `state` each where the client returns it: any one of them is enough to know the round. */
-async function send(asked: readonly Asked[], call: AskingCall, { states }: Deps): Promise<void> {
+async function send(asked: readonly AskedRound[], call: AskingCall, { states }: Deps): Promise<void> {
   const { channel, urls, progress, request } = call
   const { origin } = channel
   const sealed = states !== undefined && origin !== undefined && states.isFor(origin.session) ? states : undefined
@@ -115,7 +117,7 @@ async function send(asked: readonly Asked[], call: AskingCall, { states }: Deps)
 }
 
 type WaitingQuestion =
-  | { readonly open: OpenQuestion; readonly answer: Promise<RoundAnswer> }
+  | { readonly open: PendingServerRequest; readonly answer: Promise<RoundAnswer> }
   | { readonly failure: string }
 
 function waitForAnswer(method: string, { channel }: AskingCall, deps: Deps): WaitingQuestion {
@@ -190,7 +192,7 @@ export interface UrlQuestions {
   complete(asked: JsonObject | undefined): void
 }
 
-interface Page {
+interface UrlPage {
   readonly elicitationId: string
   acceptedAt: number | undefined
   looks: number
@@ -205,8 +207,8 @@ export function createUrlQuestions(
   deps: Deps,
   accepted: readonly AcceptedPage[] = [],
 ): UrlQuestions {
-  const pages = new Map<string, Page>(accepted.map(({ url, ...page }) => [url, { ...page, looks: 0 }]))
-  const pageOf = (url: string): Page => {
+  const pages = new Map<string, UrlPage>(accepted.map(({ url, ...page }) => [url, { ...page, looks: 0 }]))
+  const pageOf = (url: string): UrlPage => {
     const page = pages.get(url) ?? { elicitationId: randomId(), acceptedAt: undefined, looks: 0 }
     pages.set(url, page)
     return page

@@ -1,7 +1,7 @@
 import { type InputRequest, isJsonObject, type JsonObject, type JsonValue, type RpcRequest } from '@x/schema'
 import { isStateError, StateUsageError } from '@x/state-codec'
 import type { LegacySettings } from './options.ts'
-import { createMemory, type Session } from './session.ts'
+import { createRecentSessions, type Session } from './session.ts'
 
 /** A page that the user of a call has agreed to visit. */
 export interface AcceptedPage {
@@ -52,7 +52,7 @@ export interface QuestionStates {
 
 const purpose = 'legacy-state'
 const formVersion = 1
-const maxWithdrawn = 100_000
+const maxCancelledKeys = 100_000
 
 /** Creates the states of an extension; undefined when its author did not switch them on. */
 export function createQuestionStates(settings: LegacySettings): QuestionStates | undefined {
@@ -60,7 +60,7 @@ export function createQuestionStates(settings: LegacySettings): QuestionStates |
   if (state === undefined) return undefined
   const { codecs, toAll, choose } = state
   const ttlMs = settings.answerTimeoutMs + settings.resumeMs
-  const withdrawn = createMemory<true>(maxWithdrawn)
+  const withdrawn = createRecentSessions<true>(maxCancelledKeys)
   return {
     missingEchoes: 0,
     withdraw: (questionId) => withdrawn.set(questionId, true),

@@ -4,15 +4,15 @@ import { randomId } from './random-id.ts'
 /** The questions that clients have not answered yet, each by a random id. */
 export interface Questions {
   /** Opens a question to one owner (a session, or a pair of streams); undefined when there are too many. */
-  open(owner: string, onAnswer: (response: RpcResponse) => void): OpenQuestion | undefined
+  open(owner: string, onAnswer: (response: RpcResponse) => void): PendingServerRequest | undefined
   /** Returns an open question of this owner; that of another is as unknown as one that never was. */
-  find(owner: string, id: RequestId | undefined): OpenQuestion | undefined
+  find(owner: string, id: RequestId | undefined): PendingServerRequest | undefined
   /** Passes an answer to who waits for it; false when nobody does, or another owner was asked. */
   answer(owner: string, response: RpcResponse): boolean
 }
 
 /** A question that waits for its answer. */
-export interface OpenQuestion {
+export interface PendingServerRequest {
   readonly id: string
   /** True once it was sent with a `state` (SEP-1685). */
   hasState: boolean
@@ -22,7 +22,7 @@ export interface OpenQuestion {
 
 interface Entry {
   readonly owner: string
-  readonly question: OpenQuestion
+  readonly question: PendingServerRequest
   readonly onAnswer: (response: RpcResponse) => void
 }
 

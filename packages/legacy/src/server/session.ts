@@ -39,8 +39,8 @@ const maxEnded = 10_000
 
 /** Session ids are sealed values, so any instance with the same keys opens them, and nothing is stored. */
 export function createSessions(settings: LegacySettings, now: () => number): Sessions {
-  const opened = createMemory<Session>(maxRemembered)
-  const ended = createMemory<number>(maxEnded)
+  const opened = createRecentSessions<Session>(maxRemembered)
+  const ended = createRecentSessions<number>(maxEnded)
   const isLive = ({ key, expiresAt }: Session): boolean => now() < expiresAt && ended.get(key) === undefined
 
   async function openSealed(id: string, principal: Principal | undefined): Promise<Session | undefined> {
@@ -113,13 +113,13 @@ export function readInfo(info: JsonValue | JsonObject | undefined): Implementati
 }
 
 /** A bounded map. */
-export interface Memory<T> {
+export interface RecentSessions<T> {
   get(key: string): T | undefined
   set(key: string, value: T): void
 }
 
 /** A map that forgets its oldest entries. */
-export function createMemory<T>(most: number): Memory<T> {
+export function createRecentSessions<T>(most: number): RecentSessions<T> {
   const entries = new Map<string, T>()
   return {
     get: (key) => entries.get(key),

@@ -19,7 +19,7 @@ import {
   type StdioConnection,
   StdioError,
 } from '@x/transport-stdio'
-import { discoverRequest, type Era, eraNamed, eraOf } from '../client/detect.ts'
+import { discoverRequest, type ProtocolEra, eraOfRevision, eraOf } from '../client/detect.ts'
 import {
   answerBeforeHandshake,
   declaredIn,
@@ -62,7 +62,7 @@ interface State {
   connection: StdioConnection
   /** The first process ended or was silent at the probe: its successors hear `initialize` first. */
   isSuspected: boolean
-  era: Era | undefined
+  era: ProtocolEra | undefined
   peer: DualPeer | undefined
   session: LegacySession | RpcError | undefined
   /** The request whose client is introduced to processes. */
@@ -88,7 +88,7 @@ export function connectDualStdio(options: DualStdioOptions): DualStdioConnection
   const { clock = platformClock, era = 'probe' } = options
   const settings = dualSettings(options)
   const key = [options.command, ...(options.args ?? [])].join(' ')
-  const known = era === 'probe' ? eraNamed(options.detected?.get(key)) : era
+  const known = era === 'probe' ? eraOfRevision(options.detected?.get(key)) : era
   const state: Omit<State, 'connection'> & Partial<Pick<State, 'connection'>> = {
     options,
     settings,
@@ -201,12 +201,16 @@ function setModern(state: State): void {
   state.options.detected?.set(state.key, protocolVersion)
 }
 
-interface Introducing {
+interface Handshaking {
   readonly request: RpcRequest
   readonly signal: AbortSignal
 }
 
-async function probeProcess(state: State, process: StartedProcess, { request, signal }: Introducing): Promise<Era> {
+async function probeProcess(
+  state: State,
+  process: StartedProcess,
+  { request, signal }: Handshaking,
+): Promise<ProtocolEra> {
   const { probeMs = 5000, command } = state.options
   const late = (): StdioError =>
     new SilentError('probe', `${command} did not answer server/discover within ${probeMs} ms`)
@@ -218,7 +222,7 @@ async function probeProcess(state: State, process: StartedProcess, { request, si
 async function handshakeProcess(
   state: State,
   process: StartedProcess,
-  { request, signal }: Introducing,
+  { request, signal }: Handshaking,
 ): Promise<void> {
   const { settings, options } = state
   const { handshakeTimeoutMs: ms } = settings
@@ -240,7 +244,7 @@ async function handshakeProcess(
 async function afterRejection(
   state: State,
   process: StartedProcess,
-  { request, signal, error }: Introducing & { readonly error: RpcError },
+  { request, signal, error }: Handshaking & { readonly error: RpcError },
 ): Promise<void> {
   if (state.options.era !== 'legacy') {
     const era = await probeProcess({ ...state, era: 'modern' }, process, { request, signal })
@@ -250,7 +254,7 @@ async function afterRejection(
   throw new StdioError('probe', `${state.options.command} refused initialize: ${code} ${message.slice(0, 300)}`)
 }
 
-interface Sending {
+interface SendingRequest {
   readonly request: RpcRequest
   readonly ms: number
   readonly late: () => StdioError
@@ -258,7 +262,11 @@ interface Sending {
 }
 
 /** Sends a request that is never cancelled at the server (basic/utilities/cancellation), and waits so long for its answer. */
-function sendWithin({ clock }: Pick<State, 'clock'>, process: StartedProcess, sending: Sending): Promise<RpcResponse> {
+function sendWithin(
+  { clock }: Pick<State, 'clock'>,
+  process: StartedProcess,
+  sending: SendingRequest,
+): Promise<RpcResponse> {
   const { request, ms, late, signal } = sending
   const limit = new AbortController()
   const timer = clock.setTimeout(() => limit.abort(late()), ms)

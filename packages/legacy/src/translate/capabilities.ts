@@ -17,7 +17,7 @@ export function clientCapabilities(given: JsonObject, revision: LegacyRevision):
   const { elicitation, sampling, roots, experimental } = given
   return {
     ...(isJsonObject(elicitation) && row.structuredOutput && { elicitation: elicitationModes(elicitation, revision) }),
-    ...(isJsonObject(sampling) && { sampling: row.samplingTools ? pick(sampling, ['context', 'tools']) : {} }),
+    ...(isJsonObject(sampling) && { sampling: row.samplingTools ? pickSupported(sampling, ['context', 'tools']) : {} }),
     ...(isJsonObject(roots) && { roots: {} }),
     ...(isJsonObject(experimental) && { experimental: objectEntries(experimental) }),
   }
@@ -26,7 +26,7 @@ export function clientCapabilities(given: JsonObject, revision: LegacyRevision):
 // client/elicitation, capabilities: an empty object means the form mode.
 function elicitationModes(given: JsonObject, revision: LegacyRevision): JsonObject {
   if (!revisionRow(revision).urlElicitation) return { form: {} }
-  const modes = pick(given, ['form', 'url'])
+  const modes = pickSupported(given, ['form', 'url'])
   return Object.keys(modes).length === 0 ? { form: {} } : modes
 }
 
@@ -35,7 +35,7 @@ function objectEntries(given: JsonObject): Record<string, JsonObject> {
   return Object.fromEntries(entries.flatMap(([name, value]) => (isJsonObject(value) ? [[name, value]] : [])))
 }
 
-function pick(given: JsonObject, names: readonly string[]): Record<string, JsonObject> {
+function pickSupported(given: JsonObject, names: readonly string[]): Record<string, JsonObject> {
   return Object.fromEntries(
     names.flatMap((name): [string, JsonObject][] => {
       const value: JsonValue | undefined = Object.hasOwn(given, name) ? given[name] : undefined

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, methodRow, prepared } from '@x/schema'
+import { isJsonObject, type JsonObject, type JsonValue, methodRow, preparedMessage } from '@x/schema'
 import { type LegacyRevision, legacyRevisions, type RevisionRow, revisionRow } from '../revisions.ts'
 import { withoutReserved } from './request.ts'
 
@@ -13,7 +13,7 @@ export function legacyResult(result: JsonObject, method: string, revision: Legac
   if (methodRow(method)?.cached !== true || !Object.isFrozen(result)) return translate(result, method, revision)
   const known = translated.get(result) ?? new Map<LegacyRevision, JsonObject>()
   translated.set(result, known)
-  const made = known.get(revision) ?? prepared(translate(result, method, revision))
+  const made = known.get(revision) ?? preparedMessage(translate(result, method, revision))
   known.set(revision, made)
   return made
 }
@@ -27,19 +27,19 @@ function translate(result: JsonObject, method: string, revision: LegacyRevision)
   const shaped = methodRow(method)?.cached === true ? uncached : translated
   return members['structuredContent'] === undefined && revision === legacyRevisions[0] && method !== 'tools/list'
     ? shaped
-    : reshape(shaped, row)
+    : reshapeEntries(shaped, row)
 }
 
-function reshape(result: JsonObject, row: RevisionRow): JsonObject {
+function reshapeEntries(result: JsonObject, row: RevisionRow): JsonObject {
   const { structuredContent, content, messages, ...rest } = result
   const entries = Object.entries(rest).map(([name, value]) => [
     name,
-    listed.includes(name) ? each(value, (entry) => listEntry(entry, row)) : value,
+    listed.includes(name) ? mapEach(value, (entry) => listEntry(entry, row)) : value,
   ])
   return {
     ...Object.fromEntries(entries),
-    ...(content !== undefined && { content: each(content, (block) => contentBlock(block, row)) }),
-    ...(messages !== undefined && { messages: each(messages, (message) => promptMessage(message, row)) }),
+    ...(content !== undefined && { content: mapEach(content, (block) => contentBlock(block, row)) }),
+    ...(messages !== undefined && { messages: mapEach(messages, (message) => promptMessage(message, row)) }),
     // server/tools, structured content: an object in these revisions; its JSON stands in a text block as well.
     ...(row.structuredOutput && isJsonObject(structuredContent) && { structuredContent }),
   }
@@ -53,7 +53,7 @@ function listEntry(entry: JsonObject, row: RevisionRow): JsonObject {
     ...(row.structuredOutput && title !== undefined && { title }),
     ...(row.icons && icons !== undefined && { icons }),
     ...(row.structuredOutput && isJsonObject(outputSchema) && outputSchema['type'] === 'object' && { outputSchema }),
-    ...(args !== undefined && { arguments: each(args, (argument) => listEntry(argument, row)) }),
+    ...(args !== undefined && { arguments: mapEach(args, (argument) => listEntry(argument, row)) }),
   }
 }
 
@@ -70,7 +70,7 @@ function contentBlock(block: JsonObject, row: RevisionRow): JsonObject {
   return { type: 'text', text, ...(annotations !== undefined && { annotations }) }
 }
 
-function each(value: JsonValue | undefined, change: (entry: JsonObject) => JsonObject): JsonValue {
+function mapEach(value: JsonValue | undefined, change: (entry: JsonObject) => JsonObject): JsonValue {
   if (!Array.isArray(value)) return value ?? null
   return value.map((entry: JsonValue) => (isJsonObject(entry) ? change(entry) : entry))
 }

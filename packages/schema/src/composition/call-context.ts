@@ -30,11 +30,11 @@ export function createCall({ signal, principal, context, notify }: CallInit = {}
     signal: signal ?? new AbortController().signal,
     principal,
     context: context ?? emptyContext,
-    notify: notify ?? drop,
+    notify: notify ?? removeKey,
   }
 }
 
-function drop(): void {}
+function removeKey(): void {}
 
 /** One value, linked to the context that it was added to: 17 ns to make, where a copy of the call took 700. */
 class ContextValue implements CallContext {

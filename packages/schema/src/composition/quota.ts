@@ -6,7 +6,7 @@ import { principalIdentity } from '../basic/principal-identity.ts'
 import { clientAddressKey } from './call-context.ts'
 
 /** The key of callers without a principal and without an address, as in memory. */
-const sameProcess = 'local'
+const processCaller = 'local'
 
 /** Transports that verify a token once give the same principal to many calls. */
 const keys = new WeakMap<Principal, string>()
@@ -19,7 +19,7 @@ const keys = new WeakMap<Principal, string>()
 export function callerOf({ principal, context }: Pick<Call, 'principal' | 'context'>): string {
   if (principal !== undefined) return keys.get(principal) ?? keyOf(principal)
   const address = context.get(clientAddressKey)
-  return address === undefined ? sameProcess : networkOf(address)
+  return address === undefined ? processCaller : networkOf(address)
 }
 
 // A key begins with a bracket, and that of an address never does: nobody takes the quota of a principal.

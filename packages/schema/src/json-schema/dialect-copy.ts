@@ -17,24 +17,24 @@ export function dialectCopy(schema: JsonObject, dialect: SchemaDialect): JsonObj
   for (const subschema of found) {
     // The copy belongs to this function until it is returned.
     const own = subschema.schema as { [keyword: string]: unknown }
-    if (dialect === '2020-12') makeStatic(own)
+    if (dialect === '2020-12') replaceDynamicReferences(own)
     for (const keyword of foreignKeywords[dialect]) delete own[keyword]
   }
   return copy
 }
 
-const foreignToBoth = 'format id $id $schema $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor'.split(' ')
+const unsupportedKeywords = 'format id $id $schema $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor'.split(' ')
 
 const foreignKeywords: { readonly [D in SchemaDialect]: readonly string[] } = {
-  '2020-12': foreignToBoth,
+  '2020-12': unsupportedKeywords,
   '7': [
-    ...foreignToBoth,
+    ...unsupportedKeywords,
     ...'prefixItems unevaluatedItems unevaluatedProperties dependentRequired dependentSchemas'.split(' '),
     ...'minContains maxContains $anchor'.split(' '),
   ],
 }
 
-function makeStatic(schema: { [keyword: string]: unknown }): void {
+function replaceDynamicReferences(schema: { [keyword: string]: unknown }): void {
   const { $dynamicRef, $dynamicAnchor, $ref, allOf } = schema
   if ($dynamicRef !== undefined && $ref === undefined) schema['$ref'] = $dynamicRef
   if ($dynamicRef !== undefined && $ref !== undefined) {

@@ -38,7 +38,7 @@ interface CostOptions {
 function costOf(root: PatternNode, options: CostOptions): PatternCost {
   const { budget } = options
   const { positions, looks } = buildAutomaton(root, options)
-  let cost = waysThrough(positions, budget)
+  let cost = countMatches(positions, budget)
   for (const look of looks) {
     const inner = costOf(look.body, { anchored: true, backward: look.behind, budget })
     // A match at the beginning is looked for once, and one elsewhere once for each step.
@@ -88,28 +88,28 @@ interface MatchCost extends PatternCost {
   readonly loops: boolean
 }
 
-function waysThrough(positions: readonly Position[], budget: AnalysisBudget): PatternCost {
-  for (const other of positions.flatMap(({ next }) => next)) spend(budget, positions[other]?.points.length ?? 0)
-  const waysFrom = new Map<number, MatchCost>()
+function countMatches(positions: readonly Position[], budget: AnalysisBudget): PatternCost {
+  for (const other of positions.flatMap(({ next }) => next)) spendSteps(budget, positions[other]?.points.length ?? 0)
+  const matchesFrom = new Map<number, MatchCost>()
   // Those that come later in the expression are found first.
   for (const component of componentsOf(positions)) {
     if (component.loops) rejectExponential(component, positions, budget)
-    const ways = withWays(component, waysAfter(component, positions, waysFrom), positions)
-    for (const member of component.members) waysFrom.set(member, ways)
+    const matches = withMatches(component, matchesAfter(component, positions, matchesFrom), positions)
+    for (const member of component.members) matchesFrom.set(member, matches)
   }
-  const { factor, degree } = waysFrom.get(0) ?? end
+  const { factor, degree } = matchesFrom.get(0) ?? end
   return { factor, degree: degree + 1 }
 }
 
 const end: MatchCost = { factor: 1, degree: 0, length: 0, loops: false }
 
-function waysAfter(
+function matchesAfter(
   { members }: Component,
   positions: readonly Position[],
-  waysFrom: ReadonlyMap<number, MatchCost>,
+  matchesFrom: ReadonlyMap<number, MatchCost>,
 ): MatchCost {
   const next = [...members].flatMap((member) => positions[member]?.next ?? [])
-  return [...new Set(next)].reduce((after, other) => larger(after, waysFrom.get(other) ?? end), end)
+  return [...new Set(next)].reduce((after, other) => larger(after, matchesFrom.get(other) ?? end), end)
 }
 
 function larger(one: MatchCost, other: MatchCost): MatchCost {
@@ -118,37 +118,37 @@ function larger(one: MatchCost, other: MatchCost): MatchCost {
   return { ...more, length: Math.max(one.length, other.length), loops: one.loops || other.loops }
 }
 
-function withWays({ members, loops }: Component, after: MatchCost, positions: readonly Position[]): MatchCost {
+function withMatches({ members, loops }: Component, after: MatchCost, positions: readonly Position[]): MatchCost {
   const own = [...members].map((member) => positions[member]).filter((position) => position !== undefined)
-  const choices = Math.max(...own.map(({ next }) => waysToRead(next, positions)))
-  const ways = { ...after, length: after.length + members.size, loops: loops || after.loops }
-  if (choices < 2) return ways
-  if (!loops) return { ...ways, factor: after.factor * choices }
+  const choices = Math.max(...own.map(({ next }) => matchesOfNext(next, positions)))
+  const matches = { ...after, length: after.length + members.size, loops: loops || after.loops }
+  if (choices < 2) return matches
+  if (!loops) return { ...matches, factor: after.factor * choices }
   const factor = after.factor * choices * members.size
   // It is left at any character; each way out lasts until its end, or as long as another loop.
-  if (!after.loops) return { ...ways, factor: factor * (after.length + 1) }
+  if (!after.loops) return { ...matches, factor: factor * (after.length + 1) }
   const repeats = own.length === 1 ? (own[0]?.maxRepeats ?? Infinity) : Infinity
   return Number.isFinite(repeats)
-    ? { ...ways, factor: factor * repeats }
-    : { ...ways, factor, degree: after.degree + 1 }
+    ? { ...matches, factor: factor * repeats }
+    : { ...matches, factor, degree: after.degree + 1 }
 }
 
 /** Returns the largest number of the positions that take the same character. */
-function waysToRead(next: readonly number[], positions: readonly Position[]): number {
+function matchesOfNext(next: readonly number[], positions: readonly Position[]): number {
   const edges: [at: number, change: number][] = []
   for (const position of next) {
     const points = positions[position]?.points ?? []
     for (let at = 0; at < points.length; at += 2) edges.push([points[at] ?? 0, 1], [(points[at + 1] ?? 0) + 1, -1])
   }
-  let [ways, most] = [0, 0]
+  let [matches, most] = [0, 0]
   for (const [, change] of edges.toSorted(([a, up], [b, down]) => a - b || up - down)) {
-    ways += change
-    most = Math.max(most, ways)
+    matches += change
+    most = Math.max(most, matches)
   }
   return most
 }
 
-function spend(budget: AnalysisBudget, steps: number): void {
+function spendSteps(budget: AnalysisBudget, steps: number): void {
   budget.remaining -= steps
   if (budget.remaining < 0) throw new UnboundedPattern('is too complex')
 }
@@ -159,7 +159,7 @@ function rejectExponential({ members }: Component, positions: readonly Position[
   const seen = new Set<number>()
   const pairs: [number, number][] = []
   const meet = (one: number, other: number): void => {
-    spend(budget, 1)
+    spendSteps(budget, 1)
     if (!overlap(positions[one]?.points ?? [], positions[other]?.points ?? [])) return
     if (one === other) throw new UnboundedPattern('takes a time that grows exponentially with the text')
     const key = one * positions.length + other

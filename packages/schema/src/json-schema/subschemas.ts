@@ -38,7 +38,7 @@ export function subschemas(schema: JsonObject, bounds: SchemaBounds = defaultSch
   for (let at = 0; at < found.length; at++) {
     const here = found[at] ?? root
     if (here.depth > bounds.depth) return `it is more than ${bounds.depth} subschemas deep`
-    for (const child of children(here)) {
+    for (const child of subschemasOf(here)) {
       if (found.push(child) > bounds.subschemas) return `it has more than ${bounds.subschemas} subschemas`
     }
   }
@@ -54,7 +54,7 @@ const mapKeywords: ReadonlySet<string> = new Set(
 )
 
 /** Yields the direct subschemas lazily, so that a limit stops the search. */
-function* children(parent: Subschema): Generator<Subschema> {
+function* subschemasOf(parent: Subschema): Generator<Subschema> {
   for (const [keyword, value] of Object.entries(parent.schema)) {
     if (dataKeywords.has(keyword)) continue
     const pointer = `${parent.pointer}/${escapePointer(keyword)}`

@@ -19,7 +19,7 @@ export const tooMuchWork = new Error('validating it takes too much work')
  * application, and `$recursiveAnchor` has no meaning in a supported dialect, so its getter counts. Neither depth nor
  * the number of subschemas bounds the cost of a recursive `anyOf` (basic/index, composition keywords).
  */
-export function meter(found: readonly Subschema[], budget: StepBudget): void {
+export function countSteps(found: readonly Subschema[], budget: StepBudget): void {
   for (const { schema } of found) chargeSteps(schema, 1 + Math.floor(entriesOf(schema) / 16), budget)
 }
 
@@ -48,7 +48,7 @@ function entriesOf(schema: object): number {
  * compares all pairs; `patternProperties` matches all patterns with all keys. Returns `undefined` for a schema without
  * either.
  */
-export function pairwiseCheck(found: readonly Subschema[]): ((value: unknown) => void) | undefined {
+export function countPairs(found: readonly Subschema[]): ((value: unknown) => void) | undefined {
   let patterns = 0
   let unique = false
   for (const { schema } of found) {

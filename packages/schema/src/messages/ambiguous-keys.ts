@@ -65,25 +65,25 @@ const metaLevel = level('params._meta', 'params._meta.', Object.values(metaKeys)
 
 function level(name: string, path: string, keys: string): Level {
   const known = keys.split(' ')
-  return { name, path, known: new Set(known), folded: new Map(known.map((key) => [fold(key), key])) }
+  return { name, path, known: new Set(known), folded: new Map(known.map((key) => [foldKey(key), key])) }
 }
 
 function problemAt(level: Level, object: JsonObject, written: number): KeyProblem | undefined {
   const keys = Object.keys(object)
   if (keys.length !== written) return duplicateIn(level.name, true)
   for (const key of keys) {
-    const meant = level.known.has(key) ? undefined : level.folded.get(fold(key))
-    if (meant !== undefined) return lookalike(level, key, meant)
+    const meant = level.known.has(key) ? undefined : level.folded.get(foldKey(key))
+    if (meant !== undefined) return sameWhenFolded(level, key, meant)
   }
   return undefined
 }
 
 /** Readers that ignore case or normalize would read the one key as the other (as in CVE-2026-27896). */
-function lookalike({ path }: Level, key: string, meant: string): KeyProblem {
+function sameWhenFolded({ path }: Level, key: string, meant: string): KeyProblem {
   return { message: `${path}${key} is not a key, ${path}${meant} is: keys are compared exactly`, ofId: meant === 'id' }
 }
 
 // NFKC maps the long s and the Kelvin sign to the ASCII letters that case folding maps them to.
-function fold(key: string): string {
+function foldKey(key: string): string {
   return key.normalize('NFKC').toLowerCase()
 }

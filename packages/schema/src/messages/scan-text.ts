@@ -41,7 +41,7 @@ interface Scan {
 }
 
 /** The key that leads from each level to the next. */
-const leads = ['', 'params', '_meta'] as const
+const startsSibling = ['', 'params', '_meta'] as const
 
 const quote = 0x22
 const comma = 0x2c
@@ -101,7 +101,7 @@ function isEscaped(text: string, at: number): boolean {
 
 function scanOpening(scan: Scan, mark: number, at: number): void {
   const { text, bounds } = scan
-  if (scan.depth === scan.level && mark === openBrace && leadsDown(scan)) {
+  if (scan.depth === scan.level && mark === openBrace && startsNested(scan)) {
     scan.level++
     scan.keys[scan.level] = 0
   }
@@ -111,10 +111,10 @@ function scanOpening(scan: Scan, mark: number, at: number): void {
 }
 
 /** Tells if the keys of an opening object are to be read: it is the value of the last key, or the whole message. */
-function leadsDown({ text, level, keyStart, keyEnd }: Scan): boolean {
+function startsNested({ text, level, keyStart, keyEnd }: Scan): boolean {
   if (level === 0) return true
   const written = text.slice(keyStart, keyEnd)
-  return written === leads[level] || (written.includes('\\') && unescape(written) === leads[level])
+  return written === startsSibling[level] || (written.includes('\\') && unescape(written) === startsSibling[level])
 }
 
 function unescape(written: string): string {

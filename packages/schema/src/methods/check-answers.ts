@@ -1,5 +1,5 @@
 import { isJsonObject } from '../basic/json.ts'
-import { type FreeJson, leftAlone, checkedJson, optionalString, role, sampledContent } from './check-content.ts'
+import { type FreeJson, uncheckedJson, checkedJson, optionalString, role, sampledContent } from './check-content.ts'
 import * as check from './checks.ts'
 
 function createMessageResult(free: FreeJson): check.Check {
@@ -33,18 +33,18 @@ const elicitResult = check.fields({
   content: check.optional(check.members(formValue)),
 })
 
-const message = createMessageResult(leftAlone)
-const roots = listRootsResult(leftAlone)
+const message = createMessageResult(uncheckedJson)
+const roots = listRootsResult(uncheckedJson)
 
 /**
  * Checks a result that answers an input request (basic/patterns/mrtr). It is valid when it is any of the three kinds;
  * the failure describes the kind that its members resemble.
  */
 export const inputResponses: check.Check = check.members(
-  (value) => elicitResult(value) && message(value) && roots(value) && likeliest(value)(value),
+  (value) => elicitResult(value) && message(value) && roots(value) && closestCheck(value)(value),
 )
 
-function likeliest(value: unknown): check.Check {
+function closestCheck(value: unknown): check.Check {
   if (!isJsonObject(value) || 'action' in value) return elicitResult
   if ('roots' in value) return roots
   return 'role' in value || 'model' in value ? message : elicitResult

@@ -20,7 +20,7 @@ export interface FreeJson {
 export const checkedJson: FreeJson = { value: check.json, object: check.jsonObject }
 
 /** Leaves it to the message parser and to the code that uses it: params are checked on every request. */
-export const leftAlone: FreeJson = { value: () => undefined, object: check.object }
+export const uncheckedJson: FreeJson = { value: () => undefined, object: check.object }
 
 /** A `Role`. */
 export const role: check.Check = check.oneOf('assistant', 'user')
@@ -50,7 +50,7 @@ export const implementation: check.Check = check.fields({
 const annotations = check.fields({
   audience: check.optional(check.items(role)),
   lastModified: optionalString,
-  priority: check.optional(check.share),
+  priority: check.optional(check.allOf),
 })
 
 /** The annotations of content and resources. */

@@ -5,8 +5,8 @@ import * as check from './checks.ts'
 export const tool: check.Check = check.fields({
   ...described,
   _meta: check.optional(check.jsonObject),
-  inputSchema: check.fieldsAndOthers({ $schema: optionalString, type: check.oneOf('object') }, check.json),
-  outputSchema: check.optional(check.fieldsAndOthers({ $schema: optionalString }, check.json)),
+  inputSchema: check.fieldsWithRest({ $schema: optionalString, type: check.oneOf('object') }, check.json),
+  outputSchema: check.optional(check.fieldsWithRest({ $schema: optionalString }, check.json)),
   annotations: check.optional(
     check.fields({
       title: optionalString,

@@ -66,7 +66,7 @@ const formParams = check.fields({
 const urlParams = check.fields({ message: check.string, url: check.string })
 
 const optionalMeta = check.optional(check.jsonObject)
-const weight = check.optional(check.share)
+const weight = check.optional(check.allOf)
 const samplingParams = check.fields({
   messages: check.items(check.fields({ role, content: sampledContent(checkedJson), _meta: optionalMeta })),
   maxTokens: check.integer,

@@ -6,7 +6,7 @@ import type { Method } from './methods.ts'
 
 const optionalObject = check.optional(check.jsonObject)
 const serverInfo = { [metaKeys.serverInfo]: check.optional(content.implementation) }
-const result = { resultType: check.string, _meta: check.optional(check.fieldsAndOthers(serverInfo, check.json)) }
+const result = { resultType: check.string, _meta: check.optional(check.fieldsWithRest(serverInfo, check.json)) }
 
 const durationCheck: check.Check = (value) => {
   const fits = Number.isSafeInteger(value) && Number(value) >= 0
@@ -76,7 +76,7 @@ const results: { readonly [M in Method]: check.Check } = {
   }),
   'subscriptions/listen': check.fields({
     ...result,
-    _meta: check.fieldsAndOthers({ ...serverInfo, [metaKeys.subscriptionId]: check.stringOrInteger }, check.json),
+    _meta: check.fieldsWithRest({ ...serverInfo, [metaKeys.subscriptionId]: check.stringOrInteger }, check.json),
   }),
 }
 

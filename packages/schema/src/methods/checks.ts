@@ -42,7 +42,7 @@ export const stringOrInteger: Check = (value) =>
   typeof value === 'string' || Number.isSafeInteger(value) ? undefined : expected('a string or an integer', value)
 
 /** A number from 0 to 1, as priorities are. */
-export const share: Check = (value) =>
+export const allOf: Check = (value) =>
   typeof value === 'number' && value >= 0 && value <= 1 ? undefined : expected('a number from 0 to 1', value)
 
 /** One of a closed set of strings. */
@@ -99,7 +99,7 @@ export function members(check: Check): Check {
 }
 
 /** An object whose named members pass their checks, and all others one of their own. */
-export function fieldsAndOthers(checks: { readonly [key: string]: Check }, others: Check): Check {
+export function fieldsWithRest(checks: { readonly [key: string]: Check }, others: Check): Check {
   const named = fields(checks)
   const names = new Set(Object.keys(checks))
   return (value) => {

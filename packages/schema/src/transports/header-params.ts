@@ -67,7 +67,7 @@ export function checkHeaderParam(
   for (const param of params) {
     const header = headers.get(param.name)
     const value = argumentAt(param, args)
-    const problem = value === undefined ? unexpected(header) : difference(param, value, header)
+    const problem = value === undefined ? unexpectedHeader(header) : differenceProblem(param, value, header)
     if (problem !== undefined) throw new McpError(errorCodes.headerMismatch, `Mcp-Param-${param.name} ${problem}`)
   }
 }
@@ -105,11 +105,11 @@ function argumentAt({ path }: HeaderParam, args: JsonObject | undefined): Scalar
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined
 }
 
-function unexpected(header: string | undefined): string | undefined {
+function unexpectedHeader(header: string | undefined): string | undefined {
   return header === undefined ? undefined : `is ${quoteHeader(header)}, but the arguments have no such value`
 }
 
-function difference(param: HeaderParam, value: Scalar, header: string | undefined): string | undefined {
+function differenceProblem(param: HeaderParam, value: Scalar, header: string | undefined): string | undefined {
   if (header === undefined) return `is missing, the arguments say ${quoteHeader(String(value))}`
   if (isUnsafe(param, value)) return `cannot be checked: ${unsafeInteger(param)}`
   const text = decodeHeaderValue(header)

@@ -1,7 +1,7 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
 import type { Connection, ChangeHandlers } from './connection.ts'
-import { createLine } from './line.ts'
+import { createBusSession } from './line.ts'
 import { longestPauseMs, reconnectPause, shortestPauseMs, healthyAfterMs } from './pause.ts'
 
 /** One attempt to connect, whose fate is in the test's hand. */
@@ -18,7 +18,7 @@ function lineInHand() {
   const clock = manualClock()
   const attempts: Attempt[] = []
   const told: string[] = []
-  const line = createLine({
+  const line = createBusSession({
     name: 'The wire',
     connect: (onChange, signal) =>
       new Promise((resolve, reject) => {

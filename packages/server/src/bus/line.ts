@@ -2,8 +2,8 @@ import { BusError } from './bus-error.ts'
 import { type ConnectionOptions, holdConnection } from './connection.ts'
 import { createPause, reconnectPause, healthyAfterMs } from './pause.ts'
 
-/** The options of a {@link Line}. */
-export interface LineOptions extends ConnectionOptions {
+/** The options of a {@link BusSession}. */
+export interface BusSessionOptions extends ConnectionOptions {
   /** The connection is open again, and messages sent meanwhile are lost. */
   readonly onGap: () => void
   /** Receives the loss of an open connection, and the failures of attempts to open it again. */
@@ -13,15 +13,15 @@ export interface LineOptions extends ConnectionOptions {
 }
 
 /** A connection that is opened when it is wanted, and opened again when it is lost. */
-export interface Line {
+export interface BusSession {
   /** Resolves when the line hears; rejects when the attempt that is under way, or that this call begins, fails. */
   opened(): Promise<void>
-  /** Closes the line, now; {@link Line.opened} opens it again. */
+  /** Closes the line, now; {@link BusSession.opened} opens it again. */
   close(): void
 }
 
-/** Makes a {@link Line}, closed. */
-export function createLine(options: LineOptions): Line {
+/** Makes a {@link BusSession}, closed. */
+export function createBusSession(options: BusSessionOptions): BusSession {
   let session: Session | undefined
   const open = (): Session => {
     const opening = startSession(options, () => {
@@ -43,14 +43,14 @@ export function createLine(options: LineOptions): Line {
 }
 
 /** The time from the first wish for a line until nobody wants it, or until the first attempt fails. */
-type Session = Line
+type Session = BusSession
 
 interface Waiter {
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
-function startSession(options: LineOptions, onEnd: () => void): Session {
+function startSession(options: BusSessionOptions, onEnd: () => void): Session {
   const { clock, name, onError, onGap, random } = options
   const ending = new AbortController()
   const pause = createPause(clock)

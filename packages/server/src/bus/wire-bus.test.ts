@@ -1,9 +1,9 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { expect, test } from 'vitest'
 import { redisBus, type RedisSubscriber } from '../redis.ts'
-import { wireBus, type Wire } from './wire-bus.ts'
+import { wireBus, type BusConnector } from './wire-bus.ts'
 
-const wire: Wire = {
+const wire: BusConnector = {
   name: 'The wire',
   maxBytes: 1_000,
   connect: () => Promise.resolve({ ping: () => Promise.resolve() }),
@@ -25,7 +25,7 @@ test.each([
 test('publishing that takes too long rejects with what to look at, and is called off', async () => {
   const clock = manualClock()
   const signals: AbortSignal[] = []
-  const send: Wire['send'] = (_, signal) => {
+  const send: BusConnector['send'] = (_, signal) => {
     signals.push(signal)
     return new Promise(() => {})
   }
@@ -41,7 +41,7 @@ test('publishing that takes too long rejects with what to look at, and is called
 
 test('who was refused hears nothing later, and leaves no connection wanted', async () => {
   const outcomes = [() => Promise.reject(new Error('refused')), wire.connect]
-  const connect: Wire['connect'] = async (onChange, signal) => {
+  const connect: BusConnector['connect'] = async (onChange, signal) => {
     const outcome = outcomes.shift() ?? wire.connect
     const connection = await outcome(onChange, signal)
     queueMicrotask(() => onChange.message('{"topic":"tools"}'))

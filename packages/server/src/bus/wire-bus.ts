@@ -4,7 +4,7 @@ import { BusError } from './bus-error.ts'
 import { decodeMessage, encodeChange } from './change-text.ts'
 import type { Connect } from './connection.ts'
 import { withBusTimeout } from './bus-timeout.ts'
-import { createLine } from './line.ts'
+import { createBusSession } from './line.ts'
 import { createListeners } from './listeners.ts'
 import { reporter } from './report.ts'
 
@@ -25,7 +25,7 @@ export interface WireOptions {
 }
 
 /** The database or message broker under a bus. */
-export interface Wire {
+export interface BusConnector {
   /** Its name in logs. */
   readonly name: string
   /** The bytes that a message may have. */
@@ -48,7 +48,7 @@ const defaultKeepAliveMs = 10_000
  *
  * @throws BusError with `option` for a time that is none.
  */
-export function wireBus(wire: Wire, options: WireOptions, clock: Clock = platformClock): ChangeBus {
+export function wireBus(wire: BusConnector, options: WireOptions, clock: Clock = platformClock): ChangeBus {
   const timeoutMs = checkedMs('timeoutMs', options.timeoutMs ?? defaultTimeoutMs)
   const keepAliveMs = checkedMs('keepAliveMs', options.keepAliveMs ?? defaultKeepAliveMs)
   const onError = reporter(options.onError)
@@ -62,7 +62,7 @@ export function wireBus(wire: Wire, options: WireOptions, clock: Clock = platfor
       onError(error)
     }
   }
-  const line = createLine({
+  const line = createBusSession({
     name: wire.name,
     connect: wire.connect,
     onMessage,

@@ -82,7 +82,7 @@ function enumNamesOf(field: Field, options: readonly Option[]): readonly string[
 export function multiSelect(field: Field): MultiSelectEnumSchema {
   allowOnly(field, 'a choice of several', [...words, 'items', 'minItems', 'maxItems'])
   const options = itemOptions(field)
-  const [minItems, maxItems] = inReach(field, options.length)
+  const [minItems, maxItems] = isAnswerable(field, options.length)
   const start = { type: 'array', ...labelsOf(field), minItems, maxItems } as const
   const chosen = chosenOf(field, options, { least: minItems ?? 0, most: maxItems ?? options.length })
   if (isTitled(options)) {
@@ -106,7 +106,7 @@ function itemOptions(field: Field): readonly Option[] {
 }
 
 /** Each value is chosen at most once, so a form that wants more than there are could never be sent. */
-function inReach(field: Field, count: number): [number | undefined, number | undefined] {
+function isAnswerable(field: Field, count: number): [number | undefined, number | undefined] {
   const [least, most] = rangeOf(field, 'minItems', 'maxItems')
   if ((least ?? 0) <= count) return [least, most]
   throw fieldError(field, `"minItems" is ${least}, but there are ${count} values to choose from`)

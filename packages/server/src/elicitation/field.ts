@@ -23,16 +23,16 @@ export function fieldError(field: Field, reason: string): DefinitionError {
   return new DefinitionError('schema', field.subject, { reason: `${field.where}: ${reason}` })
 }
 
-const elsewhere = 'say in the description what is wanted, and check it in the handler or, with zod, in refine()'
+const otherKeywords = 'say in the description what is wanted, and check it in the handler or, with zod, in refine()'
 
 /** The advice for a keyword that is not allowed and that authors are likely to use. */
 const advice: ReadonlyMap<string, string> = new Map([
-  ['pattern', `it can stand beside a format only; ${elsewhere}`],
-  ['multipleOf', elsewhere],
+  ['pattern', `it can stand beside a format only; ${otherKeywords}`],
+  ['multipleOf', otherKeywords],
   ['exclusiveMinimum', 'give the least allowed number as minimum, or make it an integer'],
   ['exclusiveMaximum', 'give the greatest allowed number as maximum, or make it an integer'],
   ['uniqueItems', 'leave it out: a choice of several has each at most once'],
-  ['allOf', elsewhere],
+  ['allOf', otherKeywords],
 ])
 
 /** Refuses every keyword that is not among the allowed ones: what cannot be sent must not be lost unseen. */
@@ -73,11 +73,11 @@ export function boundedText(field: Field, value: string, bound: { what: string; 
 /** Two keywords that say how few and how many there may be. */
 export function rangeOf(field: Field, least: string, most: string): [number | undefined, number | undefined] {
   const range: [number | undefined, number | undefined] = [countAt(field, least), countAt(field, most)]
-  return inOrder(field, range)
+  return areOrdered(field, range)
 }
 
 /** A range in which there is something. */
-export function inOrder<Range extends readonly [number | undefined, number | undefined]>(
+export function areOrdered<Range extends readonly [number | undefined, number | undefined]>(
   field: Field,
   range: Range,
 ): Range {

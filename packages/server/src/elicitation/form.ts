@@ -1,12 +1,12 @@
 import type { RequestedSchema } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
-import type { Checked } from '../json-schema/issues.ts'
+import type { CheckedValue } from '../json-schema/issues.ts'
 import { type AnySchema, compileSchema, type ParsedBy } from '../json-schema/schemas.ts'
 import type { Awaitable } from '../request/awaitable.ts'
 import { nameUnshown } from './name-unshown.ts'
 import { requestedSchemaOf } from './requested-schema.ts'
 
-declare const answer: unique symbol
+declare const answerType: unique symbol
 
 /** A question's form, ready to be sent, and what checks the answer. Made by {@link form}. */
 export interface Form<T> {
@@ -16,9 +16,9 @@ export interface Form<T> {
    */
   readonly requestedSchema: RequestedSchema
   /** Checks the content of an accepted answer with the schema that the form was made from, transforms included. */
-  readonly check: (content: unknown) => Awaitable<Checked>
+  readonly check: (content: unknown) => Awaitable<CheckedValue>
   /** For the compiler alone: what the handler is given. No value has it. */
-  readonly [answer]?: T
+  readonly [answerType]?: T
 }
 
 /** The type that a handler receives for an answer to a form, or to a schema. */
@@ -45,7 +45,7 @@ export function form<S extends AnySchema>(schema: S, subject = 'form'): Form<Par
   return Object.freeze({ requestedSchema: requestedSchemaOf(json, subject), check })
 }
 
-const remembered = new WeakMap<object, Form<unknown>>()
+const compiledForms = new WeakMap<object, Form<unknown>>()
 
 /**
  * A form as it is, or a schema turned into one. It is remembered by the schema object, so that one that stands outside
@@ -53,10 +53,10 @@ const remembered = new WeakMap<object, Form<unknown>>()
  */
 export function formOf(schema: AnySchema | Form<unknown>): Form<unknown> {
   if (isCompiledForm(schema)) return schema
-  const known = remembered.get(schema)
+  const known = compiledForms.get(schema)
   if (known !== undefined) return known
   const made = form(schema)
-  remembered.set(schema, made)
+  compiledForms.set(schema, made)
   return made
 }
 

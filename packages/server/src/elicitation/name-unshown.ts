@@ -2,13 +2,13 @@ import type { StandardTypedV1 } from '@standard-schema/spec'
 import { DefinitionError } from '../definition-error.ts'
 import type { AnySchema, CompiledSchema } from '../json-schema/schemas.ts'
 
-type Compile = (schema: AnySchema) => CompiledSchema
+type CompileForm = (schema: AnySchema) => CompiledSchema
 
 /**
  * Compiles a schema. When it has no JSON Schema because one of its properties has none, such as a date, the error names
  * the property: zod says what it cannot show, but not where.
  */
-export function nameUnshown(schema: AnySchema, compile: Compile): CompiledSchema {
+export function nameUnshown(schema: AnySchema, compile: CompileForm): CompiledSchema {
   try {
     return compile(schema)
   } catch (error) {
@@ -27,7 +27,7 @@ function zodProperties(schema: object): [string, unknown][] {
   return shown ? Object.entries(schema.shape ?? {}) : []
 }
 
-function isUnshown(property: unknown, compile: Compile): boolean {
+function isUnshown(property: unknown, compile: CompileForm): boolean {
   if (!isStandard(property)) return false
   try {
     compile(property)

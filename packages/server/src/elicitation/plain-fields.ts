@@ -2,7 +2,7 @@ import type { BooleanSchema, NumberSchema, StringSchema } from '@x/schema'
 import {
   allowOnly,
   type Field,
-  inOrder,
+  areOrdered,
   labelsOf,
   longestLabel,
   longestText,
@@ -56,7 +56,7 @@ export function numberField(field: Field, type: 'integer' | 'number'): NumberSch
   const words = ['type', 'title', 'description', 'minimum', 'maximum', 'default']
   const exclusive = type === 'integer' ? ['exclusiveMinimum', 'exclusiveMaximum'] : []
   allowOnly(field, type === 'integer' ? 'an integer' : 'a number', [...words, ...exclusive])
-  const [minimum, maximum] = inOrder(field, type === 'integer' ? wholeBounds(field) : bounds(field))
+  const [minimum, maximum] = areOrdered(field, type === 'integer' ? wholeBounds(field) : bounds(field))
   const given = field.schema['default']
   if (given !== undefined && !fits(given, { type, minimum, maximum }))
     throw invalidField(field, `${type === 'integer' ? 'an integer' : 'a number'} within the bounds`)

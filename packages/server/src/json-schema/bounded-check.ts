@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
-import type { Checked } from './issues.ts'
+import type { CheckedValue } from './issues.ts'
 
 /** The elements that the arguments of one call may have by default. */
 export const defaultMaxElements = 10_000
@@ -11,7 +11,7 @@ const maxIssues = 10_000
 /** The number of possible issues up to which a validator runs at once: producing them all costs little. */
 const fewIssues = 200
 
-type Check = (value: unknown) => Awaitable<Checked>
+type Check = (value: unknown) => Awaitable<CheckedValue>
 
 /** A schema's check, and what bounds its cost. */
 export interface CheckBounds {
@@ -20,7 +20,7 @@ export interface CheckBounds {
   /** The schema as clients see it. */
   readonly json: JsonObject
   /** Finds the first issues of a value without producing the others; an empty list says nothing. */
-  readonly findFirst?: ((value: unknown) => Checked | undefined) | undefined
+  readonly findFirst?: ((value: unknown) => CheckedValue | undefined) | undefined
   /** True where no value makes the validator produce many issues once `findFirst` has found none. */
   readonly stopsEarly: boolean
 }
@@ -46,7 +46,7 @@ export function boundedCheck(check: Check, { maxElements, json, findFirst, stops
   }
 }
 
-function tooManyElements(problem: string): Checked {
+function tooManyElements(problem: string): CheckedValue {
   const message = `It has ${problem}. Values in arrays and members of objects count as elements.`
   return { issues: [{ path: '', message }] }
 }

@@ -5,7 +5,7 @@ import { after, type Awaitable } from '../request/awaitable.ts'
 import { DefinitionError } from '../definition-error.ts'
 import { boundedCheck, defaultMaxElements } from './bounded-check.ts'
 import { frozenObject } from './frozen-json.ts'
-import { type Checked, maxShownIssues, type Rejected, rejected } from './issues.ts'
+import { type CheckedValue, maxShownIssues, type RejectedValue, rejected } from './issues.ts'
 import { type FirstIssues, zodIssues } from './zod-issues.ts'
 
 /**
@@ -25,14 +25,14 @@ export type ParsedBy<S> = S extends StandardTypedV1
 export type AcceptedBy<S> = S extends StandardTypedV1 ? StandardTypedV1.InferInput<S> : unknown
 
 /** The type of the values that a caller writes: the input side of the schema, `undefined` without one. */
-export type WrittenFor<S> = S extends StandardTypedV1
+export type SchemaWithInput<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferInput<S>
   : S extends undefined
     ? undefined
     : JsonObject
 
 /** The type of the values that a caller reads: the output side of the schema, `undefined` without one. */
-export type ReadFrom<S> = S extends StandardTypedV1
+export type SchemaInput<S> = S extends StandardTypedV1
   ? StandardTypedV1.InferOutput<S>
   : S extends undefined
     ? undefined
@@ -41,7 +41,7 @@ export type ReadFrom<S> = S extends StandardTypedV1
 /** A schema that is ready to be used, and to be shown to clients. */
 export interface CompiledSchema {
   readonly json: JsonObject
-  readonly check: (value: unknown) => Awaitable<Checked>
+  readonly check: (value: unknown) => Awaitable<CheckedValue>
 }
 
 /** The definition that a schema belongs to, and the compiler to use. */
@@ -68,18 +68,18 @@ export function compileSchema(schema: AnySchema, use: SchemaUse): CompiledSchema
     const json = acceptedSchema(frozenObject(schema, use.subject), use)
     // The default validator stops at ten issues; of another one nothing is known.
     const stopsEarly = use.compile === compileJsonSchema
-    return { json, check: bounded(compiledCheck(json, use), { json, use, stopsEarly }) }
+    return { json, check: boundedCheckOf(compiledCheck(json, use), { json, use, stopsEarly }) }
   }
   if (typeof standard.validate !== 'function') {
     throw unusableSchema(use, `the schema of ${standard.vendor} cannot validate; it must implement Standard Schema`)
   }
-  const json = acceptedSchema(jsonOf(standard, use), use)
+  const json = acceptedSchema(toJsonSchema(standard, use), use)
   const first = standard.vendor === 'zod' && use.side === 'input' ? zodIssues(schema) : undefined
   const stopsEarly = first?.complete === true
-  return { json, check: bounded(standardCheck(standard.validate), { json, use, stopsEarly, first }) }
+  return { json, check: boundedCheckOf(standardCheck(standard.validate), { json, use, stopsEarly, first }) }
 }
 
-interface Bounding {
+interface BoundOptions {
   readonly json: JsonObject
   readonly use: SchemaUse
   readonly stopsEarly: boolean
@@ -87,10 +87,13 @@ interface Bounding {
 }
 
 /** Bounds what comes from a peer; what handlers return is their author's. */
-function bounded(check: CompiledSchema['check'], { json, use, stopsEarly, first }: Bounding): CompiledSchema['check'] {
+function boundedCheckOf(
+  check: CompiledSchema['check'],
+  { json, use, stopsEarly, first }: BoundOptions,
+): CompiledSchema['check'] {
   if (use.side === 'output') return check
   const { maxElements = defaultMaxElements } = use
-  const findFirst = (value: unknown): Rejected | undefined => {
+  const findFirst = (value: unknown): RejectedValue | undefined => {
     const issues = first?.find(value, maxShownIssues) ?? []
     if (issues.length === 0) return undefined
     return { issues: issues.map(plainIssue), ...(issues.length === maxShownIssues && { total: Infinity }) }
@@ -113,7 +116,7 @@ function standardOf(schema: AnySchema): StandardParts | undefined {
   return holder['~standard'] as StandardParts
 }
 
-function jsonOf(standard: StandardParts, use: SchemaUse): JsonObject {
+function toJsonSchema(standard: StandardParts, use: SchemaUse): JsonObject {
   const convert = standard.jsonSchema?.[use.side]
   if (convert === undefined) {
     const advice =
@@ -156,7 +159,7 @@ function standardCheck(validate: StandardSchemaV1['~standard']['validate']): Com
 }
 
 function plainIssue(issue: StandardSchemaV1.Issue): SchemaIssue {
-  return { path: pointer(issue.path ?? []), message: issue.message + branches(issue) }
+  return { path: pointer(issue.path ?? []), message: issue.message + unionBranches(issue) }
 }
 
 /** A path as a JSON Pointer, which is what the path of an issue is. */
@@ -172,7 +175,7 @@ const maxBranches = 8
 const maxBranchIssues = 100
 
 /** zod says of a union only that nothing fitted; what was expected stands in a list of issues per branch. */
-function branches(issue: StandardSchemaV1.Issue): string {
+function unionBranches(issue: StandardSchemaV1.Issue): string {
   if (!('errors' in issue) || !Array.isArray(issue.errors)) return ''
   const wanted = new Set<string>()
   for (const branch of issue.errors.slice(0, maxBranchIssues)) {

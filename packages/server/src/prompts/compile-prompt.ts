@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type PromptArgument } from '@x/schema'
 import type { CompiledPrompt } from '../catalog.ts'
 import { type Compiling, compileCompleters, compileEntry, memberEntries } from '../compile-entry.ts'
-import { objectRooted } from '../tools/compile-tool.ts'
+import { objectRootSchemas } from '../tools/compile-tool.ts'
 import { DefinitionError } from '../definition-error.ts'
 import type { Prompt } from './prompt.ts'
 import { type AnySchema, compileSchema } from '../json-schema/schemas.ts'
@@ -21,7 +21,7 @@ export function compilePrompt(
   const inputSubject = `${subject}, input`
   const use = { subject: inputSubject, side: 'input', compile, maxElements } as const
   const input = compileSchema(definition.input ?? noArguments, use)
-  const list = argumentsOf(objectRooted(input.json, inputSubject), definition.input, inputSubject)
+  const list = argumentsOf(objectRootSchemas(input.json, inputSubject), definition.input, inputSubject)
   const { title, description, icons, meta } = definition
   const wire = { name, title, description, arguments: list.length > 0 ? list : undefined, icons, _meta: meta }
   return {

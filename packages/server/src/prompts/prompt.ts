@@ -3,7 +3,7 @@ import type { Awaitable } from '../request/awaitable.ts'
 import type { Context } from '../request/context.ts'
 import type { Completer, Described } from '../described.ts'
 import type { InputRequired } from '../replay/input-required.ts'
-import type { AnySchema, ParsedBy, WrittenFor } from '../json-schema/schemas.ts'
+import type { AnySchema, ParsedBy, SchemaWithInput } from '../json-schema/schemas.ts'
 
 /** A prompt, as {@link prompt} makes it, with the type of the arguments that its callers write. */
 export interface Prompt<Name extends string = string, Input = unknown> extends Typed<Input> {
@@ -54,6 +54,6 @@ export interface PromptContent {
 export function prompt<const Name extends string, Input extends AnySchema | undefined = undefined>(
   name: Name,
   definition: PromptDefinition<Input>,
-): Prompt<Name, WrittenFor<Input>> {
+): Prompt<Name, SchemaWithInput<Input>> {
   return { name, definition }
 }

@@ -70,7 +70,7 @@ export async function answerQuestion<T>(run: Run, key: string, question: Questio
 interface RepeatedQuestion {
   readonly key: string
   readonly text: string
-  readonly again: Again
+  readonly again: AskedAgain
 }
 
 /** A question that would be asked again without end fails the call. */
@@ -84,24 +84,28 @@ function rejectEndless(run: Run, { key, text, again }: RepeatedQuestion): void {
   }
 }
 
-interface Asking<T> {
+interface PendingQuestion<T> {
   readonly question: Question<T>
   readonly text: string
   readonly known: QuestionRecord | undefined
   /** The reason why an answered question is asked once more. */
-  readonly again?: Again | undefined
+  readonly again?: AskedAgain | undefined
 }
 
-type Again =
+type AskedAgain =
   | { readonly changes: number }
   | { readonly invalidAnswers: number; readonly reason: string }
   | { readonly pending: string }
 
-function suspendForAnswer<T>(run: Run, key: string, { question, text, known, again }: Asking<T>): Promise<never> {
+function suspendForAnswer<T>(
+  run: Run,
+  key: string,
+  { question, text, known, again }: PendingQuestion<T>,
+): Promise<never> {
   requireCapabilities(question.needed, run.request)
   const { times, invalidAnswers, changes } = known ?? { times: 1, invalidAnswers: 0, changes: 0 }
   const asked: Asked = {
-    request: again === undefined ? question.request : explained(question.request, again),
+    request: again === undefined ? question.request : withReason(question.request, again),
     text,
     times: again === undefined ? times : times + 1,
     invalidAnswers: again && 'invalidAnswers' in again ? again.invalidAnswers : invalidAnswers,
@@ -123,7 +127,7 @@ function unaskedAnswer({ request }: Run, key: string, needed: ClientCapabilities
   return response
 }
 
-type ParsedAnswer<T> = { readonly value: T } | Again
+type ParsedAnswer<T> = { readonly value: T } | AskedAgain
 
 interface AnswerParsing<T> {
   readonly known: QuestionRecord | undefined
@@ -151,7 +155,7 @@ function parseAnswer<T>(
 }
 
 /** The question once more, with the reason where a user reads it. */
-function explained(request: InputRequest, again: Again): InputRequest {
+function withReason(request: InputRequest, again: AskedAgain): InputRequest {
   const reason = 'reason' in again ? again.reason : 'pending' in again ? again.pending : undefined
   if (reason === undefined || request.method !== 'elicitation/create') return request
   return { ...request, params: { ...request.params, message: `${request.params.message}\n\n${reason}` } }

@@ -4,7 +4,7 @@ import { nextTick } from '../shedding/event-loop.ts'
 import { handOffReason } from '../shedding/hand-off.ts'
 import type { LoadMonitor } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
-import { handOff, journalOf, type Run, startAgain } from './run.ts'
+import { handOff, journalOf, type Run, restartRun } from './run.ts'
 
 /** For how long the handlers of a server may compute, together, before everything else has its turn. */
 const sliceMs = 10
@@ -24,7 +24,7 @@ export function passBoundary(run: Run): Promise<void> | undefined {
   // A question that is open ends this run anyway, and what runs beside it should come to its own in time.
   const reason = run.stopped === undefined ? shedReason(run) : undefined
   if (reason !== undefined) return handOff(run, reason)
-  if (run.strict) return startAgain(run)
+  if (run.strict) return restartRun(run)
   return run.stopped === undefined ? yieldToLoop(run) : undefined
 }
 

@@ -55,7 +55,7 @@ export function effectsId(
 }
 
 /** Returns the UUID of a key within these effects; undefined on platforms that cannot tell at once. */
-export function uuidWithin(effects: Awaitable<string>, key: string): string | undefined {
+export function uuidAt(effects: Awaitable<string>, key: string): string | undefined {
   const digest = typeof effects === 'string' ? digestNow(`uuid ${effects}/${key}`) : undefined
   return digest === undefined ? undefined : uuidOf(digest)
 }

@@ -1,8 +1,8 @@
 import { journalEntry, type JournalPart } from './journal.ts'
-import { journalOf, lose, type Run } from './run.ts'
+import { journalOf, loseRun, type Run } from './run.ts'
 
 /** Passes a new entry of the journal to its store. */
-export function note(run: Run, part: JournalPart, key?: string): void {
+export function noteEntry(run: Run, part: JournalPart, key?: string): void {
   run.request.journal?.note(journalEntry(journalOf(run), part, key))
 }
 
@@ -13,6 +13,6 @@ export function note(run: Run, part: JournalPart, key?: string): void {
 export function commitEntries(run: Run): Promise<void> | undefined {
   const committing = run.request.journal?.commit()
   return committing?.catch((error: unknown) => {
-    throw lose(run, error)
+    throw loseRun(run, error)
   })
 }

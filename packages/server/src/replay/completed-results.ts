@@ -8,7 +8,7 @@ import type { RunStart } from './run.ts'
 import type { Handler } from './finish-run.ts'
 
 /** A call that goes on from the state that it came with, or begins. */
-interface Attempt {
+interface CallAttempt {
   readonly start?: RunStart | undefined
   readonly run: () => Awaitable<JsonObject>
 }
@@ -20,7 +20,7 @@ interface Attempt {
 export function answerOnce<T>(
   { name, hasEffects }: Pick<Handler<T>, 'name' | 'hasEffects'>,
   request: RequestState,
-  { start, run }: Attempt,
+  { start, run }: CallAttempt,
 ): Awaitable<JsonObject> {
   const { settings, call, callId } = request
   const { idempotency } = settings

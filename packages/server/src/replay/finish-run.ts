@@ -6,7 +6,7 @@ import { beginCall, endCall } from '../shedding/check-capacity.ts'
 import { handOverToTask } from './become-task.ts'
 import type { TaskChoice } from './task-choice.ts'
 import { type InputRequired, isInputRequired } from './input-required.ts'
-import { beginRun, drained, endRun, type Run } from './run.ts'
+import { beginRun, whenDrained, endRun, type Run } from './run.ts'
 import { shedCall } from './shed-call.ts'
 import { suspendCall, suspendExplicitly } from './suspend-call.ts'
 import { warnSwallowed } from './warn-swallowed.ts'
@@ -27,7 +27,7 @@ export interface Handler<T> {
 export type Outcome<T> = { readonly returned: T | InputRequired } | { readonly thrown: unknown }
 
 /** Runs a handler once. */
-export async function attempt<T>(handler: Handler<T>, run: Run): Promise<Outcome<T>> {
+export async function runAttempt<T>(handler: Handler<T>, run: Run): Promise<Outcome<T>> {
   try {
     return { returned: await handler.run(openContext(run)) }
   } catch (thrown) {
@@ -38,7 +38,7 @@ export async function attempt<T>(handler: Handler<T>, run: Run): Promise<Outcome
 /** Converts the end of a run into the outcome of the call. A handler's return value does not show whether it asked. */
 export function finishRun<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>): Awaitable<JsonObject> {
   endRun(run)
-  countOut(run)
+  countRunEnd(run)
   if (run.lost !== undefined) throw run.lost
   if (run.asked !== undefined) return finishAsked(run, outcome)
   // One that had come to its end before it heard that it should become a task has its result.
@@ -51,7 +51,7 @@ export function finishRun<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>)
   return isInputRequired(returned) ? suspendExplicitly(run, returned) : handler.finish(returned)
 }
 
-function countOut(run: Run): void {
+function countRunEnd(run: Run): void {
   endCall(run.request)
   if (run.shed !== undefined) run.request.settings.loadMonitor.leaving--
 }
@@ -68,7 +68,7 @@ async function finishTasked<T>(run: Run, outcome: Outcome<T>): Promise<JsonObjec
 /** Fails the call when something went wrong besides that its run was stopped. */
 function finishStopped<T>(run: Run, outcome: Outcome<T>): Awaitable<void> {
   // Finished steps are recorded now, or they would be repeated.
-  return after(drained(run), () => {
+  return after(whenDrained(run), () => {
     if (run.lost !== undefined) throw run.lost
     if (run.fault !== undefined) throw run.fault
     warnSwallowed(run, outcome)
@@ -83,5 +83,5 @@ async function finishShed<T>(run: Run, outcome: Outcome<T>, handler: Handler<T>)
   // A call that cannot be handed off is finished here: it must not fail because the server wanted to move it.
   const stayingRun = beginRun(request, name, { journal, responses, before: run, stays: true })
   beginCall(request)
-  return finishRun(stayingRun, await attempt(handler, stayingRun), handler)
+  return finishRun(stayingRun, await runAttempt(handler, stayingRun), handler)
 }

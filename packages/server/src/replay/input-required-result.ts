@@ -1,7 +1,7 @@
 import type { InputRequest, JsonObject } from '@x/schema'
 import { resultMeta } from '../catalog.ts'
 import { after, type Awaitable } from '../request/awaitable.ts'
-import { note } from './commit-journal.ts'
+import { noteEntry } from './commit-journal.ts'
 import { sealState } from './request-state.ts'
 import { journalOf, type Run } from './run.ts'
 import { warn } from './warnings.ts'
@@ -19,7 +19,7 @@ export function inputRequiredResult(run: Run, requests: readonly [string, InputR
     const advice = 'most clients stop at ten: ask several things at once'
     warn(run, { code: 'rounds', problem: `has asked ${manyRounds} times in one call, and ${advice}` })
   }
-  note(run, 'round')
+  noteEntry(run, 'round')
   const isStored = run.request.journal !== undefined
   const state = isStored ? undefined : sealState(journal, run.request, run.name)
   return after(state, (requestState) => asksFor(run, requestState, requests))

@@ -34,18 +34,18 @@ export function answeredMethod(response: object): InputRequest['method'] {
 }
 
 /** Returns the missing capabilities of several requests together. */
-export function missingFor(
+export function missingCapabilities(
   requests: readonly InputRequest[],
   capabilities: ClientCapabilities,
 ): ClientCapabilities | undefined {
   const missing = requests.flatMap((request) => supports(capabilities, capabilitiesFor(request)) ?? [])
   if (missing.length === 0) return undefined
-  const { elicitation, sampling, roots } = merged(missing)
+  const { elicitation, sampling, roots } = mergeCapabilities(missing)
   return { ...(elicitation && { elicitation }), ...(sampling && { sampling }), ...(roots && { roots }) }
 }
 
 /** One request may lack the form and another the page: both are named. */
-function merged(
+function mergeCapabilities(
   several: readonly ClientCapabilities[],
 ): Pick<ClientCapabilities, 'elicitation' | 'sampling' | 'roots'> {
   let all: ClientCapabilities = {}

@@ -1,7 +1,7 @@
 import type { InputRequest } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import { note } from './commit-journal.ts'
+import { noteEntry } from './commit-journal.ts'
 import { wireKey } from './keys.ts'
 import { type Asked, journalOf, type Run } from './run.ts'
 
@@ -25,7 +25,7 @@ function recordQuestion(run: Run, key: string, asked: Asked): Awaitable<RequestE
     const times = isChanged ? asked.times + 1 : asked.times
     const changes = isChanged ? asked.changes + 1 : asked.changes
     questions.set(key, { fingerprint, times, invalidAnswers: asked.invalidAnswers, changes })
-    note(run, 'questions', key)
+    noteEntry(run, 'questions', key)
     return [wireKey(key, times), asked.request]
   })
 }

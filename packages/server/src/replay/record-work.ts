@@ -3,10 +3,10 @@ import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
 import { quote } from '../request/request-state.ts'
 import type { Checkpoint, StepContext, StepResult, Widened } from './recorded.ts'
 import { beginWork, passBoundary } from './boundary.ts'
-import { uuidWithin } from './call-identity.ts'
+import { uuidAt } from './call-identity.ts'
 import { cloneJson, jsonCopy } from './json-copy.ts'
-import { commitEntries, note } from './commit-journal.ts'
-import { during, effectsOf, enterUse, failRun, journalOf, passCheckpoint, type Run, tooLate } from './run.ts'
+import { commitEntries, noteEntry } from './commit-journal.ts'
+import { whileWorking, effectsOf, enterUse, failRun, journalOf, passCheckpoint, type Run, tooLate } from './run.ts'
 
 /** Runs work and records its result, so that later runs have it without the work. */
 export async function step<T extends StepResult>(
@@ -20,7 +20,7 @@ export async function step<T extends StepResult>(
   // The journal has the result of this very step. The handler gets a copy, which it may change.
   if (known !== undefined) return cloneJson(known.value) as T
   beginWork(run)
-  const value = await during(run, async () => {
+  const value = await whileWorking(run, async () => {
     // Values passed to the work, such as a UUID, must be the same when it is repeated.
     const committed = commitEntries(run)
     if (committed !== undefined) await committed
@@ -28,9 +28,9 @@ export async function step<T extends StepResult>(
     const id = isPromiseLike(effects) ? await effects : effects
     const given = await tryWork(run, { key, id }, work)
     tries.delete(key)
-    const copy = given === undefined ? undefined : checked(run, `ctx.step("${key}")`, given)
+    const copy = given === undefined ? undefined : checkedResult(run, `ctx.step("${key}")`, given)
     steps.set(key, { value: copy })
-    note(run, 'steps', key)
+    noteEntry(run, 'steps', key)
     const recorded = commitEntries(run)
     if (recorded !== undefined) await recorded
     return copy
@@ -52,18 +52,18 @@ export function checkpoint<T extends JsonLeaf | object>(run: Run, key: string, i
   const { checkpoints } = journalOf(run)
   const called = `ctx.checkpoint("${key}")`
   // The journal has the value of this very checkpoint, and a copy has the type of its original.
-  let current = checked(run, called, checkpoints.has(key) ? checkpoints.get(key) : initial) as Widened<T>
+  let current = checkedResult(run, called, checkpoints.has(key) ? checkpoints.get(key) : initial) as Widened<T>
   return {
     get value() {
       return current
     },
     async save(value) {
       rejectLate(run, called)
-      const saved = checked(run, called, value)
+      const saved = checkedResult(run, called, value)
       checkpoints.set(key, saved)
       // As above; and a copy of its own, so that nothing is recorded that was not saved.
       current = cloneJson(saved) as Widened<T>
-      note(run, 'checkpoints', key)
+      noteEntry(run, 'checkpoints', key)
       const recorded = commitEntries(run)
       if (recorded !== undefined) {
         await recorded
@@ -89,9 +89,9 @@ export function uuid(run: Run, key: string): string {
   if (run.used?.has(`uuid ${key}`) !== true) enterUse(run, { kind: 'uuid', called: 'ctx.uuid', key })
   const known = uuids.get(key)
   if (known !== undefined) return known
-  const made = uuidWithin(effectsOf(run), key) ?? run.request.settings.randomUuid()
+  const made = uuidAt(effectsOf(run), key) ?? run.request.settings.randomUuid()
   uuids.set(key, made)
-  note(run, 'uuids', key)
+  noteEntry(run, 'uuids', key)
   return made
 }
 
@@ -111,7 +111,7 @@ async function tryWork<T>(
     return await callStep(run, work, { idempotencyKey: `${id}/${key}`, signal: run.request.call.signal })
   } catch (error) {
     journalOf(run).tries.set(key, id)
-    note(run, 'tries', key)
+    noteEntry(run, 'tries', key)
     throw error
   }
 }
@@ -126,7 +126,7 @@ function callStep<T>(run: Run, work: (context: StepContext) => Awaitable<T>, con
   }
 }
 
-function checked(run: Run, called: string, value: unknown): JsonValue {
+function checkedResult(run: Run, called: string, value: unknown): JsonValue {
   const copied = jsonCopy(value)
   if ('reason' in copied)
     throw failRun(run, 'json', `${called} of ${quote(run.name)} must give JSON, but ${copied.reason}`)

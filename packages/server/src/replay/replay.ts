@@ -4,7 +4,7 @@ import type { RequestState } from '../request/request-state.ts'
 import { beginsAsTask, handOverToTask } from './become-task.ts'
 import { identifyCall } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
-import { openStored, openState, unaskedResponses } from './request-state.ts'
+import { openStored, openState, firstResponses } from './request-state.ts'
 import { beginRun, type RunStart } from './run.ts'
 import { checkCapacity, beginCall, endCall } from '../shedding/check-capacity.ts'
 import type { Handler } from './finish-run.ts'
@@ -65,7 +65,7 @@ async function openCounted(requestState: string, request: RequestState, name: st
 
 /** Answers that came with the first request; a handler reads them in the explicit form alone. */
 function unasked(request: RequestState): RunStart | undefined {
-  return request.params.inputResponses === undefined ? undefined : { responses: unaskedResponses(request) }
+  return request.params.inputResponses === undefined ? undefined : { responses: firstResponses(request) }
 }
 
 function beginHandlerRun<T>(handler: Handler<T>, request: RequestState): Awaitable<JsonObject> {

@@ -67,7 +67,7 @@ export function openStored(
   const taken = takeResponses(journal, responses, (key) => explicitKey(key, journal.round))
   // Answers in the request that created the task are for the runs before the first question.
   const unasked = journal.round === 0 && journal.explicit === undefined
-  return { journal, responses: unasked ? unaskedResponses(request) : taken }
+  return { journal, responses: unasked ? firstResponses(request) : taken }
 }
 
 /** The answers that one request may bring before anything was asked. */
@@ -81,7 +81,7 @@ const maxUnaskedSize = 1_048_576
  * a client that was given no state has none to send (basic/patterns/mrtr). Nobody vouches that they were asked for. The
  * params were checked to hold answers of the three kinds. Throws `McpError(invalidParams)` for too many of them.
  */
-export function unaskedResponses({ params }: RequestState): ReadonlyMap<string, InputResponse> {
+export function firstResponses({ params }: RequestState): ReadonlyMap<string, InputResponse> {
   const { inputResponses } = params
   const responses = isJsonObject(inputResponses) ? Object.entries(inputResponses) : []
   if (responses.length > maxUnasked) throw tooManyAnswers(`${maxUnasked} answers`)

@@ -132,7 +132,7 @@ export function effectsOf(run: Run): Awaitable<string> {
 }
 
 /** A use of the context: which function, for what key, and what else makes it the same in every run. */
-export interface Use {
+export interface ContextUse {
   /** Such as `step`; a key may stand once in each kind. */
   readonly kind: string
   readonly called: string
@@ -141,7 +141,7 @@ export interface Use {
 }
 
 /** Begins a use of the context, or throws: a misuse as a HandlerError, and once the run is suspended its suspension. */
-export function enterUse(run: Run, { kind, called, key, text = '' }: Use): void {
+export function enterUse(run: Run, { kind, called, key, text = '' }: ContextUse): void {
   if (run.phase !== 'running') throw tooLate(run, called)
   if (run.inStep) throw failRun(run, 'nested', `${called} was used inside a step: steps do work, the handler asks`)
   try {
@@ -186,7 +186,7 @@ export function failRun(run: Run, code: HandlerProblem, message: string): Handle
 }
 
 /** Runs work that the response waits for, even when the run is suspended meanwhile. */
-export async function during<T>(run: Run, work: () => PromiseLike<T>): Promise<T> {
+export async function whileWorking<T>(run: Run, work: () => PromiseLike<T>): Promise<T> {
   run.pending++
   try {
     return await work()
@@ -203,7 +203,7 @@ export async function during<T>(run: Run, work: () => PromiseLike<T>): Promise<T
 export async function whileReading<T>(run: Run, pendingReads: PromiseLike<T>): Promise<T> {
   run.pendingReads++
   try {
-    return await during(run, () => pendingReads)
+    return await whileWorking(run, () => pendingReads)
   } finally {
     run.pendingReads--
     if (run.stopped !== undefined) suspendSoon(run)
@@ -211,7 +211,7 @@ export async function whileReading<T>(run: Run, pendingReads: PromiseLike<T>): P
 }
 
 /** Resolves when no step is under way any more; undefined when none is. */
-export function drained(run: Run): Promise<void> | undefined {
+export function whenDrained(run: Run): Promise<void> | undefined {
   if (run.pending === 0) return undefined
   return new Promise((resolve) => {
     run.onDrained = resolve
@@ -231,7 +231,7 @@ export function addQuestion(run: Run, key: string, asked: Asked): Promise<never>
 }
 
 /** Ends the run for it to begin again at once. */
-export function startAgain(run: Run): Promise<never> {
+export function restartRun(run: Run): Promise<never> {
   run.again = true
   return stop(run)
 }
@@ -255,7 +255,7 @@ export function continueAsTask(run: Run): Promise<never> {
 /**
  * Ends the run now, because nothing may be done for the call any more; gives what the handler is to be stopped with.
  */
-export function lose(run: Run, error: unknown): Error {
+export function loseRun(run: Run, error: unknown): Error {
   run.lost ??= hideError(error, run.request, run.name)
   suspendRun(run)
   return suspensionOf(run)

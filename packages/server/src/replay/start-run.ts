@@ -4,7 +4,7 @@ import { openContext } from '../request/open-context.ts'
 import type { RequestState } from '../request/request-state.ts'
 import type { InputRequired } from './input-required.ts'
 import { beginRun, type RunStart } from './run.ts'
-import { attempt, type Handler, finishRun } from './finish-run.ts'
+import { runAttempt, type Handler, finishRun } from './finish-run.ts'
 import { runStrictly } from './strict-replay.ts'
 
 /** Runs a handler for the first time, once its call was counted. One that asks nothing is called, and that is all. */
@@ -28,5 +28,5 @@ export function startRun<T>(handler: Handler<T>, request: RequestState, start?: 
 export async function runFrom<T>(start: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
   if (request.settings.strictReplay) return runStrictly(start, handler, request)
   const run = beginRun(request, handler.name, start)
-  return finishRun(run, await attempt(handler, run), handler)
+  return finishRun(run, await runAttempt(handler, run), handler)
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@x/schema'
 import type { RequestState } from '../request/request-state.ts'
 import { copyJournal } from './journal.ts'
-import { attempt, type Handler, finishRun } from './finish-run.ts'
-import { beginRun, drained, endRun, journalOf, type Run, type RunStart } from './run.ts'
+import { runAttempt, type Handler, finishRun } from './finish-run.ts'
+import { beginRun, whenDrained, endRun, journalOf, type Run, type RunStart } from './run.ts'
 import { warn } from './warnings.ts'
 
 /** A loop of checkpoints runs again at each of them; past this many runs, the rest is run through. */
@@ -18,9 +18,9 @@ export async function runStrictly<T>(start: RunStart, handler: Handler<T>, reque
   let before: Run | undefined
   for (let runs = 1; ; runs++) {
     const run: Run = beginRun(request, handler.name, copyStart(next))
-    const outcome = await attempt(handler, run)
+    const outcome = await runAttempt(handler, run)
     endRun(run)
-    if (run.stopped !== undefined) await drained(run)
+    if (run.stopped !== undefined) await whenDrained(run)
     const repeatable = before === undefined || compare(before, run)
     if (JSON.stringify(request.params) !== given) notRepeatable(run, 'changes its arguments: work on a copy of them')
     if (isLast(run, before)) return finishRun(run, outcome, handler)

@@ -4,8 +4,8 @@ import { HandlerError } from './handler-error.ts'
 import type { InputRequired } from './input-required.ts'
 import { asksFor, inputRequiredResult } from './input-required-result.ts'
 import { jsonCopy } from './json-copy.ts'
-import { missingFor } from './needs.ts'
-import { note } from './commit-journal.ts'
+import { missingCapabilities } from './needs.ts'
+import { noteEntry } from './commit-journal.ts'
 import { explicitKey, rejectKey } from './keys.ts'
 import { recordQuestions } from './record-question.ts'
 import { effectsOf, journalOf, type Run } from './run.ts'
@@ -39,7 +39,7 @@ export function suspendExplicitly(run: Run, { requests, state }: InputRequired):
   const kinds = new Map(entries.map(([key, { method }]) => [key, method]))
   return after(rememberAnswers(run), () => {
     journalOf(run).explicit = { kinds, state: copied.value }
-    note(run, 'explicit')
+    noteEntry(run, 'explicit')
     if (run.request.journal === undefined) return inputRequiredResult(run, entries)
     const round = journalOf(run).round + 1
     return inputRequiredResult(
@@ -57,12 +57,12 @@ function rememberAnswers(run: Run): Awaitable<void> {
   if (run.responses === undefined || run.responses.size === 0) return undefined
   return after(effectsOf(run), (effects) => {
     journalOf(run).past = effects
-    note(run, 'past')
+    noteEntry(run, 'past')
   })
 }
 
 function requireAnswerable({ request }: Run, requests: InputRequired['requests']): void {
-  const missing = missingFor(Object.values(requests), request.meta[metaKeys.clientCapabilities])
+  const missing = missingCapabilities(Object.values(requests), request.meta[metaKeys.clientCapabilities])
   if (missing === undefined) return
   const message = `The client must declare these capabilities for this request: ${Object.keys(missing).join(', ')}`
   throw new McpError(errorCodes.missingRequiredClientCapability, message, { data: { requiredCapabilities: missing } })
@@ -72,5 +72,5 @@ function endExplicitRound(run: Run): void {
   const journal = journalOf(run)
   if (journal.explicit === undefined) return
   journal.explicit = undefined
-  note(run, 'explicit')
+  noteEntry(run, 'explicit')
 }

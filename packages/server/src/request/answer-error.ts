@@ -1,6 +1,6 @@
 import { errorCodes, errorResponse, isMcpError, McpError, methodRow, type RpcError, type RpcRequest } from '@x/schema'
 import { type InputDeclined, isInputDeclined } from '../replay/input-declined.ts'
-import { type ErrorContext, report, type Settings } from './request-state.ts'
+import { type ErrorContext, report, type ServerSettings } from './request-state.ts'
 
 const defined = new Set<number>(Object.values(errorCodes))
 
@@ -8,7 +8,7 @@ const defined = new Set<number>(Object.values(errorCodes))
  * The one place where errors become what the peer sees: an McpError as it is, all else as -32603 without detail, which
  * the author is told of.
  */
-export function answerError(error: unknown, request: RpcRequest, settings: Settings): RpcError {
+export function answerError(error: unknown, request: RpcRequest, settings: ServerSettings): RpcError {
   if (isMcpError(error) && maySend(error)) return errorResponse(request.id, error)
   if (isInputDeclined(error)) return errorResponse(request.id, declined(error))
   report(error, errorContextFor(request), settings)

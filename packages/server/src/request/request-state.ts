@@ -20,7 +20,7 @@ import type { LoadMonitor } from '../shedding/load-monitor.ts'
 import type { Subscriptions } from '../subscriptions/subscriptions.ts'
 
 /** The settings of a server, which `update` does not change. */
-export interface Settings {
+export interface ServerSettings {
   readonly onError: (error: unknown, where: ErrorContext) => void
   readonly describeError: (error: unknown, where: ErrorContext) => string
   /** The progress and log messages that one call may send in a second. */
@@ -67,7 +67,7 @@ export interface RequestState {
   readonly meta: RequestMetaObject
   /** The definitions that the request began with; an update in between does not reach it. */
   readonly catalog: Catalog
-  readonly settings: Settings
+  readonly settings: ServerSettings
   /** Stores the journal of a call that runs as a task. */
   readonly journal: JournalStore | undefined
   /** Derived from the idempotency key of the client; undefined without one. */
@@ -90,7 +90,7 @@ export function requireCapabilities(needed: ClientCapabilities | undefined, { me
 }
 
 /** Reports an error that the peer does not see whole. An `onError` that fails changes nothing. */
-export function report(error: unknown, where: ErrorContext, { onError }: Pick<Settings, 'onError'>): void {
+export function report(error: unknown, where: ErrorContext, { onError }: Pick<ServerSettings, 'onError'>): void {
   try {
     onError(error, where)
   } catch {

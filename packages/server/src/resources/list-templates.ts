@@ -33,13 +33,13 @@ export async function pageWithTemplates(cursor: string | undefined, request: Req
   const first = visible[0]
   if (first !== undefined && page['nextCursor'] === undefined) {
     if (isEmpty(page)) return templatePage(first, { cursor: undefined, next: visible[1], request })
-    return Object.assign(varying(page, all), { nextCursor: catalog.templates.cursors.get(first) })
+    return Object.assign(cacheVariesByCaller(page, all), { nextCursor: catalog.templates.cursors.get(first) })
   }
-  return varying(page, all)
+  return cacheVariesByCaller(page, all)
 }
 
 /** A page differs by caller where one of the templates behind it is not for everybody. */
-function varying(page: JsonObject, templates: readonly CompiledTemplate[]): JsonObject {
+function cacheVariesByCaller(page: JsonObject, templates: readonly CompiledTemplate[]): JsonObject {
   const varies = templates.some(({ visibleTo }) => visibleTo !== undefined)
   return { ...page, ...(varies && { cacheScope: 'private' }) }
 }
@@ -79,10 +79,10 @@ async function readOwnPage(
   cursor: string | undefined,
 ): Promise<ResourcePage> {
   const returned = (await definition.list?.(ctx, cursor)) ?? []
-  return isWhole(returned) ? { resources: returned } : returned
+  return isOneEntry(returned) ? { resources: returned } : returned
 }
 
-function isWhole(returned: ResourcePage | readonly ListedResource[]): returned is readonly ListedResource[] {
+function isOneEntry(returned: ResourcePage | readonly ListedResource[]): returned is readonly ListedResource[] {
   return Array.isArray(returned)
 }
 

@@ -73,7 +73,7 @@ function parseVariable(expression: string, rejectTemplate: (reason: string) => E
  */
 export function matchUriTemplate(template: UriTemplate, uri: string): UriVariables | undefined {
   const middle = middleOf(template, uri)
-  const texts = middle === undefined ? undefined : divide(template, middle)
+  const texts = middle === undefined ? undefined : splitVariables(template, middle)
   if (texts === undefined) return undefined
   const entries: [string, string][] = []
   for (const [index, variable] of template.variables.entries()) {
@@ -93,7 +93,7 @@ function middleOf({ literals, variables }: UriTemplate, uri: string): string | u
 }
 
 /** The text of each variable, where `middle` is what lies between the first and the last literal. */
-function divide({ literals, variables }: UriTemplate, middle: string): readonly string[] | undefined {
+function splitVariables({ literals, variables }: UriTemplate, middle: string): readonly string[] | undefined {
   // From the right, for each place where a variable may begin: where it ends, so that the rest still fits.
   const ends: Int32Array[] = []
   let next = lastEnds(middle, variables[variables.length - 1])
@@ -141,14 +141,14 @@ function endsBefore(
 function decodeVariable(text: string, variable: UriVariable): string | undefined {
   try {
     const value = decodeURIComponent(text)
-    return unsafe(value, variable) === undefined ? value : undefined
+    return unsafePath(value, variable) === undefined ? value : undefined
   } catch {
     return undefined
   }
 }
 
 /** Returns the reason why a value cannot be that of a variable, or undefined when it can. */
-function unsafe(value: string, { slashes }: UriVariable): string | undefined {
+function unsafePath(value: string, { slashes }: UriVariable): string | undefined {
   if (value === '') return 'is empty'
   // A pair of surrogates is one character under the flag u; a lone one has no UTF-8, and no URI.
   if (/\p{Surrogate}/u.test(value)) return 'has half of a surrogate pair'
@@ -187,7 +187,7 @@ export function expandUriTemplate<Template extends string>(template: Template, v
   const named = new Map<string, unknown>(Object.entries(values))
   const parts = variables.map((variable, index) => {
     const value = named.get(variable.name)
-    const reason = typeof value === 'string' ? unsafe(value, variable) : 'is missing'
+    const reason = typeof value === 'string' ? unsafePath(value, variable) : 'is missing'
     if (typeof value !== 'string' || reason !== undefined) {
       const subject = `variable "${variable.name}" of resource template "${template}"`
       throw new DefinitionError('template', subject, { reason: reason ?? 'is missing' })

@@ -18,7 +18,7 @@ const callerShare = 1 / 2
  */
 export function checkCapacity(request: RequestState): void {
   const { loadMonitor: monitor } = request.settings
-  const limit = isReturning(request) ? returnLimit(monitor, request.caller) : newCallLimit(monitor)
+  const limit = isResumed(request) ? resumedCallLimit(monitor, request.caller) : newCallLimit(monitor)
   if (limit === undefined) return
   monitor.rejected++
   const { retryAfterMs, hardLimit } = monitor.rules
@@ -31,7 +31,7 @@ export function checkCapacity(request: RequestState): void {
 export function beginCall(request: RequestState): void {
   const { loadMonitor: monitor } = request.settings
   beginMonitoredCall(monitor)
-  if (!isReturning(request)) return
+  if (!isResumed(request)) return
   monitor.returning++
   countUp(monitor.returningOf, request.caller)
 }
@@ -40,7 +40,7 @@ export function beginCall(request: RequestState): void {
 export function endCall(request: RequestState): void {
   const { loadMonitor: monitor } = request.settings
   endMonitoredCall(monitor)
-  if (!isReturning(request)) return
+  if (!isResumed(request)) return
   monitor.returning--
   countDown(monitor.returningOf, request.caller)
 }
@@ -55,13 +55,13 @@ type HardLimitName = keyof HardLimits
 /** Returns the limit that keeps a new call out. */
 function newCallLimit(monitor: LoadMonitor): HardLimitName | undefined {
   const { running } = monitor.rules.hardLimit
-  if (monitor.running >= running && newOnes(monitor) >= reservedFor(monitor)) return 'running'
+  if (monitor.running >= running && newCalls(monitor) >= reservedFor(monitor)) return 'running'
   return isTooLate(monitor, 1) ? 'eventLoopDelayMs' : undefined
 }
 
 /** Returns the limit that keeps a call out that comes back. */
-function returnLimit(monitor: LoadMonitor, caller: string): HardLimitName | undefined {
-  if (monitor.running >= monitor.rules.hardLimit.running && !mayReturn(monitor, caller)) return 'running'
+function resumedCallLimit(monitor: LoadMonitor, caller: string): HardLimitName | undefined {
+  if (monitor.running >= monitor.rules.hardLimit.running && !mayResume(monitor, caller)) return 'running'
   return isTooLate(monitor, 2) ? 'eventLoopDelayMs' : undefined
 }
 
@@ -70,13 +70,13 @@ function isTooLate(monitor: LoadMonitor, factor: number): boolean {
   return eventLoopDelayMs !== Number.POSITIVE_INFINITY && loadOf(monitor).eventLoopDelayMs > eventLoopDelayMs * factor
 }
 
-function mayReturn(monitor: LoadMonitor, caller: string): boolean {
+function mayResume(monitor: LoadMonitor, caller: string): boolean {
   const { running } = monitor.rules.hardLimit
   if (monitor.running >= running * 2 || monitor.returning >= running * 2 - reservedFor(monitor)) return false
   return (monitor.returningOf.get(caller) ?? 0) < Math.max(1, Math.ceil(running * callerShare))
 }
 
-function newOnes(monitor: LoadMonitor): number {
+function newCalls(monitor: LoadMonitor): number {
   return monitor.running - monitor.returning
 }
 
@@ -85,6 +85,6 @@ function reservedFor({ rules }: LoadMonitor): number {
 }
 
 /** A task is nobody's call: it was let in when it was created. */
-function isReturning({ params, journal }: RequestState): boolean {
+function isResumed({ params, journal }: RequestState): boolean {
   return journal === undefined && typeof params['requestState'] === 'string'
 }

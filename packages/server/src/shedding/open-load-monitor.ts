@@ -1,6 +1,6 @@
 import { isWorkerd } from '@x/schema'
 import type { ServerDefinition } from '../server-definition.ts'
-import type { Settings } from '../request/request-state.ts'
+import type { ServerSettings } from '../request/request-state.ts'
 import { createLoadMonitor, type LoadMonitor } from './load-monitor.ts'
 import { unrefTimer } from './unref-timer.ts'
 import { rulesOf } from './rules.ts'
@@ -8,7 +8,7 @@ import { rulesOf } from './rules.ts'
 /** Makes the load monitor of a server, on the platform's timers. Throws a DefinitionError for options that make no sense. */
 export function openLoadMonitor(
   { shedding, state }: ServerDefinition,
-  { now, wallClock, warn }: Pick<Settings, 'now' | 'wallClock' | 'warn'>,
+  { now, wallClock, warn }: Pick<ServerSettings, 'now' | 'wallClock' | 'warn'>,
 ): LoadMonitor {
   const onFailure = (error: unknown): void => {
     warn({

@@ -12,7 +12,7 @@ export interface Overload {
 export const noOverload: Overload = { running: false, eventLoopDelay: false, heap: false }
 
 /** The share of a limit below which a value counts as being within it again. */
-const recovered = 0.8
+const recoveredShare = 0.8
 
 /**
  * Compares a load with limits. A value that was over its limit stays over it until it is well below, so that it does
@@ -37,5 +37,5 @@ export function relativeLoad({ running, eventLoopDelayMs, heapShare = 0 }: Load,
 }
 
 function isOverLimit(value: number, limit: number, before: boolean): boolean {
-  return value > (before ? limit * recovered : limit)
+  return value > (before ? limit * recoveredShare : limit)
 }

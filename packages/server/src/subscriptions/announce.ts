@@ -1,8 +1,8 @@
-import { report, type Settings } from '../request/request-state.ts'
+import { report, type ServerSettings } from '../request/request-state.ts'
 import { topicKey, noticeOf } from './topics.ts'
 
 /** Notifies subscribers of a changed topic. A bus that fails is reported, because the change itself has happened. */
-export async function announce(topic: string, settings: Settings): Promise<void> {
+export async function announce(topic: string, settings: ServerSettings): Promise<void> {
   try {
     await settings.subscriptions.publish(topic)
   } catch (error) {

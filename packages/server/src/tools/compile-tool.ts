@@ -65,7 +65,7 @@ function wireOf(parts: {
 /** Returns the schema of a tool's arguments, with the root type that unions of objects lack (server/tools, tool). */
 function withObjectRoot(json: JsonObject, subject: string): JsonObject {
   const isUnion = json['type'] === undefined && ('anyOf' in json || 'oneOf' in json)
-  return objectRooted(isUnion && acceptsObjects(json) ? { type: 'object', ...json } : json, subject)
+  return objectRootSchemas(isUnion && acceptsObjects(json) ? { type: 'object', ...json } : json, subject)
 }
 
 /** Returns whether every alternative of a schema may be an object: others could never be chosen. */
@@ -76,7 +76,7 @@ function acceptsObjects(json: JsonObject): boolean {
 }
 
 /** Arguments are always an object, and the schema must say so (server/tools, tool). */
-export function objectRooted(json: JsonObject, subject: string): JsonObject {
+export function objectRootSchemas(json: JsonObject, subject: string): JsonObject {
   if (json['type'] === 'object') return json
   const reason =
     'the root of the JSON Schema must have "type": "object" or be a union of such schemas; put other values in a property'

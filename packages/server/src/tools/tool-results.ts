@@ -1,7 +1,7 @@
 import { type CallToolResult, type ContentBlock, isJsonObject, isMcpError, type JsonValue } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import { type CompiledTool, resultMeta } from '../catalog.ts'
-import { issueLines, type Rejected } from '../json-schema/issues.ts'
+import { issueLines, type RejectedValue } from '../json-schema/issues.ts'
 import { isHandlerError } from '../replay/handler-error.ts'
 import { isInputDeclined } from '../replay/input-declined.ts'
 import { quote, report, type RequestState } from '../request/request-state.ts'
@@ -80,7 +80,7 @@ function resultOf(
 }
 
 /** Names each fault, so that the model can put it right (server/tools, error handling). */
-export function rejectedArguments(tool: CompiledTool, rejected: Rejected, request: RequestState): CallToolResult {
+export function rejectedArguments(tool: CompiledTool, rejected: RejectedValue, request: RequestState): CallToolResult {
   return failedResult(`Invalid arguments for tool ${quote(tool.key)}:\n${issueLines(rejected)}`, request)
 }
 

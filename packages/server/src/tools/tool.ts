@@ -4,7 +4,7 @@ import type { Context, RequestContext } from '../request/context.ts'
 import type { TaskChoice } from '../replay/task-choice.ts'
 import type { Described } from '../described.ts'
 import type { InputRequired } from '../replay/input-required.ts'
-import type { AcceptedBy, AnySchema, ParsedBy, ReadFrom, WrittenFor } from '../json-schema/schemas.ts'
+import type { AcceptedBy, AnySchema, ParsedBy, SchemaInput, SchemaWithInput } from '../json-schema/schemas.ts'
 
 /** A tool, as {@link tool} makes it, with the types that its callers write and read. */
 export interface Tool<Name extends string = string, Input = unknown, Output = unknown>
@@ -84,11 +84,11 @@ export interface ToolContent {
   readonly _meta?: JsonObject | undefined
 }
 
-const full = Symbol('full tool result')
+const fullResult = Symbol('full tool result')
 
 /** A result that says of itself that it is whole, and not the structured content of one. */
 export interface FullToolResult extends Partial<ToolContent> {
-  readonly [full]: true
+  readonly [fullResult]: true
 }
 
 /**
@@ -105,7 +105,7 @@ export function tool<
   const Name extends string,
   Input extends AnySchema | undefined = undefined,
   Output extends AnySchema | undefined = undefined,
->(name: Name, definition: ToolDefinition<Input, Output>): Tool<Name, WrittenFor<Input>, ReadFrom<Output>> {
+>(name: Name, definition: ToolDefinition<Input, Output>): Tool<Name, SchemaWithInput<Input>, SchemaInput<Output>> {
   return { name, definition }
 }
 
@@ -114,10 +114,10 @@ export function tool<
  * `toolResult({ isError: true, content: [{ type: 'text', text: 'Sold out' }] })`.
  */
 export function toolResult(result: Partial<ToolContent>): FullToolResult {
-  return { ...result, [full]: true }
+  return { ...result, [fullResult]: true }
 }
 
 /** Returns true for a value of {@link toolResult}. */
 export function isFullToolResult(value: unknown): value is FullToolResult {
-  return typeof value === 'object' && value !== null && full in value
+  return typeof value === 'object' && value !== null && fullResult in value
 }

@@ -18,7 +18,7 @@ export interface WithinSession {
 export function withinSession({ record, names, onState }: WithinSession): Middleware {
   return (next) => async (request, call) => {
     rejectEnded(record)
-    const response = await next(naming(request, record, names), withHeader(call, names.header, record.id))
+    const response = await next(nameSession(request, record, names), withHeader(call, names.header, record.id))
     if ('error' in response) {
       if (isNotFound(response, record)) record.end ??= 'not_found'
       return response
@@ -31,7 +31,7 @@ export function withinSession({ record, names, onState }: WithinSession): Middle
   }
 }
 
-function naming(request: RpcRequest, record: SessionRecord, { key }: SessionNames): RpcRequest {
+function nameSession(request: RpcRequest, record: SessionRecord, { key }: SessionNames): RpcRequest {
   const { params = {} } = request
   const meta = isJsonObject(params._meta) ? params._meta : {}
   return { ...request, params: { ...params, _meta: { ...meta, [key]: recordMetadata(record) } } }

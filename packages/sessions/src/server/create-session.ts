@@ -1,6 +1,6 @@
 import type { JsonValue } from '@x/schema'
 import type { SessionMetadata } from '../session-metadata.ts'
-import { type OpenedSession, sealId, sealSessionState, type SessionRequest } from './opened-session.ts'
+import { type OpenedSession, createSealedId, sealSessionState, type SessionRequest } from './opened-session.ts'
 
 /**
  * Creates a session and its first state. A session whose creation fails or was cancelled is ended again, because no client would delete
@@ -8,7 +8,7 @@ import { type OpenedSession, sealId, sealSessionState, type SessionRequest } fro
  */
 export async function createSealedSession(request: SessionRequest, signal: AbortSignal): Promise<SessionMetadata> {
   const { ledger, begin, ttlMs } = request.rules
-  const session = await sealId(request)
+  const session = await createSealedId(request)
   const { id, expiresAt, principal } = session
   await ledger.add(id, ttlMs, request.caller)
   let state: JsonValue | undefined

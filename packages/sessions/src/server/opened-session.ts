@@ -88,7 +88,7 @@ export function draftOf({ runs }: OpenedSession): SessionRun['draft'] {
 }
 
 /** Makes an id. Its times are sealed in it, and it is bound to the principal. */
-export async function sealId(request: SessionRequest): Promise<OpenedSession> {
+export async function createSealedId(request: SessionRequest): Promise<OpenedSession> {
   const { rules, principal, caller } = request
   const createdAt = rules.now()
   const expiresAt = createdAt + rules.ttlMs
@@ -99,7 +99,7 @@ export async function sealId(request: SessionRequest): Promise<OpenedSession> {
     owner: caller,
     ttlMs: rules.ttlMs,
   })
-  return { ...request, id, createdAt, expiresAt, ...beginning, runs: new Map(), open: true, claim: undefined }
+  return { ...request, id, createdAt, expiresAt, ...initialState, runs: new Map(), open: true, claim: undefined }
 }
 
 /**
@@ -119,7 +119,7 @@ export async function openSession(
     )
     if (!(rules.now() < expiresAt)) throw new Error('The session has expired')
     if (!(await rules.ledger.isLive(id))) throw new Error('The session was deleted or revoked')
-    const content = state === undefined ? beginning : await openSessionState(id, state, asked)
+    const content = state === undefined ? initialState : await openSessionState(id, state, asked)
     // Without this check, leaving the state out would turn the session back to its beginning.
     if (state === undefined && rules.hasState && needsState) throw new Error('The request has no state of its session')
     return { ...asked, id, createdAt, expiresAt, ...content, runs: new Map(), open: true, claim: undefined }
@@ -147,7 +147,7 @@ export function sealSessionState(session: OpenedSession, value: JsonValue, revis
   })
 }
 
-const beginning = { value: undefined, token: undefined, revision: 0 }
+const initialState = { value: undefined, token: undefined, revision: 0 }
 
 async function openSessionState(
   id: string,

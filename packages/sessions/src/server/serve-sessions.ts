@@ -48,18 +48,18 @@ export function serveSessions({ names, rules, host }: ServingParts): Pick<Extens
   const { create, delete: remove } = names.methods
   return {
     methods: { [create]: methodOf(serveCreate, serving), [remove]: methodOf(serveDeletion, serving) },
-    middleware: withinSessions(serving),
+    middleware: createSessionMiddleware(serving),
   }
 }
 
 /** A request of the extension's own methods. */
-interface Asked {
+interface SessionMethodRequest {
   readonly request: RpcRequest
   readonly call: Call
   readonly named: ReturnType<typeof sessionIn>
 }
 
-type Serve = (asked: Asked, serving: Serving) => Promise<JsonObject>
+type Serve = (asked: SessionMethodRequest, serving: Serving) => Promise<JsonObject>
 
 function methodOf(serve: Serve, serving: Serving): ExtensionMethod {
   return async (request, call) => {
@@ -73,7 +73,7 @@ function methodOf(serve: Serve, serving: Serving): ExtensionMethod {
   }
 }
 
-async function serveCreate({ request, call, named }: Asked, serving: Serving): Promise<JsonObject> {
+async function serveCreate({ request, call, named }: SessionMethodRequest, serving: Serving): Promise<JsonObject> {
   const { methods, header } = serving.names
   if (named !== undefined) throw invalidSession(`${methods.create} must not name a session`)
   const session = await createSealedSession(requestInSession({ request, call }, serving), call.signal)
@@ -81,22 +81,26 @@ async function serveCreate({ request, call, named }: Asked, serving: Serving): P
   return { session }
 }
 
-async function serveDeletion({ request, call, named }: Asked, serving: Serving): Promise<JsonObject> {
+async function serveDeletion({ request, call, named }: SessionMethodRequest, serving: Serving): Promise<JsonObject> {
   await deleteSession(checkedMetadata(named, call, serving.names), requestInSession({ request, call }, serving))
   return {}
 }
 
 /** Opens the session that a request names, and lets the result name it. */
-function withinSessions(serving: Serving): Middleware {
+function createSessionMiddleware(serving: Serving): Middleware {
   const { key, methods } = serving.names
   const own = new Set<string>([methods.create, methods.delete])
   return (next) => (request, call) => {
     const named = own.has(request.method) ? undefined : sessionIn(request.params, key)
-    return named === undefined ? next(request, call) : serveWithin({ request, call, named }, next, serving)
+    return named === undefined ? next(request, call) : serveInSession({ request, call, named }, next, serving)
   }
 }
 
-async function serveWithin({ request, call, named }: Asked, next: Exchange, serving: Serving): Promise<RpcResponse> {
+async function serveInSession(
+  { request, call, named }: SessionMethodRequest,
+  next: Exchange,
+  serving: Serving,
+): Promise<RpcResponse> {
   const sessionRequest = requestInSession({ request, call }, serving)
   let session: OpenedSession | undefined
   try {
@@ -118,7 +122,7 @@ function rejectCancelled(call: Call): void {
 }
 
 function requestInSession(
-  { request, call }: Pick<Asked, 'request' | 'call'>,
+  { request, call }: Pick<SessionMethodRequest, 'request' | 'call'>,
   { rules, report }: Serving,
 ): SessionRequest {
   const { method } = request
@@ -132,7 +136,11 @@ function requestInSession(
 }
 
 /** Returns the session that is named, once it is well-formed and equal to the header, where there is one. */
-function checkedMetadata(named: Asked['named'], { context }: Call, { key, header }: SessionNames): SessionMetadata {
+function checkedMetadata(
+  named: SessionMethodRequest['named'],
+  { context }: Call,
+  { key, header }: SessionNames,
+): SessionMetadata {
   if (named === undefined) throw invalidSession(`params._meta must name a session under ${key}`)
   if ('issue' in named) throw invalidSession(`params._meta["${key}"] ${named.issue}`)
   const repeated = context.get(callHeadersKey)?.get(header)

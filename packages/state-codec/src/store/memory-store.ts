@@ -22,13 +22,13 @@ interface Entry {
 }
 
 /** The amount that somebody holds. */
-interface Amount {
+interface StoredAmount {
   readonly entries: number
   readonly characters: number
 }
 
 /** The amount that an owner holds. */
-interface Share {
+interface OwnerShare {
   entries: number
   characters: number
   /** No value of the owner expires before this time. */
@@ -67,9 +67,9 @@ interface Addition {
 
 class Memory {
   readonly #entries = new Map<string, Entry>()
-  readonly #byOwner = new Map<string, Share>()
-  readonly #most: Amount
-  readonly #mostPerOwner: Amount
+  readonly #byOwner = new Map<string, OwnerShare>()
+  readonly #most: StoredAmount
+  readonly #mostPerOwner: StoredAmount
   readonly #clock: StateClock
   #characters = 0
   #soonest = Infinity
@@ -177,7 +177,7 @@ class Memory {
   }
 }
 
-const nothing: Amount = { entries: 0, characters: 0 }
+const nothing: StoredAmount = { entries: 0, characters: 0 }
 
 interface LimitReached {
   /** The option that was reached. */
@@ -189,7 +189,7 @@ interface LimitReached {
   readonly owner: string | undefined
 }
 
-function limitReached(stored: Amount, most: Amount, size: number): Omit<LimitReached, 'owner'> | undefined {
+function limitReached(stored: StoredAmount, most: StoredAmount, size: number): Omit<LimitReached, 'owner'> | undefined {
   if (stored.entries >= most.entries) {
     return {
       name: 'maxEntries',

@@ -32,7 +32,7 @@ export interface MigratingCodec extends StateCodec {
 }
 
 /** The parts of a token. Each part of a pair is bound to the other, so that neither opens alone or in another pair. */
-interface Parts {
+interface TokenParts {
   readonly handle: string | undefined
   readonly state: string | undefined
 }
@@ -46,7 +46,7 @@ interface Migration {
 }
 
 /** Creates a codec that migrates from a store to tokens, phase by phase. */
-export function createMigrating(options: MigratingOptions, provider: CryptoProvider): MigratingCodec {
+export function createMigratingCodec(options: MigratingOptions, provider: CryptoProvider): MigratingCodec {
   const { phase, state: codec, onEvent } = options
   const records = createRecords(requireStore(options), options, provider)
   const lifetimeMs = Math.max(maxLifetimeMs(records.rules), codec.lifetimeMs ?? 0)
@@ -149,13 +149,13 @@ function pairedWith(other: string, { binding }: OpenClaims): JsonValue {
   return binding === undefined ? { 'x/state-codec/pair': other } : { 'x/state-codec/pair': other, binding }
 }
 
-function parseParts(token: string): Parts {
+function parseParts(token: string): TokenParts {
   if (isHandle(token)) return { handle: token, state: undefined }
   if (token[handleLength] !== '~') return { handle: undefined, state: token }
   return { handle: token.slice(0, handleLength), state: token.slice(handleLength + 1) }
 }
 
-async function openParts({ handle, state }: Parts, claims: OpenOptions, migration: Migration): Promise<JsonValue> {
+async function openParts({ handle, state }: TokenParts, claims: OpenOptions, migration: Migration): Promise<JsonValue> {
   const { phase, codec, records, counted } = migration
   if (handle === undefined) return codec.open(state ?? '', claims)
   if (state === undefined) {

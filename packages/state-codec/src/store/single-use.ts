@@ -7,7 +7,7 @@ import { withStateErrors } from './call-store.ts'
 import type { StateStore } from './state-store.ts'
 
 /** Creates a codec whose tokens open once. A use is remembered until its token has expired, by any clock within {@link clockSkewMs}. */
-export function createSingleUse(codec: StateCodec, store: StateStore, provider: CryptoProvider): StateCodec {
+export function createSingleUseCodec(codec: StateCodec, store: StateStore, provider: CryptoProvider): StateCodec {
   const { lifetimeMs } = codec
   if (lifetimeMs === undefined || !(lifetimeMs > 0)) {
     throw new StateUsageError(

@@ -12,7 +12,7 @@ export interface StoredOptions extends ClaimOptions {
 }
 
 /** Creates a codec whose tokens are handles of values in a store. */
-export function createStored(options: StoredOptions, provider: CryptoProvider): StateCodec {
+export function createStoredCodec(options: StoredOptions, provider: CryptoProvider): StateCodec {
   const records = createRecords(options.store, options, provider)
   return {
     lifetimeMs: maxLifetimeMs(records.rules),

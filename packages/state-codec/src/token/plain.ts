@@ -13,7 +13,7 @@ export interface PlainOptions extends ClaimOptions {
 }
 
 /** Creates a codec whose tokens are not protected. */
-export function createPlain(options: PlainOptions, provider: CryptoProvider): StateCodec {
+export function createPlainCodec(options: PlainOptions, provider: CryptoProvider): StateCodec {
   // Checked at run time too: a configuration file may not match the type.
   if (options?.insecure !== true) {
     throw new StateUsageError(

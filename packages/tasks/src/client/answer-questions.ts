@@ -15,12 +15,12 @@ export interface Questions {
 }
 
 /** The handlers of a call, and the function that receives their failures. */
-export interface Answering {
+export interface AnsweringContext {
   readonly options: CallOptions & { readonly signal: AbortSignal }
   readonly onFailure: (error: unknown) => void
 }
 
-interface Batch {
+interface QuestionBatch {
   readonly requests: ReadonlyMap<string, InputRequest>
   readonly round: number
   readonly controller: AbortController
@@ -31,12 +31,12 @@ interface Batch {
  * (seps/2663-tasks-extension, task update requests). The task is watched meanwhile, so that a question which somebody else has answered, or
  * which ended with the task, goes away.
  */
-export function answerQuestions(task: OpenTask, { options, onFailure }: Answering): Questions {
+export function answerQuestions(task: OpenTask, { options, onFailure }: AnsweringContext): Questions {
   const { asked } = task
-  const batches = new Set<Batch>()
+  const batches = new Set<QuestionBatch>()
   let outstanding: ReadonlySet<string> = new Set()
 
-  const answer = async (batch: Batch): Promise<void> => {
+  const answer = async (batch: QuestionBatch): Promise<void> => {
     const { requests, round, controller } = batch
     const keys = [...requests.keys()]
     try {
@@ -52,7 +52,7 @@ export function answerQuestions(task: OpenTask, { options, onFailure }: Answerin
       batches.delete(batch)
     }
   }
-  const callOff = (batch: Batch): void => {
+  const callOff = (batch: QuestionBatch): void => {
     asked.release(batch.requests.keys())
     batch.controller.abort(new DOMException('The task does not ask this any more', 'AbortError'))
   }
@@ -77,7 +77,7 @@ export function answerQuestions(task: OpenTask, { options, onFailure }: Answerin
 
 function askHost(
   { host, tool }: OpenTask,
-  { requests, round }: Pick<Batch, 'requests' | 'round'>,
+  { requests, round }: Pick<QuestionBatch, 'requests' | 'round'>,
   options: CallOptions,
 ): Promise<InputResponses> {
   return host.answerInput({ name: tool, inputRequests: Object.fromEntries(requests), round }, options)

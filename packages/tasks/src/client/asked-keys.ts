@@ -10,7 +10,7 @@ export interface AskedKeys {
    * Takes what a state asks for the first time, so that nobody else asks it. A key that comes back is passed over; `changed` names one
    * that comes back with another request (seps/2663-tasks-extension, task update requests).
    */
-  take(requests: InputRequests): Taken
+  take(requests: InputRequests): NewRequests
   /** Gives back what nobody answers any more. */
   release(keys: Iterable<string>): void
   /** The server has taken the answers. */
@@ -18,7 +18,7 @@ export interface AskedKeys {
 }
 
 /** The new requests of a state, or the key of a request that changed. */
-export type Taken = { readonly requests: ReadonlyMap<string, InputRequest> } | { readonly changed: string }
+export type NewRequests = { readonly requests: ReadonlyMap<string, InputRequest> } | { readonly changed: string }
 
 /** Makes {@link AskedKeys}; `answered` are those that were answered before the task was taken up here. */
 export function askedKeys(answered: readonly string[]): AskedKeys {

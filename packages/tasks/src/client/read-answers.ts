@@ -4,31 +4,31 @@ import type { CreateTaskResult, DetailedTask, GetTaskResult } from '../schema/ta
 import { createTaskResult, detailedTask, getTaskResult, taskAcknowledgement } from '../schema/task.zod.ts'
 
 /** The parsed answer of a server, or the place and the reason for which it is invalid. */
-export type Read<T> = { readonly value: T } | { readonly issue: string }
+export type ParsedResult<T> = { readonly value: T } | { readonly issue: string }
 
 /** The longest id of a task that a client takes: it goes into a header of each request about it. */
 export const longestId = 1024
 
 /** Reads the result of a call that goes on as a task (seps/2663-tasks-extension, task creation). */
-export function readCreated(result: JsonObject): Read<CreateTaskResult> {
-  const read = check<CreateTaskResult>(createTaskResult, result)
+export function readCreated(result: JsonObject): ParsedResult<CreateTaskResult> {
+  const read = checkWith<CreateTaskResult>(createTaskResult, result)
   if ('issue' in read || isTaskId(read.value.taskId)) return read
   return { issue: `taskId: expected a text of 1 to ${longestId} characters` }
 }
 
 /** Reads the result of `tasks/get`, which must be about the task that was asked for. */
-export function readState(result: JsonObject, taskId: string): Read<GetTaskResult> {
-  return about(taskId, check<GetTaskResult>(getTaskResult, result))
+export function readState(result: JsonObject, taskId: string): ParsedResult<GetTaskResult> {
+  return describeAnswer(taskId, checkWith<GetTaskResult>(getTaskResult, result))
 }
 
 /** Reads the params of `notifications/tasks`. */
-export function readNotification(params: JsonObject | undefined, taskId: string): Read<DetailedTask> {
-  return about(taskId, check<DetailedTask>(detailedTask, params))
+export function readNotification(params: JsonObject | undefined, taskId: string): ParsedResult<DetailedTask> {
+  return describeAnswer(taskId, checkWith<DetailedTask>(detailedTask, params))
 }
 
 /** Reads the result of `tasks/update` and `tasks/cancel`. */
-export function readAcknowledgement(result: JsonObject): Read<object> {
-  return check<object>(taskAcknowledgement, result)
+export function readAcknowledgement(result: JsonObject): ParsedResult<object> {
+  return checkWith<object>(taskAcknowledgement, result)
 }
 
 // UTF-8 cannot carry it, and so neither a message nor a header.
@@ -39,12 +39,12 @@ export function isTaskId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= longestId && !halfPair.test(value)
 }
 
-function about<T extends DetailedTask>(taskId: string, read: Read<T>): Read<T> {
+function describeAnswer<T extends DetailedTask>(taskId: string, read: ParsedResult<T>): ParsedResult<T> {
   if ('issue' in read || read.value.taskId === taskId) return read
   return { issue: 'taskId: it is another task than the one that was asked for' }
 }
 
-function check<T>(validator: Validator, value: unknown): Read<T> {
+function checkWith<T>(validator: Validator, value: unknown): ParsedResult<T> {
   const issue = issueOf(validator, value)
   // The validator of this very type has accepted it; the original is kept, because a copy would lose some members.
   if (issue === undefined) return { value: value as T }

@@ -8,7 +8,7 @@ import {
 import { errorCodes, type InputResponses, type JsonObject } from '@x/schema'
 import { tasksCapability } from '../schema/extension.ts'
 import type { GetTaskResult } from '../schema/task.ts'
-import { type Read, readAcknowledgement, readState } from './read-answers.ts'
+import { type ParsedResult, readAcknowledgement, readState } from './read-answers.ts'
 import { TaskError } from './task-error.ts'
 
 /** A task that this client knows, and the tool that it runs. */
@@ -56,7 +56,7 @@ async function requestTask(method: string, params: JsonObject, { host, options, 
   }
 }
 
-function valid<T>({ host, tool }: TaskCall, read: Read<T>): T {
+function valid<T>({ host, tool }: TaskCall, read: ParsedResult<T>): T {
   if ('value' in read) return read.value
   throw new ClientError('invalid_result', `what the server says of its task is not valid at ${read.issue}`, {
     ...requestContext(host, tool),

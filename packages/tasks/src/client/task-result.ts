@@ -13,7 +13,7 @@ import { isFinal, watchTask } from './watch-task.ts'
  * with the `ClientError` of the call that failed, with {@link TaskError}, or with `signal.reason`.
  */
 export async function taskResult(task: OpenTask, options: CallOptions): Promise<CallToolResult> {
-  const following = openFollowing(task, options)
+  const following = openFollower(task, options)
   const { signal } = following
   const call = { ...options, signal }
   const questions = answerQuestions(task, { options: call, onFailure: following.stop })
@@ -62,27 +62,27 @@ function shownStatus(text: string): string {
  * are known, and numbers never go back: a handler that runs again reports its first steps anew.
  */
 function progressReporter({ progress: begun }: OpenTask, { onProgress }: CallOptions): (state: DetailedTask) => void {
-  let reached: Progress = { progress: begun }
+  let highestProgress: Progress = { progress: begun }
   return (state) => {
-    const message = state.statusMessage ?? reached.message
+    const message = state.statusMessage ?? highestProgress.message
     const numbers = progressIn(state)
-    const isBehind = numbers === undefined || numbers.progress < reached.progress
-    const { progress, total } = isBehind ? reached : numbers
+    const isBehind = numbers === undefined || numbers.progress < highestProgress.progress
+    const { progress, total } = isBehind ? highestProgress : numbers
     const next = { progress, ...(total !== undefined && { total }), ...(message !== undefined && { message }) }
-    if (JSON.stringify(next) === JSON.stringify(reached)) return
-    reached = next
+    if (JSON.stringify(next) === JSON.stringify(highestProgress)) return
+    highestProgress = next
     onProgress?.(next)
   }
 }
 
-interface Following {
+interface ResultFollower {
   /** Aborts with the caller's reason, the error of lateness, or what `stop` was given. */
   readonly signal: AbortSignal
   readonly stop: (reason: unknown) => void
   readonly close: () => void
 }
 
-function openFollowing({ settings, tool }: OpenTask, { signal }: CallOptions): Following {
+function openFollower({ settings, tool }: OpenTask, { signal }: CallOptions): ResultFollower {
   const { clock, maxTaskMs } = settings
   const controller = new AbortController()
   const cancel = (): void => controller.abort(signal?.reason)

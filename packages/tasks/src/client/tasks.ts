@@ -115,19 +115,19 @@ interface TasksContext {
   readonly settings: TasksClientSettings
 }
 
-interface Beginning {
+interface TaskCallStart {
   readonly name: string
   readonly args: JsonObject
   readonly options: TaskCallOptions
 }
 
-type Begun = Awaited<ReturnType<ToolCall>> | { readonly resultType: 'task'; readonly task: OpenTask }
+type StartedTask = Awaited<ReturnType<ToolCall>> | { readonly resultType: 'task'; readonly task: OpenTask }
 
 /** Calls the tool, through its rounds, to its result or the task that it becomes. */
 async function beginTaskCall(
   { callTool, host, settings }: TasksContext & { readonly callTool: ToolCall },
-  { name, args, options }: Beginning,
-): Promise<Begun> {
+  { name, args, options }: TaskCallStart,
+): Promise<StartedTask> {
   const state = { progress: 0 }
   const outcome = await callTool(name, args, callOptions(options, state))
   if (outcome.resultType === 'complete' || outcome.result['resultType'] !== 'task') return outcome

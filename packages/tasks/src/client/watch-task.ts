@@ -20,7 +20,7 @@ type Watching = CallOptions & { readonly signal: AbortSignal }
 
 /** Watches a task to its end. Ends when it has ended, and rejects with `signal.reason`, {@link TaskError} or `ClientError`. */
 export async function* watchTask(task: WatchedTask, options: Watching): AsyncGenerator<DetailedTask, void, undefined> {
-  const view = openView(task, options)
+  const view = openTaskView(task, options)
   try {
     // Of a task that has just been made and is worked on there is nothing to see yet.
     if (task.seed?.status === 'working') await view.pause()
@@ -35,7 +35,7 @@ export async function* watchTask(task: WatchedTask, options: Watching): AsyncGen
   }
 }
 
-interface View {
+interface TaskView {
   /** Reads the state, if it is new; rejects when another poll cannot help. */
   read(): Promise<DetailedTask | undefined>
   /** Waits until it is time to look again, or the server tells something. */
@@ -43,7 +43,7 @@ interface View {
   close(): void
 }
 
-function openView(task: WatchedTask, options: Watching): View {
+function openTaskView(task: WatchedTask, options: Watching): TaskView {
   const { host, taskId, settings, seed } = task
   const { clock, listens } = settings
   const { signal, meta } = options

@@ -134,7 +134,7 @@ function createInMemory(store: Store, task: NewTask): TaskRow | 'full' {
     cancelling: false,
   }
   tasks.set(task.id, stored)
-  wake(store)
+  wakeTask(store)
   return rowOf(stored, time)
 }
 
@@ -162,8 +162,8 @@ function storeAnswers(
   stored.updatedAt = store.now()
   if (stored.requests.size > 0) return 'stored'
   stored.status = 'working'
-  prolong(stored, lifeMs, stored.updatedAt)
-  wake(store)
+  extendLifetime(stored, lifeMs, stored.updatedAt)
+  wakeTask(store)
   return 'resumed'
 }
 
@@ -237,7 +237,7 @@ function suspendStored({ now }: Store, stored: StoredTask, suspension: TaskSuspe
   stored.leasedUntil = undefined
   stored.failures = 0
   stored.updatedAt = time
-  prolong(stored, suspension.lifeMs, time)
+  extendLifetime(stored, suspension.lifeMs, time)
 }
 
 function releaseInMemory(store: Store, stored: StoredTask, given: TaskRelease): void {
@@ -245,7 +245,7 @@ function releaseInMemory(store: Store, stored: StoredTask, given: TaskRelease): 
   storeProgress(stored, given, time)
   stored.leasedUntil = undefined
   stored.pausedUntil = time + (given.pauseMs ?? 0)
-  if (given.pauseMs === undefined) wake(store)
+  if (given.pauseMs === undefined) wakeTask(store)
 }
 
 function finishStored({ now }: Store, stored: StoredTask, { outcome, statusMessage, lifeMs }: TaskEnd): void {
@@ -258,7 +258,7 @@ function finishStored({ now }: Store, stored: StoredTask, { outcome, statusMessa
   stored.leasedUntil = undefined
   stored.cancelling = false
   stored.updatedAt = now()
-  prolong(stored, lifeMs, stored.updatedAt)
+  extendLifetime(stored, lifeMs, stored.updatedAt)
 }
 
 function sweepExpired({ tasks, now }: Store): number {
@@ -268,7 +268,7 @@ function sweepExpired({ tasks, now }: Store): number {
   return expired.length
 }
 
-function wake({ listeners }: Store): void {
+function wakeTask({ listeners }: Store): void {
   for (const listener of listeners) listener.onWork()
 }
 
@@ -287,7 +287,7 @@ function isExpired({ createdAt, ttlMs }: StoredTask, time: number): boolean {
 }
 
 /** Keeps a task for longer, and never for less than was said before. */
-function prolong(stored: StoredTask, lifeMs: number | null, time: number): void {
+function extendLifetime(stored: StoredTask, lifeMs: number | null, time: number): void {
   if (stored.ttlMs === null) return
   stored.ttlMs = lifeMs === null ? null : Math.max(stored.ttlMs, time - stored.createdAt + lifeMs)
 }

@@ -4,7 +4,7 @@ import { unrefTimer } from './unref-timer.ts'
 import type { TaskContext } from './task-context.ts'
 
 /** The awaited task, and its owner. */
-export interface Awaited {
+export interface AwaitedTask {
   readonly id: string
   readonly call: Call
   readonly context: TaskContext
@@ -14,7 +14,7 @@ export interface Awaited {
  * Looks at a task until it is not worked on any more. Between two looks it waits for news, and for as long as clients should.
  * Rejects with the signal's reason when the call is cancelled, and with whatever a look rejects with.
  */
-export async function awaitChange(read: () => Promise<TaskRow>, { id, call, context }: Awaited): Promise<TaskRow> {
+export async function awaitChange(read: () => Promise<TaskRow>, { id, call, context }: AwaitedTask): Promise<TaskRow> {
   const { watch, settings } = context
   const row = await read()
   if (row.status !== 'working') return row
@@ -28,7 +28,7 @@ export async function awaitChange(read: () => Promise<TaskRow>, { id, call, cont
       const seen = await read()
       if (seen.status !== 'working') return seen
       const timer = unrefTimer(settings.clock, changeSignal.signal, settings.pollIntervalMs)
-      await changeSignal.signalled()
+      await changeSignal.waitForSignal()
       settings.clock.clearTimeout(timer)
     }
   } finally {
@@ -38,7 +38,7 @@ export async function awaitChange(read: () => Promise<TaskRow>, { id, call, cont
 }
 
 /** Something that may ring before anybody waits for it. */
-function createSignal(): { readonly signal: () => void; readonly signalled: () => Promise<void> } {
+function createSignal(): { readonly signal: () => void; readonly waitForSignal: () => Promise<void> } {
   let isSignalled = false
   let wake: (() => void) | undefined
   return {
@@ -46,7 +46,7 @@ function createSignal(): { readonly signal: () => void; readonly signalled: () =
       isSignalled = true
       wake?.()
     },
-    signalled: async () => {
+    waitForSignal: async () => {
       if (!isSignalled) {
         await new Promise<void>((resolve) => {
           wake = resolve

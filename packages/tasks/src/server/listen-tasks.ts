@@ -46,7 +46,7 @@ export async function listenToTasks(request: RpcRequest, call: Call, context: Li
     // A change between the first read and the opened stream must not be missed.
     for (const id of ids) stops.push(await watch.follow(id, () => stream.changed(id)))
     const known = await ownIds(ids, call, context)
-    return await next(request, withNotify(call, acknowledging({ call, stream, known })))
+    return await next(request, withNotify(call, withAcknowledgedTasks({ call, stream, known })))
   } catch (error) {
     if (isCancelled(call)) throw cancelReason(call)
     if (!isMcpError(error)) settings.onError(error)
@@ -82,14 +82,14 @@ async function ownIds(
   return ids.filter((_, index) => rows[index] !== undefined)
 }
 
-interface Acknowledging {
+interface AcknowledgedFilter {
   readonly call: Call
   readonly stream: TaskStream
   readonly known: readonly string[]
 }
 
 /** Forwards notifications; adds to the acknowledgement, which comes first, the tasks whose changes follow. */
-function acknowledging({ call, stream, known }: Acknowledging): Call['notify'] {
+function withAcknowledgedTasks({ call, stream, known }: AcknowledgedFilter): Call['notify'] {
   return (message) => {
     if (message.method !== acknowledgement) return call.notify(message)
     call.notify(known.length === 0 ? message : withIds(message, known))

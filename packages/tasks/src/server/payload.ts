@@ -13,7 +13,7 @@ export interface TaskWork {
 }
 
 /** A call that is taken on. */
-export interface TakenCall {
+export interface StoredCall {
   readonly id: string
   readonly request: RpcRequest
   readonly principal: Principal | undefined
@@ -27,7 +27,7 @@ const version = 1
 const purpose = 'task-credentials'
 
 /** Writes down what a worker needs of a call, and seals what proves its caller if there is something to seal it with. */
-export async function writePayload(call: TakenCall, codec: StateCodec | undefined): Promise<JsonObject> {
+export async function writePayload(call: StoredCall, codec: StateCodec | undefined): Promise<JsonObject> {
   const { id, request, principal, journal } = call
   const named = namedPrincipal(principal)
   const claims = principal?.claims
@@ -54,14 +54,14 @@ export async function readPayload(task: ClaimedTask, codec: StateCodec | undefin
 }
 
 /** Tells whether a worker knows less of the caller than the call does. */
-export function losesPart({ request, principal }: TakenCall, codec: StateCodec | undefined): boolean {
+export function losesPart({ request, principal }: StoredCall, codec: StateCodec | undefined): boolean {
   const { _meta } = request.params ?? {}
   const hasSession = isJsonObject(_meta) && _meta[sessionKey] !== undefined
   return hasSession || (codec === undefined && principal?.claims !== undefined)
 }
 
 /** Returns a call as a worker will find it: without its session, and without its claims unless they are stored. */
-export function continuedWork({ request, principal, journal }: TakenCall, codec: StateCodec | undefined): TaskWork {
+export function continuedWork({ request, principal, journal }: StoredCall, codec: StateCodec | undefined): TaskWork {
   const claims = codec && principal?.claims
   const { method, params = {} } = request
   return { method, params: lasting(params), principal: storedPrincipal(namedPrincipal(principal), claims), journal }

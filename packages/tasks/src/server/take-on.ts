@@ -11,7 +11,7 @@ import {
 } from '@x/schema'
 import type { TaskEngine, TaskRow } from '../engines/engine.ts'
 import { taskOwner } from './owner.ts'
-import { continuedWork, losesPart, type TakenCall, writePayload } from './payload.ts'
+import { continuedWork, losesPart, type StoredCall, writePayload } from './payload.ts'
 import { declaresTasks, requireTasks } from './require-tasks.ts'
 import { plainTask } from './show-task.ts'
 import type { TaskContext } from './task-context.ts'
@@ -26,11 +26,11 @@ export function backgroundOf(request: RpcRequest, call: Call, context: TaskConte
     get accepted() {
       return settings.acceptTasks && declaresTasks(requestMeta(request.params))
     },
-    begin: (journal, callId) => takeOn({ request, call, journal, callId }, context),
+    begin: (journal, callId) => createTaskFor({ request, call, journal, callId }, context),
   }
 }
 
-interface Taken {
+interface CreatedTask {
   readonly request: RpcRequest
   readonly call: Call
   readonly journal: JsonObject
@@ -39,7 +39,10 @@ interface Taken {
 }
 
 /** Makes the task, and answers with it once every instance can read it (seps/2663-tasks-extension, task creation). */
-async function takeOn({ request, call, journal, callId }: Taken, context: TaskContext): Promise<JsonObject> {
+async function createTaskFor(
+  { request, call, journal, callId }: CreatedTask,
+  context: TaskContext,
+): Promise<JsonObject> {
   const { settings } = context
   requireTasks(requestMeta(request.params))
   if (!settings.acceptTasks) throw new McpError(errorCodes.internal, 'This instance takes no tasks on: ask another one')
@@ -66,7 +69,7 @@ async function takeOn({ request, call, journal, callId }: Taken, context: TaskCo
 }
 
 /** Rejects a task that could never run, because its tool would be hidden from the caller that a worker knows. */
-async function checkVisible(taken: TakenCall, signal: AbortSignal, { inner, settings }: TaskContext): Promise<void> {
+async function checkVisible(taken: StoredCall, signal: AbortSignal, { inner, settings }: TaskContext): Promise<void> {
   if (!losesPart(taken, settings.credentials)) return
   if (await hasTool({ work: continuedWork(taken, settings.credentials), signal }, { inner })) return
   const name = JSON.stringify(taken.request.params?.['name'])

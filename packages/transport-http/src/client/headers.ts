@@ -23,8 +23,8 @@ const reserved = new Set(
 const parameterPrefix = 'mcp-param-'
 
 // Compressed answers are not asked for, so that a small body cannot become a large one.
-const always = ['accept', 'application/json, text/event-stream', 'accept-encoding', 'identity']
-const ofBody = ['content-type', 'application/json']
+const protocolHeaderNames = ['accept', 'application/json, text/event-stream', 'accept-encoding', 'identity']
+const bodyHeaders = ['content-type', 'application/json']
 
 /**
  * Checks headers of the user's own and lays them out as names and values in turn. Throws a `TypeError` that names the
@@ -48,7 +48,7 @@ export function userHeaders(headers: HttpHeaders): readonly string[] {
  * (basic/transports/streamable-http, request metadata).
  */
 export function requestHeaders(request: RpcRequest, call: Call, own: readonly string[]): readonly string[] {
-  const headers = [...always, ...ofBody]
+  const headers = [...protocolHeaderNames, ...bodyHeaders]
   const meta = request.params?._meta
   const version = isJsonObject(meta) ? meta[metaKeys.protocolVersion] : undefined
   if (typeof version === 'string') headers.push('mcp-protocol-version', safe('MCP-Protocol-Version', version))
@@ -69,7 +69,7 @@ export function requestHeaders(request: RpcRequest, call: Call, own: readonly st
 
 /** The headers of a request that is no message of this revision: the media types, its own and the user's. */
 export function plainHeaders(headers: HttpHeaders, own: readonly string[], hasBody: boolean): readonly string[] {
-  const flat = hasBody ? [...always, ...ofBody] : [...always]
+  const flat = hasBody ? [...protocolHeaderNames, ...bodyHeaders] : [...protocolHeaderNames]
   for (const [name, value] of Object.entries(headers)) {
     if (!token.test(name)) throw new TypeError(`The header name ${JSON.stringify(name)} is not an HTTP token`)
     flat.push(name.toLowerCase(), safe(name, value))

@@ -37,12 +37,12 @@ export interface HttpClient extends AsyncDisposable {
   close(): Promise<void>
 }
 
-interface Running extends IndexedEntry {
+interface RunningRequest extends IndexedEntry {
   readonly watch: Watch
 }
 
 /** Starts watching over a request; what it gives is called when the request is over. */
-type Begin = (about: RpcRequest, call: Pick<Call, 'signal'>, onStop: (reason: unknown) => void) => BegunRequest
+type BeginRequest = (about: RpcRequest, call: Pick<Call, 'signal'>, onStop: (reason: unknown) => void) => BegunRequest
 
 interface BegunRequest {
   readonly watch: Watch
@@ -55,12 +55,12 @@ export function createClientOver(url: string | URL, options: HttpConnectOptions,
   const closed = closing.signal
   const link = createLink(url, options, { sender, closed })
   const { origin, pathname } = link.endpoint
-  const running: Running[] = []
+  const running: RunningRequest[] = []
 
-  const begin: Begin = (about, call, onStop) => {
+  const begin: BeginRequest = (about, call, onStop) => {
     const timeouts = typeof options.timeouts === 'function' ? options.timeouts(about) : (options.timeouts ?? {})
     const watch = startWatch({ call, timeouts, clock: link.clock, origin, onStop })
-    const entry: Running = { watch, index: -1 }
+    const entry: RunningRequest = { watch, index: -1 }
     addToList(running, entry)
     const end = (): void => {
       watch.end()
@@ -90,7 +90,7 @@ interface HttpExchange {
   readonly call: Call
 }
 
-function runExchange(link: Link, begin: Begin, exchange: HttpExchange): Promise<RpcResponse> {
+function runExchange(link: Link, begin: BeginRequest, exchange: HttpExchange): Promise<RpcResponse> {
   const { request, call } = exchange
   return new Promise((resolve, reject) => {
     if (isCancelled(call)) return reject(cancelReason(call))
@@ -125,7 +125,7 @@ async function sendExchange(link: Link, { request, call }: HttpExchange, watch: 
   }
 }
 
-function sendPlain(link: Link, begin: Begin, request: HttpClientRequest): Promise<HttpClientResponse> {
+function sendPlain(link: Link, begin: BeginRequest, request: HttpClientRequest): Promise<HttpClientResponse> {
   const { method, headers = {}, body, about, signal } = request
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)

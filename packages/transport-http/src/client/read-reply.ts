@@ -3,12 +3,12 @@ import { eventStream, parseEventMessage, responseIn } from './event-stream.ts'
 import { HttpError } from './http-error.ts'
 import { readText } from './read-text.ts'
 import { refusedStatus } from './refused-status.ts'
-import { answering, type ReplyContext } from './reply-context.ts'
+import { describeServer, type ReplyContext } from './reply-context.ts'
 import type { Incoming } from './send.ts'
 
 /** The server closes its stream with the response; one that lingers is closed after this, and after this much more. */
-const lingerMs = 1000
-const lingerBytes = 65_536
+const drainTimeoutMs = 1000
+const maxDrainBytes = 65_536
 
 /**
  * Reads the answer of a request: one JSON object, or a stream of events that ends in the response
@@ -47,7 +47,7 @@ async function readJson(incoming: Incoming, context: ReplyContext): Promise<RpcR
   const message = parseEventMessage(await readText(incoming, bounds.bytes, context), bounds, origin)
   const response = responseIn(message, origin)
   if (response === undefined) throw new HttpError('protocol', `${origin}: the body is no response`, { origin })
-  return answering(response, context)
+  return describeServer(response, context)
 }
 
 function readEventReply(incoming: Incoming, context: ReplyContext): Promise<RpcResponse> {
@@ -64,9 +64,9 @@ function readEventReply(incoming: Incoming, context: ReplyContext): Promise<RpcR
         const response = responseIn(message, origin)
         if (response === undefined && 'method' in message) return call.notify(message)
         if (response === undefined) return
-        resolve(answering(response, context))
+        resolve(describeServer(response, context))
         // Left open for its end, the connection serves the next request; closed, it would have to be made again.
-        after = { timer: clock.setTimeout(incoming.stop, lingerMs), bytes: 0 }
+        after = { timer: clock.setTimeout(incoming.stop, drainTimeoutMs), bytes: 0 }
       },
     })
     const take = (chunk: Uint8Array): void => {
@@ -75,7 +75,7 @@ function readEventReply(incoming: Incoming, context: ReplyContext): Promise<RpcR
         feed(chunk)
       } else {
         after.bytes += chunk.byteLength
-        if (after.bytes > lingerBytes) incoming.stop()
+        if (after.bytes > maxDrainBytes) incoming.stop()
       }
     }
     const ended = (): void => {

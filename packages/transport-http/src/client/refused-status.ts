@@ -1,7 +1,7 @@
 import { isErrorResponse, parseMessage, type RpcResponse } from '@x/schema'
 import { HttpError } from './http-error.ts'
 import { readText } from './read-text.ts'
-import { answering, type ReplyContext } from './reply-context.ts'
+import { describeServer, type ReplyContext } from './reply-context.ts'
 import type { Incoming } from './send.ts'
 
 const excerptLength = 200
@@ -18,7 +18,7 @@ export async function refusedStatus(
 ): Promise<RpcResponse> {
   const text = await readStatusText(incoming, type, context)
   const response = type === 'application/json' ? parseRejection(text, context) : undefined
-  if (response) return answering(response, context)
+  if (response) return describeServer(response, context)
   throw errorOfStatus(incoming, text, context)
 }
 

@@ -18,7 +18,7 @@ export interface ReplyContext {
 }
 
 /** The response, when it answers this request; throws {@link HttpError} `protocol` when it is another's. */
-export function answering(response: RpcResponse, { request, origin }: ReplyContext): RpcResponse {
+export function describeServer(response: RpcResponse, { request, origin }: ReplyContext): RpcResponse {
   // An error may lack the id, when the server could not read the request's (basic/index, error responses).
   if (response.id === request.id || (response.id === undefined && 'error' in response)) return response
   throw new HttpError('protocol', `${origin}: the response carries the id of another request`, { origin })

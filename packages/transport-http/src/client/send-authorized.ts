@@ -10,7 +10,7 @@ export type SendWith = (headers: HttpHeaders) => Promise<Incoming>
 /** Sends a request until its authorizer is content with the response, or has had it sent four times. */
 export async function sendAuthorized(auth: HttpAuthorizer, target: HttpTarget, send: SendWith): Promise<Incoming> {
   for (let sends = 1; ; sends += 1) {
-    const incoming = await heldWhileAuthorizing(await send(await auth.headers(target)))
+    const incoming = await bodyForRetry(await send(await auth.headers(target)))
     const decision = await decide(auth, incoming, target)
     if (decision !== 'retry' || sends === maxSends) return incoming
     incoming.stop()
@@ -30,7 +30,7 @@ async function decide(auth: HttpAuthorizer, incoming: Incoming, target: HttpTarg
  * Reads the short body of a response that may lead to an authorization, which lasts as long as a person needs: the
  * connection is free meanwhile, and what a server goes on sending is not kept.
  */
-async function heldWhileAuthorizing(incoming: Incoming): Promise<Incoming> {
+async function bodyForRetry(incoming: Incoming): Promise<Incoming> {
   const { status } = incoming
   if (status !== 401 && status !== 403) return incoming
   const chunks: Uint8Array[] = []

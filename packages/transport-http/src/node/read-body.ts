@@ -1,6 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { bodyCutShort, bodyTaken, bodyTooLarge, invalidText } from '../server/http-error-response.ts'
+import { bodyCutShort, bodyAlreadyRead, bodyTooLarge, invalidText } from '../server/http-error-response.ts'
 import type { HttpErrorResponse } from '../server/http-error-response.ts'
 import { batchPerTick } from '../server/batch-per-tick.ts'
 
@@ -63,7 +63,7 @@ function decode(bytes: Buffer | undefined): string | HttpErrorResponse {
 
 // A parsed body goes back to text, so that one parser judges it by the same bounds as any other.
 function parsedBody(body: unknown, maxBytes: number): string | HttpErrorResponse {
-  if (body === undefined) return bodyTaken
+  if (body === undefined) return bodyAlreadyRead
   const text =
     body instanceof Uint8Array ? decode(Buffer.from(body)) : typeof body === 'string' ? body : serializeParsedBody(body)
   if (typeof text === 'string' && Buffer.byteLength(text) > maxBytes) return bodyTooLarge(maxBytes)

@@ -4,7 +4,7 @@ import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts
 import { eventStreamHeaders, keepAliveComment } from './event-stream.ts'
 import type { HttpAdapter } from './http-adapter.ts'
 import type { RequestView } from './request-view.ts'
-import type { Settings } from './settings.ts'
+import type { HandlerSettings } from './settings.ts'
 
 /** A request that an adapter handles, while it is answered. */
 export interface AdapterRequest extends IndexedEntry {
@@ -15,7 +15,7 @@ export interface AdapterRequest extends IndexedEntry {
 export interface AdapterContext<Source, Target> {
   readonly adapter: HttpProtocolAdapter | undefined
   readonly adapterRequests: AdapterRequest[]
-  readonly settings: Settings<Source>
+  readonly settings: HandlerSettings<Source>
   readonly platform: HttpAdapter<Source, Target>
 }
 
@@ -48,7 +48,7 @@ export function handToAdapter<Source, Target>(
   })
 }
 
-function limitsOf<Source>(settings: Settings<Source>, view: RequestView<Source>): HttpLimits {
+function limitsOf<Source>(settings: HandlerSettings<Source>, view: RequestView<Source>): HttpLimits {
   const { bounds, timeoutMs, keepAliveMs, maxQueuedBytes, schedule } = settings
   return {
     bounds,

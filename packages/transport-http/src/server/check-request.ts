@@ -8,17 +8,17 @@ import type { Answer } from './response-writer.ts'
 import { errorAnswer } from './http-error-response.ts'
 import type { HttpErrorResponse } from './http-error-response.ts'
 import type { RequestView } from './request-view.ts'
-import type { Settings } from './settings.ts'
+import type { HandlerSettings } from './settings.ts'
 
 /** Either the answer that ends the request here, or the headers, flat, that every answer to it carries. */
 export type Admission = { readonly answer: Answer } | { readonly headers: readonly string[] }
 
-const plain: Admission = { headers: [] }
+const plainText: Admission = { headers: [] }
 
 /** Checks what can be checked before the body is read: host, origin, method and media types. `methods` are allowed beside POST. */
 export function checkRequest<Source>(
   view: RequestView<Source>,
-  settings: Settings<Source>,
+  settings: HandlerSettings<Source>,
   methods: readonly string[] = [],
 ): Admission {
   const document = view.method === 'POST' ? undefined : documentAnswer(settings.documents, view)
@@ -29,7 +29,7 @@ export function checkRequest<Source>(
   const { cors } = settings
   if (cors === undefined || origin === undefined) {
     const rejection = rejectForm(view, methods)
-    return rejection === undefined ? plain : { answer: errorAnswer(rejection, []) }
+    return rejection === undefined ? plainText : { answer: errorAnswer(rejection, []) }
   }
   if (view.method === 'OPTIONS') return { answer: preflight(cors, origin, view) }
   const headers = corsHeaders(cors, origin)
@@ -39,7 +39,10 @@ export function checkRequest<Source>(
 
 // basic/transports/streamable-http, security: a page that rebinds its own name to this machine's address shows in the
 // Host, any other foreign page in the Origin. The operator sees which one it was, the peer only the option.
-function rejectForeign<Source>(view: RequestView<Source>, settings: Settings<Source>): HttpErrorResponse | undefined {
+function rejectForeign<Source>(
+  view: RequestView<Source>,
+  settings: HandlerSettings<Source>,
+): HttpErrorResponse | undefined {
   const reject = (status: number, message: string, reason: string): HttpErrorResponse => {
     settings.onError(new Error(`A request was rejected with status ${status}: ${reason}`), view)
     return { status, message }

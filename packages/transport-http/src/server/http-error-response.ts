@@ -51,7 +51,7 @@ export const bodyCutShort: HttpErrorResponse = {
 }
 
 /** The refusal of a request whose body somebody else has read and kept. */
-export const bodyTaken: HttpErrorResponse = {
+export const bodyAlreadyRead: HttpErrorResponse = {
   status: 500,
   code: errorCodes.internal,
   message:

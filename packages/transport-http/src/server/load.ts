@@ -11,7 +11,7 @@ export function isHandOff(response: RpcResponse): boolean {
 }
 
 /** The status and the header of a call that was rejected and may come again. */
-export interface RetryHead {
+export interface RetryAfterHeaders {
   /** 503 where the server is overloaded (RFC 9110, section 15.6.4), 429 where the caller has reached a quota (RFC 6585, section 4). */
   readonly status: 429 | 503
   /** Seconds after which the call may come again; undefined where waiting changes nothing. */
@@ -19,7 +19,7 @@ export interface RetryHead {
 }
 
 /** Returns the head of an answer that rejects a call for the server's load or the caller's quota; undefined for any other answer. */
-export function retryHeadOf(response: RpcResponse): RetryHead | undefined {
+export function retryAfterHeaders(response: RpcResponse): RetryAfterHeaders | undefined {
   if (!('error' in response) || response.error.code !== errorCodes.internal) return undefined
   const { data } = response.error
   if (!isJsonObject(data)) return undefined

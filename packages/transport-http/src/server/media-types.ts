@@ -1,5 +1,5 @@
 const json = 'application/json'
-const both = 'application/json, text/event-stream'
+const requiredTypes = 'application/json, text/event-stream'
 
 /**
  * Returns true if a `Content-Type` says JSON in UTF-8. Anything a form can send (`text/plain`, forms) is not, which keeps out
@@ -18,7 +18,7 @@ export function isJsonMediaType(contentType: string | undefined): boolean {
 
 /** Returns true if an `Accept` allows both JSON and an event stream; an absent one allows everything (RFC 9110, 12.5.1). */
 export function acceptsBoth(accept: string | undefined): boolean {
-  if (accept === undefined || accept === both) return true
+  if (accept === undefined || accept === requiredTypes) return true
   const weights = weightsOf(accept)
   return accepts(weights, 'application', 'json') && accepts(weights, 'text', 'event-stream')
 }

@@ -1,5 +1,5 @@
 import { batchPerTick } from './batch-per-tick.ts'
-import { bodyCutShort, bodyTaken, bodyTooLarge, invalidText } from './http-error-response.ts'
+import { bodyCutShort, bodyAlreadyRead, bodyTooLarge, invalidText } from './http-error-response.ts'
 import type { HttpErrorResponse } from './http-error-response.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { HttpErrorResponse } from './http-error-response.ts'
  * 6.3; RFC 9113, 8.1.1) and it is read in one piece, for which adapters need not make a stream.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<string | HttpErrorResponse> {
-  if (request.bodyUsed) return bodyTaken
+  if (request.bodyUsed) return bodyAlreadyRead
   const length = request.headers.get('content-length')
   if (Number(length) > maxBytes) return bodyTooLarge(maxBytes)
   try {
@@ -25,14 +25,14 @@ export async function readBody(request: Request, maxBytes: number): Promise<stri
 function readWhole(bytes: ArrayBuffer, maxBytes: number): string | HttpErrorResponse {
   if (bytes.byteLength > maxBytes) return bodyTooLarge(maxBytes)
   try {
-    return whole.decode(bytes)
+    return wholeBodyDecoder.decode(bytes)
   } catch {
     return invalidText
   }
 }
 
-const strictly = { fatal: true, ignoreBOM: true } as const
-const whole = new TextDecoder('utf-8', strictly)
+const fatalDecoding = { fatal: true, ignoreBOM: true } as const
+const wholeBodyDecoder = new TextDecoder('utf-8', fatalDecoding)
 
 async function readBodyStream(
   stream: ReadableStream<Uint8Array>,
@@ -57,7 +57,7 @@ async function readBodyStream(
 }
 
 function createDecoder(): (bytes: Uint8Array | undefined) => string | HttpErrorResponse {
-  const decoder = new TextDecoder('utf-8', strictly)
+  const decoder = new TextDecoder('utf-8', fatalDecoding)
   return (bytes) => {
     try {
       return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true })

@@ -1,7 +1,7 @@
 import { encodeMessage, encodePieces, type RpcNotification, type RpcResponse } from '@x/schema'
 import { encodeEvent, eventStreamHeaders, keepAliveComment } from './event-stream.ts'
 import type { ResponseWriter } from './response-writer.ts'
-import { isHandOff, retryHeadOf } from './load.ts'
+import { isHandOff, retryAfterHeaders } from './load.ts'
 import { statusOf } from './status.ts'
 
 /** The answer to one request while it is being made: plain JSON, unless something has to be said before the end. */
@@ -77,6 +77,6 @@ function startStream(reply: Reply): void {
 }
 
 function withRetryAfter(headers: readonly string[], response: RpcResponse): readonly string[] {
-  const seconds = retryHeadOf(response)?.afterSeconds
+  const seconds = retryAfterHeaders(response)?.afterSeconds
   return seconds === undefined ? headers : ['Retry-After', String(seconds), ...headers]
 }

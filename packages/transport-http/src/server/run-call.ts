@@ -21,7 +21,7 @@ import { abandonReply, sendKeepAlive, sendNotification, sendResponse, setReplyHe
 import type { Reply } from './reply.ts'
 import type { RequestView } from './request-view.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
-import type { Settings } from './settings.ts'
+import type { HandlerSettings } from './settings.ts'
 
 /** A handler: what it serves, how, and what it is busy with. */
 export interface HandlerContext<Source, Target> extends AdapterContext<Source, Target> {
@@ -65,7 +65,7 @@ export function runHttpCall<Source, Target>(
     endConnection(call)
   })
   if (call.phase === 'ended') return
-  awaitBeat(call, context)
+  awaitHeartbeat(call, context)
   try {
     context.server.exchange(parts.request, createHttpCall(call, parts, context)).then(
       (response) => respondToCall(call, context, response),
@@ -115,7 +115,7 @@ function respondToCall<Source, Target>(
 function httpStatusOf<Source>(
   call: RunningCall,
   error: WireError,
-  { toHttpError }: Settings<Source>,
+  { toHttpError }: HandlerSettings<Source>,
 ): number | undefined {
   const head = call.phase === 'waiting' ? toHttpError?.(error) : undefined
   for (const [name, value] of Object.entries(head?.headers ?? {})) setReplyHeader(call, name, value)
@@ -180,7 +180,7 @@ function endConnection(call: RunningCall): void {
 const longMs = 10_000
 
 // One wait serves both the comments and the time limit.
-function awaitBeat<Source, Target>(call: RunningCall<Target>, context: HandlerContext<Source, Target>): void {
+function awaitHeartbeat<Source, Target>(call: RunningCall<Target>, context: HandlerContext<Source, Target>): void {
   const { settings, scheduleOnWheel } = context
   const wait = waitOf(call, settings)
   if (wait === Number.POSITIVE_INFINITY) return
@@ -188,7 +188,7 @@ function awaitBeat<Source, Target>(call: RunningCall<Target>, context: HandlerCo
   else call.cancelTimer = settings.schedule(() => heartbeat(call, context), wait)
 }
 
-function waitOf<Source>(call: RunningCall, { keepAliveMs, timeoutMs }: Settings<Source>): number {
+function waitOf<Source>(call: RunningCall, { keepAliveMs, timeoutMs }: HandlerSettings<Source>): number {
   return call.streams ? keepAliveMs : Math.min(keepAliveMs, timeoutMs - call.waitedMs)
 }
 
@@ -199,7 +199,7 @@ export function heartbeat<Source, Target>(call: RunningCall<Target>, context: Ha
   call.waitedMs += waitOf(call, context.settings)
   if (call.streams || call.waitedMs < timeoutMs) {
     sendKeepAlive(call)
-    awaitBeat(call, context)
+    awaitHeartbeat(call, context)
     return
   }
   const message = `The call took longer than ${timeoutMs} ms`

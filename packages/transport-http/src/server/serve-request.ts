@@ -21,7 +21,7 @@ import type { RequestView } from './request-view.ts'
 import { type HttpErrorResponse, isHttpErrorResponse, errorAnswer } from './http-error-response.ts'
 import { runHttpCall } from './run-call.ts'
 import type { HandlerContext } from './run-call.ts'
-import type { Settings } from './settings.ts'
+import type { HandlerSettings } from './settings.ts'
 import { statusOf } from './status.ts'
 
 /**
@@ -112,7 +112,7 @@ function failRequest<Source, Target>(
 function errorHeadOf<Source>(
   error: WireError,
   view: RequestView<Source>,
-  settings: Settings<Source>,
+  settings: HandlerSettings<Source>,
 ): HttpErrorHead | undefined {
   try {
     return settings.toHttpError?.(error)

@@ -86,7 +86,7 @@ export interface HandlerOptions<Source> {
 }
 
 /** The options of a handler, worked out once. */
-export interface Settings<Source> {
+export interface HandlerSettings<Source> {
   readonly hosts: HostRule
   readonly origins: OriginRule
   readonly cors: CorsRule | undefined
@@ -116,7 +116,7 @@ export function compileSettings<Source>(
   options: HandlerOptions<Source>,
   schedule: Schedule = platformSchedule,
   adapter?: HttpProtocolAdapter,
-): Settings<Source> {
+): HandlerSettings<Source> {
   return {
     hosts: compileHosts(options.allowedHosts ?? loopbackHosts),
     origins: compileOrigins(options.allowedOrigins),
@@ -124,7 +124,7 @@ export function compileSettings<Source>(
     bounds: { ...defaultBounds, ...options.bounds },
     timeoutMs: limit('timeoutMs', options.timeoutMs, fiveMinutes),
     keepAliveMs: limit('keepAliveMs', options.keepAliveMs, fifteenSeconds),
-    maxQueuedBytes: amount('maxQueuedBytes', options.maxQueuedBytes ?? oneMebibyte),
+    maxQueuedBytes: checkedAmount('maxQueuedBytes', options.maxQueuedBytes ?? oneMebibyte),
     authenticate: options.authenticate,
     clientAddress: options.clientAddress,
     documents: compileDocuments(options.documents),
@@ -151,11 +151,11 @@ export function platformSchedule(run: () => void, ms: number): () => void {
   return () => clearTimeout(timer)
 }
 
-function amount(name: string, value: number): number {
+function checkedAmount(name: string, value: number): number {
   if (value >= 0) return value
   throw new RangeError(`${name} is ${value}: give a number from 0 up`)
 }
 
 function limit(name: string, value: number | undefined, preset: number): number {
-  return amount(name, value ?? preset) || Number.POSITIVE_INFINITY
+  return checkedAmount(name, value ?? preset) || Number.POSITIVE_INFINITY
 }

@@ -1,5 +1,5 @@
 import { errorCodes, type RpcResponse } from '@x/schema'
-import { retryHeadOf } from './load.ts'
+import { retryAfterHeaders } from './load.ts'
 
 const statuses: ReadonlyMap<number, number> = new Map([
   [errorCodes.parse, 400],
@@ -19,5 +19,5 @@ const statuses: ReadonlyMap<number, number> = new Map([
  */
 export function statusOf(response: RpcResponse): number {
   if (!('error' in response)) return 200
-  return retryHeadOf(response)?.status ?? statuses.get(response.error.code) ?? 200
+  return retryAfterHeaders(response)?.status ?? statuses.get(response.error.code) ?? 200
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { readLines } from '../read-lines.ts'
 
-const lineBytes = 8192
+const maxLineBytes = 8192
 const maxLines = 20
 const maxCharacters = 2000
 
@@ -22,6 +22,6 @@ export function readStderr(stream: Readable, onLine: ((line: string) => void) | 
     if (lastLines.length > maxLines) lastLines.shift()
     onLine?.(line)
   }
-  readLines(stream, lineBytes, { onLine: take, onSkipped: ({ head }) => take(`${head}…`), onEnd: () => {} })
+  readLines(stream, maxLineBytes, { onLine: take, onSkipped: ({ head }) => take(`${head}…`), onEnd: () => {} })
   return { last: () => lastLines.join('\n').slice(-maxCharacters) }
 }

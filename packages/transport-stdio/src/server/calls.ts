@@ -29,7 +29,7 @@ import { nameRequest } from '../request-key.ts'
 import type { ServiceSettings } from './options.ts'
 
 /** The calls of one connection. */
-export interface Calls {
+export interface CallRegistry {
   /** Runs a call, or rejects it. `handler` serves it instead of the exchange. */
   run(request: RpcRequest, handler?: StreamHandler): void
   /** Cancels a call: nothing more is sent for it (basic/patterns/cancellation). */
@@ -68,7 +68,7 @@ interface Connection {
 }
 
 /** Creates an empty set of calls; `writer` sends their output. */
-export function createCalls(exchange: Exchange, writer: MessageWriter, settings: ServiceSettings): Calls {
+export function createCallRegistry(exchange: Exchange, writer: MessageWriter, settings: ServiceSettings): CallRegistry {
   const connection: Connection = {
     exchange,
     writer,
@@ -147,7 +147,7 @@ function runRequest(connection: Connection, request: RpcRequest, handler: Stream
   }
 }
 
-interface Served {
+interface ServedStreamCall {
   readonly request: RpcRequest
   readonly handler: StreamHandler | undefined
 }
@@ -155,7 +155,7 @@ interface Served {
 function serveStreamCall(
   connection: Connection,
   call: RunningCall,
-  { request, handler }: Served,
+  { request, handler }: ServedStreamCall,
 ): Promise<RpcResponse> {
   const { exchange, writer } = connection
   if (handler === undefined)
@@ -170,9 +170,9 @@ function serveStreamCall(
   })
 }
 
-type Named = (message: RpcNotification) => RpcNotification
+type NamedRequest = (message: RpcNotification) => RpcNotification
 
-function createStreamCall(connection: Connection, call: RunningCall, name: Named): Call {
+function createStreamCall(connection: Connection, call: RunningCall, name: NamedRequest): Call {
   const notify = (message: RpcNotification): void => writeNotification(connection, call, name(message))
   const { settings, context } = connection
   return cancelledBy({ principal: settings.principal, context, notify }, call.cancellation)

@@ -23,7 +23,7 @@ import { idFromExcerpt } from '../excerpt-id.ts'
 import type { SkippedLine } from '../lines.ts'
 import { type MessageWriter, createMessageWriter } from '../message-writer.ts'
 import { readLines } from '../read-lines.ts'
-import { type Calls, createCalls } from './calls.ts'
+import { type CallRegistry, createCallRegistry } from './calls.ts'
 import { resolveServiceSettings, type ServeStdioOptions, type ServiceSettings } from './options.ts'
 import { openServiceStreams } from './service-streams.ts'
 import { stopServing } from './stop-serving.ts'
@@ -68,7 +68,7 @@ export function serveStdio(server: Server, options: ServeStdioOptions = {}): Std
   // While the reader is behind, no further requests are read, since they would need responses.
   const events = { onFull: intake.pause, onDrain: intake.resume, onFailure: () => stop('The client has disconnected') }
   const writer = createMessageWriter(ends.output, events, ends.send)
-  const calls = createCalls(server.exchange, writer, settings)
+  const calls = createCallRegistry(server.exchange, writer, settings)
   const adapted = server.adapters.stream?.connect(createStreamPeer(writer, settings, notified.context))
   const { closed, stop } = createShutdown((reason) => {
     ignoreStops()
@@ -107,7 +107,7 @@ function createShutdown(run: (reason: DOMException) => Promise<void>): Shutdown 
 interface LineTargets {
   /** Takes the other notifications, for the extensions that declare them. */
   readonly receive: (message: RpcNotification) => void
-  readonly calls: Calls
+  readonly calls: CallRegistry
   readonly writer: MessageWriter
   /** The adapter's part in these streams; undefined where only this revision is served. */
   readonly adapted: StreamConnection | undefined

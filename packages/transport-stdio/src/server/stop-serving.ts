@@ -1,14 +1,14 @@
 import type { MessageWriter } from '../message-writer.ts'
 import type { LineReader } from '../read-lines.ts'
 import { withTimeout } from '../with-timeout.ts'
-import type { Calls } from './calls.ts'
+import type { CallRegistry } from './calls.ts'
 import type { ServiceStreams } from './service-streams.ts'
 import type { ServiceSettings } from './options.ts'
 
 /** The parts of a service. */
 export interface Service {
   readonly intake: LineReader
-  readonly calls: Calls
+  readonly calls: CallRegistry
   readonly writer: MessageWriter
   readonly ends: ServiceStreams
   readonly settings: ServiceSettings

@@ -6,24 +6,24 @@ import { rowColumns, taskRow } from './task-rows.ts'
 
 /** Makes a task's row and its job in one transaction. */
 export async function createTask(store: SqlStore, task: NewTask): Promise<TaskRow | 'full'> {
-  const made = (await makeAlongside(store, task)) ?? (await make(store, task, alone))
+  const made = (await createInTransaction(store, task)) ?? (await insertTask(store, task, ownTransaction))
   if (made === undefined) return 'full'
   store.wake()
   return taskRow(made)
 }
 
 /** The SQL that serializes concurrent creations for one caller. */
-interface CreateTurn {
+interface CreateTransaction {
   readonly lock: string
   /** Number of further tasks for which there must be room, as SQL. */
   readonly unusedId: string
 }
 
 // Each has to count what the one before it has made, and waits for it to be written.
-const alone: CreateTurn = { lock: 'pg_advisory_xact_lock', unusedId: '0' }
+const ownTransaction: CreateTransaction = { lock: 'pg_advisory_xact_lock', unusedId: '0' }
 
 // Together they cannot reach the limit while there is room for as many as there can be connections. Whoever is alone waits for all of them.
-const alongside: CreateTurn = {
+const otherTransaction: CreateTransaction = {
   lock: 'pg_advisory_xact_lock_shared',
   unusedId: `current_setting('max_connections')::bigint`,
 }
@@ -31,11 +31,15 @@ const alongside: CreateTurn = {
 /** A limit below this has hardly ever room for all connections: it is not tried. */
 const leastShared = 200
 
-async function makeAlongside(store: SqlStore, task: NewTask): Promise<SqlRow | undefined> {
-  return task.callerLimit < leastShared ? undefined : make(store, task, alongside)
+async function createInTransaction(store: SqlStore, task: NewTask): Promise<SqlRow | undefined> {
+  return task.callerLimit < leastShared ? undefined : insertTask(store, task, otherTransaction)
 }
 
-function make({ database, queue, tables }: SqlStore, task: NewTask, turn: CreateTurn): Promise<SqlRow | undefined> {
+function insertTask(
+  { database, queue, tables }: SqlStore,
+  task: NewTask,
+  turn: CreateTransaction,
+): Promise<SqlRow | undefined> {
   const id = storedText(task.id)
   const caller = storedText(task.caller)
   return database.transaction(async (query) => {

@@ -17,7 +17,7 @@ export interface QueueSettings {
 }
 
 const queueName = 'ready'
-const nobody = '00000000-0000-0000-0000-000000000000'
+const noHandler = '00000000-0000-0000-0000-000000000000'
 const tenYears = 315_360_000
 
 /**
@@ -33,7 +33,7 @@ export async function openQueue(database: SqlDatabase, { schema, onError }: Queu
   await boss.start()
   await boss.createQueue(queueName, { retentionSeconds: tenYears })
   // It reads what it has to know of a queue when that is first used, which must not be within a transaction of another connection.
-  await boss.deleteJob(queueName, nobody)
+  await boss.deleteJob(queueName, noHandler)
   return {
     send: async (query, id, pauseMs = 0) =>
       void (await boss.send(queueName, { id }, { db: overQuery(query), startAfter: pauseMs / 1000 })),

@@ -18,8 +18,8 @@ export async function renewLeases(store: SqlStore, leases: readonly Lease[]): Pr
     RETURNING place::integer AS place, cancelling`,
     [leases.map(({ id }) => storedText(id)), leases.map(({ attempt }) => attempt), leaseMs],
   )
-  const byPlace = new Map(rows.map((row) => [row['place'], row]))
-  return leases.map((_, index) => leaseState(byPlace.get(index + 1)))
+  const rowsByPosition = new Map(rows.map((row) => [row['place'], row]))
+  return leases.map((_, index) => leaseState(rowsByPosition.get(index + 1)))
 }
 
 function leaseState(row: SqlRow | undefined): LeaseState {

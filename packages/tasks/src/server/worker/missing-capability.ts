@@ -4,7 +4,7 @@ import type { TaskContext } from '../task-context.ts'
 import type { MissingCapability } from './requeue.ts'
 
 /** A call that was made for a task. */
-export interface MadeCall {
+export interface RestoredCall {
   readonly work: TaskWork
   readonly signal: AbortSignal
 }
@@ -12,7 +12,7 @@ export interface MadeCall {
 /** Returns what the server lacks according to a response: the tool of the call, or all tools. Undefined for every other response. */
 export async function missingCapabilityOf(
   response: RpcResponse,
-  made: MadeCall,
+  made: RestoredCall,
   context: TaskContext,
 ): Promise<MissingCapability | undefined> {
   if (!('error' in response)) return undefined
@@ -28,7 +28,7 @@ export async function missingCapabilityOf(
 const maxPages = 1000
 
 /** Tells whether the server lists the tool for the caller of a task. */
-export async function hasTool({ work, signal }: MadeCall, { inner }: Pick<TaskContext, 'inner'>): Promise<boolean> {
+export async function hasTool({ work, signal }: RestoredCall, { inner }: Pick<TaskContext, 'inner'>): Promise<boolean> {
   const { name, _meta = {} } = work.params
   const call = createCall({ signal, principal: work.principal })
   let cursor: JsonObject = {}

@@ -80,13 +80,13 @@ function graceAfterCancel(attempt: Attempt, { settings }: TaskContext) {
   return { promise, forget }
 }
 
-interface Answered {
+interface AnsweredAttempt {
   readonly attempt: Attempt
   readonly work: TaskWork
   readonly response: RpcResponse
 }
 
-async function applyResponse({ attempt, work, response }: Answered, context: TaskContext): Promise<void> {
+async function applyResponse({ attempt, work, response }: AnsweredAttempt, context: TaskContext): Promise<void> {
   if (attempt.stopped === 'lost') return
   if (attempt.tooLarge !== undefined) return finishTooLarge(attempt, attempt.tooLarge, context)
   const missing = await missingCapabilityOf(response, { work, signal: attempt.controller.signal }, context)

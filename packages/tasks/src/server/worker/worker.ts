@@ -117,9 +117,9 @@ async function claimAll(state: WorkerState): Promise<void> {
   if (state.claiming) return
   state.claiming = true
   try {
-    while (state.again && room(state) > 0) {
+    while (state.again && freeSlots(state) > 0) {
       state.again = false
-      const claimed = await state.context.settings.engine.claim(room(state))
+      const claimed = await state.context.settings.engine.claim(freeSlots(state))
       for (const task of claimed) beginAttempt(state, openAttempt(task, state.givenUp.signal))
     }
   } catch (error) {
@@ -129,7 +129,7 @@ async function claimAll(state: WorkerState): Promise<void> {
   }
 }
 
-function room({ context, attempts, drains, closing }: WorkerState): number {
+function freeSlots({ context, attempts, drains, closing }: WorkerState): number {
   return closing.signal.aborted || drains > 0 ? 0 : context.settings.concurrency - attempts.size
 }
 
