@@ -1,18 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { createClient } from '@x/client'
-import { createServer, sealedState, tool } from '@x/server'
+import { createServer, form, sealedState, tool } from '@x/server'
 import { connectHttp } from '@x/transport-http/client'
 import { serveHttp } from '@x/transport-http/node'
 import { z } from 'zod'
 
+const nameForm = form(z.object({ name: z.string() }))
+
 const greet = tool('greet', {
   description: 'Greets whoever is there',
   async run(_, ctx) {
-    const { name } = await ctx.elicit('name', { message: 'Who are you?', schema: z.object({ name: z.string() }) })
+    const { name } = await ctx.elicit('name', { message: 'Who are you?', schema: nameForm })
     return `Hello, ${name}!`
   },
 })
-const state = sealedState({ keys: [randomBytes(32)] }) // every instance of a fleet has the same keys
+// A key of its own will do for one instance; all instances of a fleet share one, as from an environment variable.
+const state = sealedState({ keys: [randomBytes(32)] })
 const server = createServer({ name: 'hello', version: '1.0.0', state, tools: [greet] })
 const http = await serveHttp(server, { port: 3000 })
 
