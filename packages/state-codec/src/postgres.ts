@@ -6,6 +6,13 @@
 
 import { StateUsageError } from './state-error.ts'
 import { defaultTimeoutMs, callStore } from './store/call-store.ts'
+import {
+  compileOwnerQuota,
+  digestOwner,
+  limitReached,
+  type OwnerQuotaOptions,
+  ownerQuotaError,
+} from './store/owner-quota.ts'
 import type { StateStore } from './store/state-store.ts'
 
 /** The part of a PostgreSQL client that the store uses; a `Pool` of `pg` has it. */
@@ -14,7 +21,7 @@ export interface PostgresPool {
 }
 
 /** Options of {@link postgresStore}. */
-export interface PostgresStoreOptions {
+export interface PostgresStoreOptions extends OwnerQuotaOptions {
   /** The table, optionally with its schema. Default: `mcp_state`. */
   readonly table?: string | undefined
   /** The time limit of a query, in milliseconds. Default: 5000. */
@@ -30,24 +37,49 @@ export interface PostgresStore extends StateStore {
 /**
  * Creates a store in a PostgreSQL table, over the application's own pool; {@link stateTableSql} has the table.
  *
- * Its methods throw `StateError` with `unavailable` when PostgreSQL cannot be reached. Add an `error` listener to the
- * pool: without one, `pg` ends the process when an idle connection breaks.
+ * Its methods throw `StateError` with `unavailable` when PostgreSQL cannot be reached, and with `quota` for an owner who has
+ * as much as one may have. Additions that run at the same moment do not see one another: an owner may exceed the quota by
+ * the number of connections. Add an `error` listener to the pool: without one, `pg` ends the process when an idle
+ * connection breaks.
  *
- * @throws StateUsageError for an invalid table name.
+ * @throws StateUsageError for an invalid table name, and for a quota that makes no sense.
  */
 export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): PostgresStore {
   const { timeoutMs = defaultTimeoutMs } = options
   const table = quoteTableName(options.table ?? 'mcp_state')
   const query = async (text: string, values: unknown[]): Promise<readonly unknown[]> =>
     (await callStore({ name: 'PostgreSQL', timeoutMs }, () => pool.query(text, values))).rows
-  // An expired row counts as absent. The single statement is atomic when several instances add the same key.
-  const add = `INSERT INTO ${table} AS kept (key, value, expires_at)
-    VALUES ($1, $2, clock_timestamp() + $3::float8 * interval '1 millisecond')
-    ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at
-    WHERE kept.expires_at <= clock_timestamp()
-    RETURNING 1`
+  const quota = compileOwnerQuota(options)
+  const rest = operationsIn(table, query)
   return {
-    add: async (key, value, ttlMs) => (await query(add, [key, value, ttlMs])).length > 0,
+    add: async (key, value, ttlMs) => (await query(addSql(table), [key, value, ttlMs])).length > 0,
+    ...rest,
+    ownedBy: (owner) => {
+      let digest: Promise<string> | undefined
+      return {
+        async add(key, value, ttlMs) {
+          digest ??= digestOwner(owner)
+          const size = key.length + value.length
+          const values = [key, value, ttlMs, await digest, size, quota.entries, quota.characters]
+          const [row] = await query(addOwnedSql(table), values)
+          const { added, present, entries, characters, soonestMs } = readOwnedReply(row)
+          const reached = added || present ? undefined : limitReached({ entries, characters }, quota, size)
+          if (reached !== undefined) throw ownerQuotaError('The store in PostgreSQL', reached, soonestMs)
+          return added
+        },
+        ...rest,
+      }
+    },
+    removeExpired: async () =>
+      (await query(`DELETE FROM ${table} WHERE expires_at <= clock_timestamp() RETURNING 1`, [])).length,
+  }
+}
+
+type Query = (text: string, values: unknown[]) => Promise<readonly unknown[]>
+
+/** The operations that are the same for every owner. */
+function operationsIn(table: string, query: Query): Required<Pick<StateStore, 'get' | 'delete' | 'expire'>> {
+  return {
     async get(key) {
       const text = `SELECT value FROM ${table} WHERE key = $1 AND expires_at > clock_timestamp()`
       const [row] = await query(text, [key])
@@ -60,8 +92,61 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
       const until = `clock_timestamp() + $2::float8 * interval '1 millisecond'`
       await query(`UPDATE ${table} SET expires_at = LEAST(expires_at, ${until}) WHERE key = $1`, [key, ttlMs])
     },
-    removeExpired: async () =>
-      (await query(`DELETE FROM ${table} WHERE expires_at <= clock_timestamp() RETURNING 1`, [])).length,
+  }
+}
+
+const expiry = `clock_timestamp() + $3::float8 * interval '1 millisecond'`
+
+// An expired row counts as absent. The single statement is atomic when several instances add the same key.
+const onConflict = `ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at,
+      owner = excluded.owner, size = excluded.size
+    WHERE kept.expires_at <= clock_timestamp()
+    RETURNING 1`
+
+function addSql(table: string): string {
+  return `INSERT INTO ${table} AS kept (key, value, expires_at) VALUES ($1, $2, ${expiry}) ${onConflict}`
+}
+
+/**
+ * Adds a value of an owner who holds less than the quota. The index gives the owner's rows that have not expired, no more
+ * than the quota has. `statement_timestamp()` is constant within a statement, as an index needs it.
+ */
+function addOwnedSql(table: string): string {
+  return `WITH own AS (
+      SELECT size, expires_at FROM ${table}
+      WHERE owner = $4::text AND expires_at > statement_timestamp() ORDER BY expires_at LIMIT $6::bigint
+    ), held AS (
+      SELECT count(*) AS entries, coalesce(sum(size), 0) AS characters, min(expires_at) AS soonest FROM own
+    ), added AS (
+      INSERT INTO ${table} AS kept (key, value, expires_at, owner, size)
+      SELECT $1::text, $2::text, ${expiry}, $4::text, $5::integer FROM held
+      WHERE entries < $6::bigint AND characters + $5::integer <= $7::bigint
+      ${onConflict}
+    )
+    SELECT EXISTS (SELECT FROM added) AS added, entries::float8, characters::float8,
+      EXISTS (SELECT FROM ${table} WHERE key = $1::text AND expires_at > statement_timestamp()) AS present,
+      (extract(epoch FROM soonest - statement_timestamp()) * 1000)::float8 AS "soonestMs"
+    FROM held`
+}
+
+interface OwnedReply {
+  readonly added: boolean
+  /** True when the key had an unexpired value before. */
+  readonly present: boolean
+  readonly entries: number
+  readonly characters: number
+  /** Time to the first expiry of a value of the owner. */
+  readonly soonestMs: number
+}
+
+function readOwnedReply(row: unknown): OwnedReply {
+  const { added, present, entries, characters, soonestMs }: Readonly<Record<string, unknown>> = Object(row)
+  return {
+    added: added === true,
+    present: present === true,
+    entries: Number(entries),
+    characters: Number(characters),
+    soonestMs: soonestMs === null ? Number.POSITIVE_INFINITY : Number(soonestMs),
   }
 }
 
@@ -72,13 +157,16 @@ export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions 
  */
 export function stateTableSql(table = 'mcp_state'): string {
   const name = quoteTableName(table)
-  const index = `"${table.replace('.', '_').slice(0, 50)}_expires_at"`
+  const index = table.replace('.', '_').slice(0, 50)
   return `CREATE TABLE IF NOT EXISTS ${name} (
   key text PRIMARY KEY,
   value text NOT NULL,
-  expires_at timestamptz NOT NULL
+  expires_at timestamptz NOT NULL,
+  owner text,
+  size integer
 );
-CREATE INDEX IF NOT EXISTS ${index} ON ${name} (expires_at);`
+CREATE INDEX IF NOT EXISTS "${index}_expires_at" ON ${name} (expires_at);
+CREATE INDEX IF NOT EXISTS "${index}_owner" ON ${name} (owner, expires_at) INCLUDE (size) WHERE owner IS NOT NULL;`
 }
 
 /** Creates the table of {@link postgresStore} if it does not exist. */

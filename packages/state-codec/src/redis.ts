@@ -6,6 +6,14 @@
 
 import { StateError } from './state-error.ts'
 import { defaultTimeoutMs, callStore } from './store/call-store.ts'
+import {
+  type StoredAmount,
+  compileOwnerQuota,
+  digestOwner,
+  limitReached,
+  type OwnerQuotaOptions,
+  ownerQuotaError,
+} from './store/owner-quota.ts'
 import type { StateStore } from './store/state-store.ts'
 
 /**
@@ -16,40 +24,211 @@ export interface RedisClient {
 }
 
 /** Options of {@link redisStore}. */
-export interface RedisStoreOptions {
-  /** The prefix of every key. Default: `mcp:`. */
+export interface RedisStoreOptions extends OwnerQuotaOptions {
+  /** The prefix of every key. Default: `mcp:`. In a cluster give one with a hash tag, such as `{mcp}:`. */
   readonly prefix?: string | undefined
   /** The time limit of a command, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number | undefined
 }
 
 /**
- * Creates a store in Redis, over the application's own client. Redis removes expired values by itself.
+ * Creates a store in Redis, over the application's own client. Redis removes expired values by itself. Values of one
+ * owner are counted by scripts (`EVAL`), each in time proportional to what has expired.
  *
- * Its methods throw {@link StateError} with `unavailable` when Redis cannot be reached.
+ * Its methods throw {@link StateError} with `unavailable` when Redis cannot be reached, and with `quota` for an owner who
+ * has as much as one may have.
+ *
+ * @throws StateUsageError for a quota that makes no sense.
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): StateStore {
   const { prefix = 'mcp:', timeoutMs = defaultTimeoutMs } = options
-  const send = (args: string[]): Promise<unknown> =>
+  const quota = compileOwnerQuota(options)
+  const send: SendCommand = (args) =>
     callStore({ name: 'Redis', timeoutMs }, (abortSignal) => client.sendCommand(args, { abortSignal }))
+  const rest = operationsOn(send, prefix)
   return {
     async add(key, value, ttlMs) {
       // One command, so that two instances cannot both add the same key.
-      const reply = await send(['SET', prefix + key, value, 'NX', 'PX', String(Math.max(1, Math.ceil(ttlMs)))])
-      return reply !== null
+      return (await send(['SET', prefix + key, withOwner('', value), 'NX', 'PX', wholeMs(ttlMs)])) !== null
     },
+    ...rest,
+    ownedBy: (owner) => {
+      let digest: Promise<string> | undefined
+      return {
+        async add(key, value, ttlMs) {
+          digest ??= digestOwner(owner)
+          return addOwned(send, { prefix, quota, owner: await digest }, { key, value, ttlMs })
+        },
+        ...rest,
+      }
+    },
+  }
+}
+
+type SendCommand = (args: string[]) => Promise<unknown>
+
+type Rest = Required<Pick<StateStore, 'get' | 'delete' | 'expire'>>
+
+/** The operations that are the same for every owner: the value says whose it is. */
+function operationsOn(send: SendCommand, prefix: string): Rest {
+  const ownedEntry = async (key: string): Promise<OwnedEntry | undefined> => {
+    const head = await send(['GETRANGE', prefix + key, '0', String(longestHead)])
+    return typeof head === 'string' ? ownedEntryOf(head) : undefined
+  }
+  const runOn = (key: string, { head, owner, size }: OwnedEntry, script: Script) =>
+    evaluate(send, {
+      text: script.text,
+      keys: [prefix + key, ...ownerKeys(prefix, owner)],
+      values: [head, `${size}:${key}`, String(size), ...script.values],
+    })
+  return {
     async get(key) {
       const reply = await send(['GET', prefix + key])
       if (reply === null || reply === undefined) return undefined
-      if (typeof reply === 'string') return reply
+      if (typeof reply === 'string') return withoutOwner(reply)
       throw new StateError('unavailable', 'Redis answered with bytes: give a client that answers with strings')
     },
     async delete(key) {
-      await send(['DEL', prefix + key])
+      const owned = await ownedEntry(key)
+      await (owned === undefined ? send(['DEL', prefix + key]) : runOn(key, owned, { text: deleteScript, values: [] }))
     },
     async expire(key, ttlMs) {
+      const owned = await ownedEntry(key)
       // LT: a key that expires earlier stays as it is. Redis 7.0 and Valkey have it.
-      await send(['PEXPIRE', prefix + key, String(Math.max(1, Math.ceil(ttlMs))), 'LT'])
+      if (owned === undefined) await send(['PEXPIRE', prefix + key, wholeMs(ttlMs), 'LT'])
+      else await runOn(key, owned, { text: expireScript, values: [wholeMs(ttlMs)] })
     },
   }
+}
+
+interface Owned {
+  readonly prefix: string
+  readonly quota: StoredAmount
+  /** The digest of the owner. */
+  readonly owner: string
+}
+
+interface Addition {
+  readonly key: string
+  readonly value: string
+  readonly ttlMs: number
+}
+
+async function addOwned(
+  send: SendCommand,
+  { prefix, quota, owner }: Owned,
+  { key, value, ttlMs }: Addition,
+): Promise<boolean> {
+  const size = key.length + value.length
+  const text = withOwner(`${owner}:${size}`, value)
+  const keys = [prefix + key, ...ownerKeys(prefix, owner)]
+  const limits = [size, quota.entries, quota.characters].map(String)
+  const values = [text, wholeMs(ttlMs), `${size}:${key}`, ...limits]
+  const reply = await evaluate(send, { text: addScript, keys, values })
+  const [outcome, entries = 0, characters = 0, soonestMs = 0] = reply
+  const reached = outcome === rejectedReply ? limitReached({ entries, characters }, quota, size) : undefined
+  if (reached !== undefined) throw ownerQuotaError('The store in Redis', reached, soonestMs)
+  return outcome === addedReply
+}
+
+interface Script {
+  readonly text: string
+  readonly values: readonly string[]
+}
+
+/** Runs a script, which answers with whole numbers. */
+async function evaluate(
+  send: SendCommand,
+  { text, keys, values }: Script & { readonly keys: readonly string[] },
+): Promise<readonly number[]> {
+  const reply = await send(['EVAL', text, String(keys.length), ...keys, ...values])
+  return Array.isArray(reply) ? reply.map(Number) : []
+}
+
+/** Names the sorted set of an owner's values by expiry, and the number of their characters. */
+function ownerKeys(prefix: string, owner: string): readonly string[] {
+  return [`${prefix}owner:${owner}`, `${prefix}owner-characters:${owner}`]
+}
+
+const addedReply = 1
+const rejectedReply = -1
+
+const currentTime = `local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)`
+
+// Each member of the set is the size of a value, a colon and its key; its score is the time of its expiry.
+const addScript = `
+if redis.call('EXISTS', KEYS[1]) == 1 then return {0} end
+${currentTime}
+local text, ttl, member, size = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
+local freed = 0
+for _, ended in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now)) do
+  freed = freed + tonumber(string.match(ended, '^%d+'))
+end
+if freed > 0 then
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
+  redis.call('DECRBY', KEYS[3], freed)
+end
+local entries = redis.call('ZCARD', KEYS[2])
+local characters = tonumber(redis.call('GET', KEYS[3]) or '0')
+if entries >= tonumber(ARGV[5]) or characters + size > tonumber(ARGV[6]) then
+  local first = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')
+  return {${rejectedReply}, entries, characters, tonumber(first[2] or now) - now}
+end
+redis.call('SET', KEYS[1], text, 'PX', ttl)
+redis.call('ZADD', KEYS[2], now + ttl, member)
+redis.call('INCRBY', KEYS[3], size)
+if redis.call('PTTL', KEYS[2]) < ttl then
+  redis.call('PEXPIRE', KEYS[2], ttl)
+  redis.call('PEXPIRE', KEYS[3], ttl)
+end
+return {${addedReply}}`
+
+// The owner was read before: a value that is another's by now is another value.
+const unlessReplaced = `if redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1) ~= ARGV[1] then return {0} end`
+
+const deleteScript = `
+${unlessReplaced}
+redis.call('DEL', KEYS[1])
+if redis.call('ZREM', KEYS[2], ARGV[2]) == 1 then redis.call('DECRBY', KEYS[3], ARGV[3]) end
+return {1}`
+
+const expireScript = `
+${unlessReplaced}
+${currentTime}
+redis.call('PEXPIRE', KEYS[1], ARGV[4], 'LT')
+redis.call('ZADD', KEYS[2], 'XX', 'LT', now + tonumber(ARGV[4]), ARGV[2])
+return {1}`
+
+/** Owner of a value in Redis, with the characters that count for them. */
+interface OwnedEntry {
+  readonly owner: string
+  readonly size: number
+  /** The text before the value. */
+  readonly head: string
+}
+
+const mark = '\u0000'
+
+/** Two marks, a digest of 43 characters, a colon and a size. */
+const longestHead = 64
+
+/** Writes the owner before a value. A value without one stays as it is, unless it would read as one with an owner. */
+function withOwner(owner: string, value: string): string {
+  return owner === '' && !value.startsWith(mark) ? value : `${mark}${owner}${mark}${value}`
+}
+
+function withoutOwner(text: string): string {
+  return text.startsWith(mark) ? text.slice(text.indexOf(mark, 1) + 1) : text
+}
+
+function ownedEntryOf(text: string): OwnedEntry | undefined {
+  if (!text.startsWith(mark)) return undefined
+  const head = text.slice(0, text.indexOf(mark, 1) + 1)
+  const [owner = '', size = ''] = head.slice(1, -1).split(':')
+  return owner === '' ? undefined : { owner, size: Number(size), head }
+}
+
+function wholeMs(ttlMs: number): string {
+  return String(Math.max(1, Math.ceil(ttlMs)))
 }

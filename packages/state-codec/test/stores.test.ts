@@ -8,7 +8,7 @@ import { redisStore } from '../src/redis.ts'
 
 const minute = 60_000
 
-/** The requirements of every store. `other` is a second connection to the same store, as another instance has. */
+/** Tests the requirements of every store. `other` is a second connection to the same store, as another instance has. */
 function keepsContract(stores: () => { readonly one: StateStore; readonly other: StateStore }): void {
   let last = 0
   const fresh = (): string => `key-${++last}`
@@ -193,22 +193,6 @@ describe('the memory store', () => {
     })
     await expect(ada?.add('c', '1'.repeat(10), minute)).rejects.toMatchObject({ retryAfterMs: undefined })
     expect(await shared.ownedBy?.('bob').add('b', '12345678', minute)).toBe(true)
-  })
-
-  test('suspended states and single uses of one owner leave room for those of others', async () => {
-    const keys = [randomKey()]
-    for (const codecOf of [
-      (store: StateStore) => stored({ store }),
-      (store: StateStore) => singleUse(sealed({ keys }), store),
-    ]) {
-      const codec = codecOf(memoryStore({ maxEntries: 20 }))
-      const round = async (owner: string) =>
-        codec.open(await codec.seal('x', { purpose: 'test', owner }), { purpose: 'test', owner })
-      await round('ada')
-      await round('ada')
-      await expect(round('ada')).rejects.toMatchObject({ code: 'quota' })
-      expect(await round('bob')).toBe('x')
-    }
   })
 })
 

@@ -1,5 +1,6 @@
 import type { StateClock } from '../state-codec.ts'
 import { StateError } from '../state-error.ts'
+import { type StoredAmount, describeLimit, limitReached, ownerQuotaError, type ReachedLimit } from './owner-quota.ts'
 import type { StateStore } from './state-store.ts'
 
 /** Options of {@link memoryStore}. */
@@ -19,12 +20,6 @@ interface Entry {
   readonly value: string
   readonly until: number
   readonly owner: string | undefined
-}
-
-/** The amount that somebody holds. */
-interface StoredAmount {
-  readonly entries: number
-  readonly characters: number
 }
 
 /** The amount that an owner holds. */
@@ -87,8 +82,8 @@ class Memory {
     if (this.live(key) !== undefined) return false
     const now = this.#clock.now()
     const size = key.length + value.length
-    if (this.#refusal(size, owner) !== undefined) this.#removeExpired(now)
-    const reason = this.#refusal(size, owner)
+    if (this.#limitReached(size, owner) !== undefined) this.#removeExpired(now)
+    const reason = this.#limitReached(size, owner)
     if (reason !== undefined) throw this.#full(reason, now)
     this.#entries.set(key, { value, until: now + ttlMs, owner })
     this.#count(owner, 1, size)
@@ -144,24 +139,20 @@ class Memory {
     }
   }
 
-  /** Returns the limit that a value of some size does not fit into. */
-  #refusal(size: number, owner: string | undefined): LimitReached | undefined {
+  /** Returns the limit that a value of some size does not fit into: the owner's, or that of the whole store. */
+  #limitReached(size: number, owner: string | undefined): StoreLimit | undefined {
     const share = owner === undefined ? undefined : (this.#byOwner.get(owner) ?? nothing)
     const ofOwner = share && limitReached(share, this.#mostPerOwner, size)
-    if (ofOwner !== undefined) return { ...ofOwner, name: `${ofOwner.name}PerOwner`, owner }
+    if (ofOwner !== undefined) return { reached: ofOwner, owner }
     const all = { entries: this.#entries.size, characters: this.#characters }
     const ofAll = limitReached(all, this.#most, size)
-    return ofAll && { ...ofAll, owner: undefined }
+    return ofAll && { reached: ofAll, owner: undefined }
   }
 
-  #full({ name, max, stored, isTooLarge, owner }: LimitReached, now: number): StateError {
-    const soonest = owner === undefined ? this.#soonest : this.#soonestOf(owner, now)
-    const retryAfterMs = !isTooLarge && Number.isFinite(soonest) ? Math.max(1, soonest - now) : undefined
-    const advice = retryAfterMs === undefined ? 'raise the limit' : `try again in ${retryAfterMs} ms`
-    const subject = owner === undefined ? 'The store in memory is full' : 'The store in memory has enough of one owner'
-    const code = owner === undefined ? 'unavailable' : 'quota'
-    const detail = `${subject} (${name}: it keeps ${stored}, the most is ${max}): ${advice}`
-    return new StateError(code, detail, { retryAfterMs, quota: owner === undefined ? undefined : { limit: name, max } })
+  #full({ reached, owner }: StoreLimit, now: number): StateError {
+    if (owner !== undefined) return ownerQuotaError('The store in memory', reached, this.#soonestOf(owner, now) - now)
+    const { retryAfterMs, text } = describeLimit(reached, this.#soonest - now)
+    return new StateError('unavailable', `The store in memory is full ${text}`, { retryAfterMs })
   }
 
   /** Returns when the first value of an owner expires. An owner who is refused again and again costs no search each time. */
@@ -179,26 +170,8 @@ class Memory {
 
 const nothing: StoredAmount = { entries: 0, characters: 0 }
 
-interface LimitReached {
-  /** The option that was reached. */
-  readonly name: string
-  readonly max: number
-  readonly stored: string
-  /** True of a value that is larger than the whole limit, and never fits. */
-  readonly isTooLarge: boolean
+interface StoreLimit {
+  readonly reached: ReachedLimit
+  /** Undefined where the whole store is full. */
   readonly owner: string | undefined
-}
-
-function limitReached(stored: StoredAmount, most: StoredAmount, size: number): Omit<LimitReached, 'owner'> | undefined {
-  if (stored.entries >= most.entries) {
-    return {
-      name: 'maxEntries',
-      max: most.entries,
-      stored: `${stored.entries} values`,
-      isTooLarge: size > most.characters,
-    }
-  }
-  if (stored.characters + size <= most.characters) return undefined
-  const characters = `${stored.characters} characters, ${size} more were to be added`
-  return { name: 'maxCharacters', max: most.characters, stored: characters, isTooLarge: size > most.characters }
 }

@@ -1,0 +1,73 @@
+import { StateError, StateUsageError } from '../state-error.ts'
+import { encodeBase64url } from '../token/base64url.ts'
+
+/** Quotas of one owner in a store that instances share. */
+export interface OwnerQuotaOptions {
+  /** The number of values that one owner may hold at once. Default: 1000. */
+  readonly maxEntriesPerOwner?: number | undefined
+  /** The number of characters that one owner may hold, keys included. Default: 8 Mi. */
+  readonly maxCharactersPerOwner?: number | undefined
+}
+
+/** StoredAmount that an owner holds, or may hold. */
+export interface StoredAmount {
+  readonly entries: number
+  readonly characters: number
+}
+
+/** Limit that a value does not fit into. */
+export interface ReachedLimit {
+  /** The option that sets the limit. */
+  readonly name: string
+  readonly max: number
+  readonly stored: string
+  /** True of a value that is larger than the whole limit, and never fits. */
+  readonly isTooLarge: boolean
+}
+
+const defaultQuota = { maxEntriesPerOwner: 1000, maxCharactersPerOwner: 8 * 1024 * 1024 }
+
+/** Fills in defaults. Throws {@link StateUsageError} for a number that makes no sense. */
+export function compileOwnerQuota(options: OwnerQuotaOptions): StoredAmount {
+  const number = (name: keyof typeof defaultQuota): number => {
+    const value = options[name] ?? defaultQuota[name]
+    if (Number.isSafeInteger(value) && value >= 1) return value
+    throw new StateUsageError('configuration', `${name} is ${value}: give a whole number from 1`)
+  }
+  return { entries: number('maxEntriesPerOwner'), characters: number('maxCharactersPerOwner') }
+}
+
+/** Returns the name of an owner in a shared store: a digest, so that a reader of the store learns no subject and no address. */
+export async function digestOwner(owner: string): Promise<string> {
+  const bytes = new TextEncoder().encode(`x/state-codec owner ${owner}`)
+  return encodeBase64url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))
+}
+
+/** Returns the limit that a value of some size does not fit into. */
+export function limitReached(stored: StoredAmount, max: StoredAmount, size: number): ReachedLimit | undefined {
+  const isTooLarge = size > max.characters
+  if (stored.entries >= max.entries) {
+    return { name: 'maxEntries', max: max.entries, stored: `${stored.entries} values`, isTooLarge }
+  }
+  if (stored.characters + size <= max.characters) return undefined
+  const characters = `${stored.characters} characters, ${size} more were to be added`
+  return { name: 'maxCharacters', max: max.characters, stored: characters, isTooLarge }
+}
+
+/** Makes the error of an owner who holds as much of a store as one owner may hold. */
+export function ownerQuotaError(store: string, reached: ReachedLimit, soonestMs: number): StateError {
+  const limit = `${reached.name}PerOwner`
+  const { retryAfterMs, text } = describeLimit({ ...reached, name: limit }, soonestMs)
+  const detail = `${store} has enough of one owner ${text}`
+  return new StateError('quota', detail, { retryAfterMs, quota: { limit, max: reached.max } })
+}
+
+/** Describes a limit for the log, and the milliseconds after which a value fits: those to the first expiry, if that is known. */
+export function describeLimit(
+  { name, max, stored, isTooLarge }: ReachedLimit,
+  soonestMs: number,
+): { readonly text: string; readonly retryAfterMs: number | undefined } {
+  const retryAfterMs = !isTooLarge && Number.isFinite(soonestMs) ? Math.max(1, Math.ceil(soonestMs)) : undefined
+  const advice = retryAfterMs === undefined ? 'raise the limit' : `try again in ${retryAfterMs} ms`
+  return { text: `(${name}: it keeps ${stored}, the most is ${max}): ${advice}`, retryAfterMs }
+}
