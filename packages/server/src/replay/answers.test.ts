@@ -1,4 +1,5 @@
 import { errorCodes, type JsonObject, metaKeys } from '@x/schema'
+import { memoryStore, randomKey, sealed, singleUse } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { InputDeclined } from '../index.ts'
@@ -242,5 +243,29 @@ describe.each(modes)('with strictReplay $strictReplay', (mode) => {
     const { text, isError } = await send(served)
     expect([text, isError]).toEqual(['Tool "do" failed', true])
     expect(served.reported[0]?.error).toMatchObject({ code: 'state', message: expect.stringContaining('state: false') })
+  })
+})
+
+describe('fifty wrong answers, with every state that the client has had', () => {
+  const sealedOnly = () => sealed({ keys: [randomKey()] })
+
+  test.each([
+    ['are all taken, as an earlier state opens again', 50, sealedOnly],
+    ['are taken three times where a state opens once', 3, () => singleUse(sealedOnly(), memoryStore())],
+  ])('%s', async (_title, most, codec) => {
+    const run: Run = async (ctx) => JSON.stringify(await ctx.elicit('age', age))
+    const served = serve(run, { state: codec(), strictReplay: false })
+    const wrong = accept({ age: 5 })
+    const responses = { age: wrong, 'age~2': wrong, 'age~3': wrong }
+    const states = [(await send(served)).state]
+    let taken = 0
+    for (let at = 0; at < 50; at++) {
+      const { state, error } = await send(served, { state: states[at % states.length], responses })
+      // The last answer of a run fails its call, and was read too.
+      if (state !== undefined || error?.message.includes('"age"') === true) taken++
+      else expect(error).toMatchObject({ code: errorCodes.invalidParams, message: 'Invalid or expired requestState' })
+      if (state !== undefined) states.push(state)
+    }
+    expect(taken).toBe(most)
   })
 })
