@@ -72,6 +72,13 @@ describe.each(shells)('%s', (_, serve) => {
     )
   })
 
+  test('the operator sees a Host that is rejected again and again once', async () => {
+    const onError = vi.fn()
+    await using handler = await serve(echo, { onError })
+    for (let request = 0; request < 20; request++) await handler.send(list({ host: 'evil.test' }))
+    expect(onError).toHaveBeenCalledTimes(1)
+  })
+
   test.each<[string, string, string, Options?]>([
     ['the host itself', 'http://localhost:3000', 'localhost:3000'],
     ['another loopback port', 'http://127.0.0.1:5173', 'localhost:3000'],

@@ -44,7 +44,7 @@ function rejectForeign<Source>(
   settings: HandlerSettings<Source>,
 ): HttpErrorResponse | undefined {
   const reject = (status: number, message: string, reason: string): HttpErrorResponse => {
-    settings.onError(new Error(`A request was rejected with status ${status}: ${reason}`), view)
+    settings.reportRejection(`A request was rejected with status ${status}: ${reason}`, view)
     return { status, message }
   }
   const header = view.header('host')

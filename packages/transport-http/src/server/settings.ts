@@ -13,6 +13,7 @@ import type { CorsOptions, CorsRule } from './cors.ts'
 import { type CompiledDocuments, compileDocuments, type HttpDocuments } from './documents.ts'
 import { compileHosts, loopbackHosts } from './hosts.ts'
 import type { HostRule } from './hosts.ts'
+import { limitReports, type RejectionReport } from './limit-reports.ts'
 import { compileOrigins } from './origins.ts'
 import type { OriginRule } from './origins.ts'
 import type { HttpErrorResponse } from './http-error-response.ts'
@@ -78,7 +79,7 @@ export interface HandlerOptions<Source> {
   readonly toHttpError?: ((error: WireError) => HttpErrorHead | undefined) | undefined
   /**
    * Receives the failures whose cause the peer must not see, and the `Host` or `Origin` of a request that was rejected
-   * for it; a line of `console.error` when absent, `false` for none.
+   * for it: each value once a minute, at most 100 of them. A line of `console.error` when absent, `false` for none.
    */
   readonly onError?: ErrorListener<[error: unknown, request: RequestView<Source>]>
   /** The clock; the platform's own by default. */
@@ -99,6 +100,7 @@ export interface HandlerSettings<Source> {
   readonly documents: CompiledDocuments | undefined
   readonly toHttpError: HandlerOptions<Source>['toHttpError']
   readonly onError: (error: unknown, request: RequestView<Source>) => void
+  readonly reportRejection: RejectionReport<Source>
   readonly schedule: Schedule
 }
 
@@ -117,6 +119,8 @@ export function compileSettings<Source>(
   schedule: Schedule = platformSchedule,
   adapter?: HttpProtocolAdapter,
 ): HandlerSettings<Source> {
+  const place = (_: unknown, { method, url }: RequestView<Source>): string => `${method} ${pathOf(url)}`
+  const onError = errorListener(options.onError, '@x/transport-http', place)
   return {
     hosts: compileHosts(options.allowedHosts ?? loopbackHosts),
     origins: compileOrigins(options.allowedOrigins),
@@ -129,7 +133,8 @@ export function compileSettings<Source>(
     clientAddress: options.clientAddress,
     documents: compileDocuments(options.documents),
     toHttpError: options.toHttpError,
-    onError: errorListener(options.onError, '@x/transport-http', (_, { method, url }) => `${method} ${pathOf(url)}`),
+    onError,
+    reportRejection: limitReports(onError),
     schedule: options.schedule ?? schedule,
   }
 }
