@@ -6,6 +6,8 @@ import type { Session } from './session.ts'
 /** State of a session on one instance: the settings of its client, and the calls that run for it here. */
 export interface SessionState {
   readonly key: string
+  /** Key of the caller for quotas, as `callerOf` returns it. */
+  readonly caller: string
   level: LoggingLevel
   readonly uris: Set<string>
   /** The calls that can be cancelled, by their ids. */
@@ -26,7 +28,8 @@ export interface ResumableStream {
 
 /** The states of the sessions that this instance knows. */
 export interface SessionStates {
-  of(session: Session): SessionState
+  /** The state of a session, which is made when there is none. Where there are too many, the caller with the most loses one. */
+  of(session: Session, caller: string): SessionState
   /** The state of a session, if there is one here. */
   find(session: Session): SessionState | undefined
   /** Forgets a state that holds nothing. */
@@ -36,7 +39,10 @@ export interface SessionStates {
   all(): Iterable<SessionState>
   /** Makes room for one more URI; false when there is none. */
   hasRoomFor(uri: string, state: SessionState): boolean
-  /** Makes room for a stream whose reader has gone: beyond the limits the oldest such stream is abandoned. */
+  /**
+   * Makes room for a stream whose reader has gone: beyond the limits the oldest such stream of the caller with the most is
+   * abandoned.
+   */
   makeRoom(state: SessionState): void
 }
 
@@ -44,34 +50,34 @@ const maxStates = 10_000
 const maxUrisOfSession = 1000
 const maxUriLength = 2048
 const maxUris = 20_000
+const maxUrisOfCaller = 2000
 const defaultLevel: LoggingLevel = 'info'
 
 /** Starts with no session. */
 export function createSessionStates(settings: LegacySettings): SessionStates {
   const states = new Map<string, SessionState>()
   const evict = (): void => {
-    for (const state of states.values()) {
-      if (isBusy(state)) continue
-      states.delete(state.key)
-      const message =
-        'More sessions than are remembered have set a log level or subscriptions: the oldest were forgotten'
-      return settings.warn({ code: 'limit', message })
-    }
+    const [oldest] = ofLargestCaller(Array.from(states.values()).filter((state) => !isBusy(state)))
+    if (oldest === undefined) return
+    states.delete(oldest.key)
+    const message = 'More sessions than are remembered have set a log level or subscriptions: the oldest were forgotten'
+    settings.warn({ code: 'limit', message })
   }
-  const abandonOldest = (streams: readonly ResumableStream[], most: number): void => {
+  const abandonOldest = (streams: readonly DetachedStream[], most: number): void => {
     if (streams.length <= most) return
-    streams[0]?.abandon()
+    ofLargestCaller(streams)[0]?.stream.abandon()
     settings.warn({ code: 'limit', message: `More than ${most} broken streams wait for their readers: one was ended` })
   }
 
   return {
-    of(session) {
+    of(session, caller) {
       const known = states.get(session.key)
       if (known !== undefined) return known
       if (states.size >= maxStates) evict()
       const { key } = session
       const state: SessionState = {
         key,
+        caller,
         level: defaultLevel,
         uris: new Set(),
         calls: new Map(),
@@ -98,9 +104,7 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
     hasRoomFor(uri, state) {
       if (state.uris.has(uri)) return true
       if (uri.length > maxUriLength || state.uris.size >= maxUrisOfSession) return false
-      let all = 0
-      for (const { uris } of states.values()) all += uris.size
-      return all < maxUris
+      return isBelowUriLimits(states.values(), state.caller)
     },
     makeRoom(state) {
       abandonOldest(detached([state]), settings.maxStreamsOfSession)
@@ -109,10 +113,34 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
   }
 }
 
-function detached(states: Iterable<SessionState>): ResumableStream[] {
-  return Array.from(states).flatMap(({ streams }) =>
-    Array.from(streams.values()).filter(({ isDetached }) => isDetached),
+function isBelowUriLimits(states: Iterable<SessionState>, caller: string): boolean {
+  let [all, own] = [0, 0]
+  for (const state of states) {
+    all += state.uris.size
+    if (state.caller === caller) own += state.uris.size
+  }
+  return all < maxUris && own < maxUrisOfCaller
+}
+
+interface DetachedStream {
+  readonly stream: ResumableStream
+  readonly caller: string
+}
+
+function detached(states: Iterable<SessionState>): DetachedStream[] {
+  return Array.from(states).flatMap(({ streams, caller }) =>
+    Array.from(streams.values())
+      .filter(({ isDetached }) => isDetached)
+      .map((stream) => ({ stream, caller })),
   )
+}
+
+/** Returns the entries of the caller who has the most, in their order: nobody loses one to a caller who takes many. */
+function ofLargestCaller<Entry extends { readonly caller: string }>(entries: readonly Entry[]): readonly Entry[] {
+  const counts = new Map<string, number>()
+  for (const { caller } of entries) counts.set(caller, (counts.get(caller) ?? 0) + 1)
+  const [largest] = Array.from(counts).toSorted(([, one], [, other]) => other - one)
+  return entries.filter(({ caller }) => caller === largest?.[0])
 }
 
 function isBusy({ calls, streams, listening }: SessionState): boolean {

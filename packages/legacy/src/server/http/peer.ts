@@ -1,4 +1,4 @@
-import type { HttpRequestView } from '@x/schema'
+import { callerOf, type HttpRequestView } from '@x/schema'
 import type { LegacyClient } from '../../translate/request.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientSettings } from '../local-methods.ts'
@@ -47,7 +47,7 @@ export interface HttpPeer {
 export function httpClientSettings({ client, session, view }: HttpPeer, { states }: HttpDeps): ClientSettings {
   const change = (apply: (state: SessionState) => void): void => {
     if (session === undefined) return
-    const state = states.of(session)
+    const state = states.of(session, callerOf(view))
     apply(state)
     states.removeExpired(state)
   }

@@ -1,4 +1,4 @@
-import { encodeMessage, type HttpRequestView } from '@x/schema'
+import { callerOf, encodeMessage, type HttpRequestView } from '@x/schema'
 import { listenToChanges, notifiableBy } from '../listening.ts'
 import type { Session } from '../session.ts'
 import { type CallStream, waitingMark } from './call-stream.ts'
@@ -82,7 +82,7 @@ function openListening(session: Session, view: HttpRequestView, { deps, states }
   return new Promise((resolve) => {
     // A session has one such stream: the same message is never sent on two.
     states.find(session)?.listening?.end()
-    const state = states.of(session)
+    const state = states.of(session, callerOf(view))
     const listening = listenToChanges(
       {
         client: session,

@@ -1,4 +1,5 @@
 import {
+  callerOf,
   cancel,
   createCancellation,
   errorCodes,
@@ -52,7 +53,7 @@ interface RunningCall {
 
 function openPost(responses: number, peer: HttpPeer, { deps, states, isBatch }: HttpDeps & { isBatch: boolean }): Post {
   const { session, view } = peer
-  const state = session === undefined ? undefined : states.of(session)
+  const state = session === undefined ? undefined : states.of(session, callerOf(view))
   const running = new Set<RunningCall>()
   const options = streamOptions(peer, { deps, states })
   const stream = createCallStream(view.reply, {
@@ -108,7 +109,7 @@ export function takeOver(resumed: ResumedStream, peer: SessionPeer, http: HttpDe
   const { deps, states } = http
   const { session } = peer
   const { answerTimeoutMs, resumeMs } = deps.settings
-  const state = states.of(session)
+  const state = states.of(session, callerOf(peer.view))
   const running = new Set<RunningCall>()
   let cancelTimer = (): void => {}
   const abandonAfter = (ms: number): void => {

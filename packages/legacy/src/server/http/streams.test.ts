@@ -39,8 +39,9 @@ function talking() {
 function serve(tools: readonly Tool[], options?: LegacyOptions) {
   const notes = resource('test://notes', { name: 'notes', read: () => 'Notes' })
   const server = createLegacyServer({ tools, resources: [notes], strictReplay: false }, options)
-  const handler = httpHandler(server)
-  return { server, handler, client: (revision?: string) => scriptedClient(handler, revision) }
+  const handler = httpHandler(server, { clientAddress: ({ header }) => header('x-caller') })
+  const client = (revision?: string, headers?: Record<string, string>) => scriptedClient(handler, revision, headers)
+  return { server, handler, client }
 }
 
 const talkCall = (): ReturnType<typeof rpc> => rpc('tools/call', { name: 'talk', arguments: {} })
@@ -172,6 +173,40 @@ test('an instance keeps a bounded number of broken streams [LEG-091]', async () 
   expect(warnings).toEqual(['limit'])
   expect((await client.get({ 'last-event-id': primers[0] })).status).toBe(404)
   expect((await client.get({ 'last-event-id': primers[2] })).status).toBe(200)
+})
+
+test('the broken streams of one caller, in whatever sessions, push out none of another [LEG-091]', async () => {
+  const { client: connect } = serve([talking().talk], { maxStreams: 3, onWarning: () => {} })
+  const breakStream = async (caller: string) => {
+    const client = connect(undefined, { 'x-caller': caller })
+    await client.initialize()
+    const events = await client.stream(talkCall())
+    const id = (await events.event())?.id
+    await events.leave()
+    return async () => (await client.get({ 'last-event-id': id })).status
+  }
+  const own = await breakStream('192.0.2.1')
+  const others = []
+  for (let stream = 0; stream < 5; stream += 1) others.push(await breakStream('192.0.2.66'))
+  expect(await own()).toBe(200)
+  const statuses = []
+  for (const status of others) statuses.push(await status())
+  expect(statuses).toEqual([404, 404, 404, 200, 200])
+})
+
+test('one caller subscribes to a share of the resources, in whatever sessions', async () => {
+  const { client: connect } = serve([talking().talk])
+  const subscribe = async (caller: string, count: number) => {
+    const client = connect(undefined, { 'x-caller': caller })
+    await client.initialize()
+    const answers = []
+    for (let at = 0; at < count; at += 1)
+      answers.push(await client.request('resources/subscribe', { uri: 'test://notes' }))
+    return answers.filter(({ error }) => error === undefined).length
+  }
+  let taken = 0
+  for (let session = 0; session < 2001; session += 1) taken += await subscribe('192.0.2.66', 1)
+  expect([taken, await subscribe('192.0.2.1', 1)]).toEqual([2000, 1])
 })
 
 test('list changes and updates of subscribed resources alone reach the GET stream [LEG-034 LEG-061 LEG-063]', async () => {
