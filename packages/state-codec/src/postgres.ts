@@ -15,6 +15,8 @@ import {
 } from './store/owner-quota.ts'
 import type { StateStore } from './store/state-store.ts'
 
+export type { OwnerQuotaOptions } from './store/owner-quota.ts'
+
 /** The part of a PostgreSQL client that the store uses; a `Pool` of `pg` has it. */
 export interface PostgresPool {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>

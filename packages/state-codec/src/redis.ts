@@ -16,6 +16,8 @@ import {
 } from './store/owner-quota.ts'
 import type { StateStore } from './store/state-store.ts'
 
+export type { OwnerQuotaOptions } from './store/owner-quota.ts'
+
 /**
  * The part of a Redis client that the store uses: a connected client of `@redis/client` or `redis`, or a pool of them.
  */
