@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Side } from './attack.ts'
 import { clientSide } from './client/client-side.ts'
-import { runAttacks } from './run-attack.ts'
+import { type Outcome, runAttacks } from './run-attack.ts'
 import { serverSide } from './server/server-side.ts'
 
 const { values, positionals } = parseArgs({
@@ -12,14 +12,28 @@ const { values, positionals } = parseArgs({
 
 let [ran, failed] = [0, 0]
 
-/** Runs the attacks of one side whose class or name begins with one of the words that were given. */
-async function attack<P extends Disposable>(title: string, side: Side<P>): Promise<void> {
-  for (const [name, attacks] of Object.entries(side.classes)) {
-    const chosen = attacks.filter((row) => isChosen(`${title}/${name}/${row.name}`))
-    for await (const { attack, seconds, notes, problems } of runAttacks(side, chosen, values.long ? 10 : 1)) {
+/** One class of attacks, of either side. */
+interface AttackClass {
+  readonly path: string
+  readonly run: () => AsyncGenerator<Outcome>
+}
+
+/** The classes of one side, with the attacks whose class or name holds one of the words that were given. */
+function classesOf<P extends Disposable>(title: string, side: Side<P>): AttackClass[] {
+  return Object.entries(side.classes).map(([name, attacks]) => {
+    const path = `${title}/${name}`
+    const chosen = attacks.filter((attack) => isChosen(`${path}/${attack.name}`))
+    return { path, run: () => runAttacks(side, chosen, values.long ? 10 : 1) }
+  })
+}
+
+/** Runs one class after the other for as long as there are some. */
+async function runClasses(waiting: AttackClass[]): Promise<void> {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    for await (const { attack, seconds, notes, problems } of next.run()) {
       ran += 1
       if (problems.length > 0) failed += 1
-      const head = `${problems.length === 0 ? 'ok    ' : 'FAILED'} ${title}/${name}/${attack} (${seconds.toFixed(1)} s)`
+      const head = `${problems.length === 0 ? 'ok    ' : 'FAILED'} ${next.path}/${attack} (${seconds.toFixed(1)} s)`
       process.stdout.write(
         [`${head} ${notes.join('; ')}`, ...problems.map((problem) => `       ${problem}`), ''].join('\n'),
       )
@@ -32,7 +46,9 @@ function isChosen(path: string): boolean {
 }
 
 const started = performance.now()
-await Promise.all([attack('server', serverSide), attack('client', clientSide)])
+const classes = [...classesOf('client', clientSide), ...classesOf('server', serverSide)]
+// Two at a time: the machines of CI have two cores, and every attack has a process of its own.
+await Promise.all([runClasses(classes), runClasses(classes)])
 await clientSide[Symbol.asyncDispose]()
 process.stdout.write(`${ran} attacks, ${failed} failed, in ${((performance.now() - started) / 1000).toFixed(0)} s\n`)
 if (ran === 0) process.stderr.write('pnpm adversary [part of a name …] [--long]: no attack has such a name\n')

@@ -236,6 +236,12 @@ export const wrongAnswers: readonly HostileAnswer[] = [
     answer: ({ response }) => void response.writeHead(503, { 'retry-after': '9'.repeat(300) }).end(),
   },
   { name: 'events-for-a-list', operation: 'listTools', answer: endless(progress()) },
+  {
+    name: 'altered-list',
+    operation: 'alteredList',
+    wanted: 'served',
+    answer: result(() => listed([{ name: 'hostile', inputSchema: { type: 'object' } }], { ttlMs: 60_000 })),
+  },
 ]
 
 /** Answers that never end, or come again for ever. */

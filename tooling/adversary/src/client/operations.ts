@@ -1,5 +1,13 @@
 /** The operations that the client under attack knows. */
-export type Operation = 'callTool' | 'checkedCall' | 'discover' | 'getPrompt' | 'listTools' | 'listen' | 'readResource'
+export type Operation =
+  | 'alteredList'
+  | 'callTool'
+  | 'checkedCall'
+  | 'discover'
+  | 'getPrompt'
+  | 'listTools'
+  | 'listen'
+  | 'readResource'
 
 /** A use of the client: one operation on a hostile server. */
 export interface Use {
@@ -14,5 +22,10 @@ export interface Used {
   readonly warnings: number
 }
 
-/** The time limit of each use, in milliseconds, and the longest that progress may prolong it to. */
-export const limits = { timeoutMs: 500, maxTotalMs: 1000 } as const
+/** The options of each use: times and counts that are shorter than the defaults, and reached in the same way. */
+export const limits = {
+  timeoutMs: 500,
+  maxTotalMs: 1000,
+  maxPages: 100,
+  rounds: { pauseMs: { first: 5, most: 20 } },
+} as const

@@ -6,6 +6,7 @@ import { type HonestClient, startHonestClient } from '../honest-client.ts'
 import { limits, type Operation, type Use, type Used } from './operations.ts'
 
 const operations: Readonly<Record<Operation, (client: Client) => Promise<unknown>>> = {
+  alteredList: alterList,
   callTool: (client) => client.callTool('hostile'),
   // The tool's schemas are looked up first, and its result is checked against them.
   checkedCall: (client) => client.listTools().then(() => client.callTool('hostile', { text: 'x' })),
@@ -56,4 +57,14 @@ async function takeEvents(client: Client): Promise<void> {
   const signal = AbortSignal.timeout(limits.timeoutMs)
   const subscription = client.listen({ toolsListChanged: true }, { signal, reopen: { pauseMs: 100, attempts: 3 } })
   for await (const event of subscription) if (event.type === 'interrupted') await subscription.close()
+}
+
+/** Alters what one caller got from the cache, and throws when the next one gets it altered. */
+async function alterList(client: Client): Promise<void> {
+  const [first] = await client.listTools()
+  if (first === undefined) throw new Error('a tool is listed')
+  Reflect.set(first, 'name', 'altered')
+  Reflect.set(first.inputSchema, 'type', 'altered')
+  const [again] = await client.listTools()
+  if (again?.name !== 'hostile' || again.inputSchema.type !== 'object') throw new Error('a cached list was altered')
 }

@@ -21,7 +21,7 @@ export interface Attacker extends Disposable {
   /** Opens a connection and writes to it; what the server answers is read only where the caller reads. */
   open(parts: readonly (string | Buffer)[]): Socket
   /** Starts a request whose answer streams, and resolves with the response once its head came. */
-  stream(message: Message): Promise<IncomingMessage>
+  stream(message: Message, url?: string): Promise<IncomingMessage>
 }
 
 /** Connects to nothing yet; the disposal closes every connection that was opened. */

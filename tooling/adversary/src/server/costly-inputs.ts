@@ -54,7 +54,7 @@ const jsonShapes: readonly CostlyInput[] = [
     of: (size) => ({ ...callOf('echo', {}), body: `{${repeat('"method":"tools/call"', size)}}` }),
     outcome: 'rejected',
   },
-  { name: 'wide-object', size: 30_000, of: wideObject, valid: wideMeta, outcome: 'rejected' },
+  { name: 'wide-object', size: 15_000, of: wideObject, valid: wideMeta, outcome: 'rejected' },
   {
     name: 'empty-objects',
     size: 60_000,

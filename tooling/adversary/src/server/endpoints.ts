@@ -9,6 +9,10 @@ export interface Endpoints {
   readonly sessions: string
   /** Its session states are in a store. */
   readonly stored: string
+  /** One caller may have {@link quota} of everything there. */
+  readonly quotas: string
+  /** It runs {@link quota} calls at once. */
+  readonly busy: string
 }
 
 /** The values that each store of the server takes. */
@@ -16,3 +20,9 @@ export const storeSize = 50
 
 /** A secret in the message of an error that the tool `leak` throws. */
 export const secret = 'hunter2'
+
+/** The amount of everything that one caller may have at `quotas`. */
+export const quota = 4
+
+/** The header in which a client says where it calls from, as a proxy would. */
+export const callerHeader = 'x-caller'

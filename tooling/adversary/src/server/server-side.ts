@@ -3,6 +3,7 @@ import { startHonestClient } from '../honest-client.ts'
 import { type Attacker, createAttacker } from './attacker.ts'
 import { costlyInputs } from './costly-inputs.ts'
 import type { Endpoints } from './endpoints.ts'
+import { quotaAttacks } from './quota-attacks.ts'
 import { stateAttacks } from './state-attacks.ts'
 import { stdioAttacks, trickAttacks, wireAttacks } from './wire-attacks.ts'
 
@@ -14,6 +15,7 @@ export const serverSide: Side<Attacker> = {
   classes: {
     ...costlyInputs,
     state: stateAttacks,
+    quotas: quotaAttacks,
     connections: wireAttacks,
     tricks: trickAttacks,
     stdio: stdioAttacks,

@@ -1,12 +1,13 @@
 import { createServer, resourceTemplate, sealedState, type ServerDefinition, tool } from '@x/server'
 import { sessions as sessionsExtension } from '@x/sessions/server'
 import { memoryStore, randomKey, sealed, singleUse, stored } from '@x/state-codec'
-import { serveHttp } from '@x/transport-http/node'
+import { type RequestView, serveHttp } from '@x/transport-http/node'
 import { serveStdio } from '@x/transport-stdio'
 import { z } from 'zod'
 import { answerParent } from '../answer-parent.ts'
-import { type Endpoints, secret, storeSize } from './endpoints.ts'
 import { bombs } from './bomb-schemas.ts'
+import { callerHeader, type Endpoints, secret, storeSize } from './endpoints.ts'
+import { createQuotaServers } from './quota-servers.ts'
 
 /** Milliseconds that the attack has skipped: servers, codecs and stores go by this clock. */
 let skippedMs = 0
@@ -121,9 +122,19 @@ const count = tool('count', {
 })
 const inStore = serverOf('stored', { tools: [echo, count], state: sealedState({ keys }), extensions: [counts] })
 
-const served = { shop, neighbor, once, sessions: inSessions, stored: inStore }
+const served = {
+  shop,
+  neighbor,
+  once,
+  sessions: inSessions,
+  stored: inStore,
+  ...createQuotaServers(silent, clock),
+}
+const clientAddress = ({ header }: RequestView): string | undefined => header(callerHeader)
 const urls = Object.fromEntries(
-  await Promise.all(Object.entries(served).map(async ([name, server]) => [name, (await serveHttp(server)).url])),
+  await Promise.all(
+    Object.entries(served).map(async ([name, server]) => [name, (await serveHttp(server, { clientAddress })).url]),
+  ),
 )
 
 serveStdio(shop, { exit: false, onError: () => {} })

@@ -165,6 +165,16 @@ export const trickAttacks: readonly Attack<Attacker>[] = [
     },
   },
   {
+    name: 'ever-new-hosts',
+    run: async (peer, scale) => {
+      const { body, headers } = callOf('echo', { text: 'x' })
+      for (let count = 0; count < 300 * scale; count += 1) {
+        const { status } = await peer.send({ body, headers: { ...headers, host: `${count}.evil.test` } })
+        if (status !== 403) throw new Error(`a foreign host is answered with status ${status}`)
+      }
+    },
+  },
+  {
     name: 'secret-of-an-error',
     run: async (peer) => {
       const text = JSON.stringify((await peer.send(callOf('leak', {}))).body)

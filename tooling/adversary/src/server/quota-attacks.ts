@@ -1,0 +1,162 @@
+import { isJsonObject, type JsonObject, metaKeys } from '@x/schema'
+import type { Attack } from '../attack.ts'
+import { callOf, type Message, request } from '../requests.ts'
+import type { Attacker, Reply } from './attacker.ts'
+import { callerHeader, quota, storeSize } from './endpoints.ts'
+
+/** One thing of which each caller may have so much. */
+interface Quota {
+  readonly name: string
+  /** The option that the error names. */
+  readonly limit: string
+  readonly max: number
+  /** The number of times that a caller may take it. Default: `max`. */
+  readonly times?: number
+  /** Takes one, and leaves what streams open. */
+  readonly take: (peer: Attacker, caller: string) => Promise<Reply>
+}
+
+const withProgress = { _meta: { progressToken: 1 } }
+const withTasks = {
+  _meta: { [metaKeys.clientCapabilities]: { extensions: { 'io.modelcontextprotocol/tasks': {} } } },
+}
+const yes = { sure: { action: 'accept', content: { sure: true } } }
+const wrong = { action: 'accept', content: { sure: 'perhaps' } }
+const twoDays = 48 * 60 * 60 * 1000
+
+const listen = (filter: object): Message => request('subscriptions/listen', { notifications: filter })
+const uris = Array.from({ length: quota }, (_, index) => `file:///${index}`)
+const atQuotas =
+  (message: Message): Quota['take'] =>
+  (peer, caller) =>
+    begin(peer, by(caller, message), peer.urls.quotas)
+
+const quotas: readonly Quota[] = [
+  { name: 'calls', limit: 'maxCallsPerCaller', max: quota, take: atQuotas(callOf('wait', {}, withProgress)) },
+  { name: 'streams', limit: 'maxStreamsPerCaller', max: quota, take: atQuotas(listen({ toolsListChanged: true })) },
+  {
+    name: 'topics',
+    limit: 'maxTopicsPerCaller',
+    max: quota * 2,
+    times: 2,
+    take: atQuotas(listen({ resourceSubscriptions: uris })),
+  },
+  { name: 'tasks', limit: 'maxTasksPerCaller', max: quota, take: atQuotas(callOf('work', {}, withTasks)) },
+  { name: 'sessions', limit: 'maxEntriesPerOwner', max: quota, take: atQuotas(request('sessions/create')) },
+  { name: 'suspended-states', limit: 'maxEntriesPerOwner', max: quota, take: atQuotas(callOf('hold', {})) },
+  {
+    name: 'single-uses',
+    limit: 'maxEntriesPerOwner',
+    max: storeSize,
+    take: async (peer, caller) => {
+      const { once } = peer.urls
+      const requestState = await askedState(peer, by(caller, callOf('remove', {})), once)
+      const inputResponses = { sure: { action: 'accept', content: { sure: false } } }
+      return peer.send(by(caller, callOf('remove', {}, { requestState, inputResponses })), once)
+    },
+  },
+]
+
+/** Attacks by one caller who takes all that there is, beside others who want some of it. */
+export const quotaAttacks: readonly Attack<Attacker>[] = [
+  ...quotas.map(({ name, ...rest }): Attack<Attacker> => ({ name, run: (peer) => exhaust(peer, { name, ...rest }) })),
+  {
+    name: 'one-state-ten-times',
+    run: async (peer) => {
+      const { busy } = peer.urls
+      const [eve, ada] = [newCaller(), newCaller()]
+      const resumed = async (caller: string): Promise<() => Promise<Reply>> => {
+        const requestState = await askedState(peer, by(caller, callOf('hold', {})), busy)
+        const message = callOf('hold', {}, { requestState, inputResponses: yes, ...withProgress })
+        return () => begin(peer, by(caller, message), busy)
+      }
+      const [own, other] = [await resumed(eve), await resumed(ada)]
+      const replies = await Promise.all(Array.from({ length: 10 }, own))
+      const refused = replies.filter(({ status }) => status === 503)
+      if (refused.length !== 10 - quota) throw new Error(`${refused.length} of 10 calls were rejected`)
+      taken(await other())
+      taken(await peer.send(by(ada, callOf('echo', { text: 'x' })), busy))
+    },
+  },
+  {
+    name: 'guesses-with-earlier-states',
+    run: async (peer) => {
+      const { once } = peer.urls
+      const caller = newCaller()
+      const inputResponses = { sure: wrong, 'sure~2': wrong, 'sure~3': wrong }
+      const states = [await askedState(peer, by(caller, callOf('remove', {})), once)]
+      let accepted = 0
+      for (let guess = 0; guess < 20; guess += 1) {
+        const requestState = states[guess % states.length]
+        const { body } = await peer.send(by(caller, callOf('remove', {}, { requestState, inputResponses })), once)
+        const next = stateOf(body)
+        if (next !== undefined) states.push(next)
+        if (next !== undefined || JSON.stringify(body).includes('\\"sure\\"')) accepted += 1
+      }
+      if (accepted !== 3) throw new Error(`${accepted} of 20 guesses were read, 3 are wanted`)
+      await peer.target.ask('skip', { ms: twoDays })
+    },
+  },
+]
+
+/** Takes as much as one caller may have, and then some; another caller still gets one. */
+async function exhaust(peer: Attacker, row: Quota): Promise<void> {
+  const { max, times = max, take } = row
+  const [eve, ada] = [newCaller(), newCaller()]
+  for (let count = 0; count < times; count += 1) taken(await take(peer, eve))
+  for (let count = 0; count < 20; count += 1) quotaReached(await take(peer, eve), row)
+  taken(await take(peer, ada))
+  // The stores are empty again for the next attack.
+  await peer.target.ask('skip', { ms: twoDays })
+}
+
+/** Throws unless the answer names the limit, and the time after which the caller may try again. */
+function quotaReached({ status, body }: Reply, { name, limit, max }: Quota): void {
+  const { error } = body
+  const data = (isJsonObject(error) && isJsonObject(error['data']) && error['data']) || {}
+  const isNamed = data['reason'] === 'quota' && data['limit'] === limit && data['max'] === max
+  if (status === 429 && isNamed && typeof data['retryAfterMs'] === 'number') return
+  throw new Error(`more ${name} than ${max} were answered with ${status}: ${JSON.stringify(body).slice(0, 300)}`)
+}
+
+let callers = 0
+
+/** An address that no attack has used. */
+function newCaller(): string {
+  callers += 1
+  return `caller-${callers}`
+}
+
+function by(caller: string, { body, headers }: Message): Message {
+  return { body, headers: { ...headers, [callerHeader]: caller } }
+}
+
+/** Sends a message. Of an answer that streams only the head is awaited, and the stream stays open. */
+async function begin(peer: Attacker, message: Message, url: string): Promise<Reply> {
+  const response = await peer.stream(message, url)
+  const status = response.statusCode ?? 0
+  if (response.headers['content-type']?.startsWith('text/event-stream') === true) return { status, body: {} }
+  let text = ''
+  for await (const part of response.setEncoding('utf8')) text += part
+  const value: unknown = JSON.parse(text)
+  return { status, body: isJsonObject(value) ? value : {} }
+}
+
+function taken({ status, body }: Reply): void {
+  const { result, error } = body
+  const isFailure = error !== undefined || (isJsonObject(result) && result['isError'] === true)
+  if (status === 200 && !isFailure) return
+  throw new Error(`a valid request was rejected, with status ${status}: ${JSON.stringify(body).slice(0, 300)}`)
+}
+
+async function askedState(peer: Attacker, message: Message, url: string): Promise<string> {
+  const { body } = await peer.send(message, url)
+  const state = stateOf(body)
+  if (state !== undefined) return state
+  throw new Error(`no requestState came: ${JSON.stringify(body).slice(0, 300)}`)
+}
+
+function stateOf({ result }: JsonObject): string | undefined {
+  const state = isJsonObject(result) ? result['requestState'] : undefined
+  return typeof state === 'string' ? state : undefined
+}

@@ -1,0 +1,74 @@
+import { createServer, resourceTemplate, sealedState, type ServerDefinition, tool } from '@x/server'
+import { sessions } from '@x/sessions/server'
+import { memoryStore, randomKey, sealed, stored } from '@x/state-codec'
+import { memoryEngine } from '@x/tasks/memory'
+import { tasks } from '@x/tasks/server'
+import { z } from 'zod'
+import { quota } from './endpoints.ts'
+
+/** Time of the servers in milliseconds; attacks skip some of it. */
+interface AttackedTime {
+  readonly now: () => number
+}
+
+const keys = [randomKey()]
+const sure = z.object({ sure: z.boolean() })
+const untilAborted = (signal: AbortSignal): Promise<string> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve('aborted')))
+
+const wait = tool('wait', {
+  description: 'Waits until the call is aborted',
+  run: (_args, ctx) => {
+    ctx.progress(1, 2)
+    return untilAborted(ctx.signal)
+  },
+})
+const hold = tool('hold', {
+  description: 'Asks, and then waits until the call is aborted',
+  run: async (_args, ctx) => {
+    await ctx.elicit('sure', { message: 'Sure?', schema: sure })
+    ctx.progress(1, 2)
+    return untilAborted(ctx.signal)
+  },
+})
+const work = tool('work', { description: 'Runs as a task', task: 'required', run: () => 'done' })
+const echo = tool('echo', {
+  description: 'Repeats a text',
+  input: z.object({ text: z.string() }),
+  run: ({ text }) => text,
+})
+const files = resourceTemplate('file:///{+path}', { name: 'files', read: ({ path }) => path })
+
+/** Makes a server of which one caller may have `quota` of everything, and one that runs four calls at once. */
+export function createQuotaServers(
+  about: Pick<ServerDefinition, 'onError' | 'onWarning'>,
+  clock: AttackedTime,
+): { readonly quotas: ReturnType<typeof createServer>; readonly busy: ReturnType<typeof createServer> } {
+  const storeOf = (): ReturnType<typeof memoryStore> => memoryStore({ maxEntriesPerOwner: quota, clock })
+  const runtime = { now: clock.now }
+  const common = { ...about, version: '1.0.0', runtime }
+  const engine = memoryEngine({ wallClock: clock.now })
+  return {
+    quotas: createServer({
+      ...common,
+      name: 'quotas',
+      tools: [wait, hold, work],
+      resourceTemplates: [files],
+      state: stored({ store: storeOf(), clock }),
+      maxCallsPerCaller: quota,
+      subscriptions: { maxStreamsPerCaller: quota, maxTopicsPerCaller: quota * 2 },
+      extensions: [
+        sessions({ codec: sealed({ keys, clock }), store: storeOf(), runtime, onError: () => {} }),
+        // Nobody works on the tasks: they stay open until they expire.
+        tasks({ engine, maxTasksPerCaller: quota, runWorker: false, onError: () => {} }),
+      ],
+    }),
+    busy: createServer({
+      ...common,
+      name: 'busy',
+      tools: [echo, hold],
+      state: sealedState({ keys, clock }),
+      shedding: { hardLimit: { running: quota } },
+    }),
+  }
+}
