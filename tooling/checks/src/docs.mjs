@@ -7,7 +7,8 @@ import { pick } from './resolve.mjs'
 import { listFiles, listPackages } from './workspace.mjs'
 
 const typescriptNames = new Set(['ts', 'tsx', 'mts', 'typescript'])
-const checked = /^(README|CONTRIBUTING)\.md$|^(packages|apps|tooling)\/[^/]+\/README\.md$|^docs\/(?!reference\/).*\.md$/
+const checked =
+  /^(README|CONTRIBUTING|SECURITY)\.md$|^(packages|apps|tooling)\/[^/]+\/README\.md$|^docs\/(?!reference\/).*\.md$/
 
 const publishedReadme = /^packages\/[^/]+\/README\.md$/
 

@@ -35,6 +35,16 @@ export function serveKnownCallers(): Promise<HttpServer> {
 }
 // #endregion
 
+// #region client-address
+export function serveBehindProxy(): Promise<HttpServer> {
+  return serveHttp(server, {
+    host: '0.0.0.0',
+    allowedHosts: ['mcp.example.com'],
+    clientAddress: (request) => request.header('x-forwarded-for')?.split(',').at(-1)?.trim(),
+  })
+}
+// #endregion
+
 // #region node
 export const plain = createServer(nodeHandler(server))
 // #endregion

@@ -1,0 +1,182 @@
+import ts from 'typescript'
+
+/**
+ * The numbers that a source text has as defaults of a name: a member of an object (`{ name: 1 }`, or `object.name` for a member of a
+ * constant), a default in a pattern or of a parameter (`name = 1`), a constant, what stands in for an absent option (`options.name ?? 1`), and
+ * the last argument of a check (`check('name', 1)`).
+ * @param {ts.SourceFile} source
+ * @param {string} name
+ * @returns {number[]}
+ */
+export function defaultsIn(source, name) {
+  if (name.includes('.')) return numbers([memberOf(source, name)], source)
+  /** @type {(ts.Expression | undefined)[]} */
+  const found = []
+  /** @param {ts.Node} node */
+  const visit = (node) => {
+    found.push(defaultOf(node, name))
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return numbers(found, source)
+}
+
+/**
+ * The optional members of the interfaces of options in a source text.
+ * @param {ts.SourceFile} source
+ * @returns {string[]}
+ */
+export function optionalMembers(source) {
+  return source.statements
+    .filter((node) => ts.isInterfaceDeclaration(node))
+    .filter(({ name }) => /(?:Options|Definition|Limit)$/.test(name.text))
+    .flatMap(({ members }) => [...members])
+    .filter((member) => ts.isPropertySignature(member))
+    .filter(({ questionToken }) => questionToken !== undefined)
+    .map(({ name }) => (ts.isIdentifier(name) ? name.text : ''))
+}
+
+/**
+ * @param {readonly (ts.Expression | undefined)[]} expressions
+ * @param {ts.SourceFile} source
+ */
+function numbers(expressions, source) {
+  return expressions
+    .map((expression) => (expression === undefined ? undefined : evaluate(expression, source)))
+    .filter((value) => value !== undefined)
+}
+
+/**
+ * @param {ts.Node} node
+ * @param {string} name
+ * @returns {ts.Expression | undefined}
+ */
+function defaultOf(node, name) {
+  if (
+    ts.isPropertyAssignment(node) ||
+    ts.isVariableDeclaration(node) ||
+    ts.isParameter(node) ||
+    ts.isBindingElement(node)
+  ) {
+    const named = ts.isBindingElement(node) ? (node.propertyName ?? node.name) : node.name
+    return named.getText() === name ? node.initializer : undefined
+  }
+  if (ts.isBinaryExpression(node)) return standIn(node, name)
+  return ts.isCallExpression(node) ? checkedValue(node, name) : undefined
+}
+
+/**
+ * The value that a call checks under a name. A call with an absent option among its arguments has bounds behind it.
+ * @param {ts.CallExpression} call
+ * @param {string} [name]
+ */
+function checkedValue({ arguments: [first, ...rest] }, name) {
+  if (first === undefined || !ts.isStringLiteral(first) || (name !== undefined && first.text !== name)) return undefined
+  return rest.find((one) => ts.isBinaryExpression(one) && isStandIn(one)) ?? rest.at(-1)
+}
+
+/**
+ * @param {ts.BinaryExpression} node
+ * @param {string} name
+ */
+function standIn(node, name) {
+  const { left, right } = node
+  return isStandIn(node) && ts.isPropertyAccessExpression(left) && left.name.text === name ? right : undefined
+}
+
+/** @param {ts.BinaryExpression} node */
+function isStandIn({ operatorToken }) {
+  return operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken
+}
+
+/**
+ * @param {ts.SourceFile} source
+ * @param {string} path
+ */
+function memberOf(source, path) {
+  const [object = '', member = ''] = path.split('.')
+  const constant = constantOf(source, object)
+  if (constant === undefined || !ts.isObjectLiteralExpression(constant)) return undefined
+  const found = constant.properties.find((property) => property.name?.getText() === member)
+  return found !== undefined && ts.isPropertyAssignment(found) ? found.initializer : undefined
+}
+
+/**
+ * The value of a constant of a source text, or the default of a name within it.
+ * @param {ts.SourceFile} source
+ * @param {string} name
+ * @returns {ts.Expression | undefined}
+ */
+function constantOf(source, name) {
+  /** @type {ts.Expression | undefined} */
+  let found
+  /** @param {ts.Node} node */
+  const visit = (node) => {
+    if (found !== undefined) return
+    if ((ts.isVariableDeclaration(node) || ts.isBindingElement(node)) && node.name.getText() === name)
+      found = node.initializer
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
+}
+
+/**
+ * The number that an expression is; undefined for anything but arithmetic over constants.
+ * @param {ts.Expression} expression
+ * @param {ts.SourceFile} source
+ * @returns {number | undefined}
+ */
+function evaluate(expression, source) {
+  if (ts.isNumericLiteral(expression)) return Number(expression.text.replaceAll('_', ''))
+  if (ts.isParenthesizedExpression(expression)) return evaluate(expression.expression, source)
+  if (ts.isBinaryExpression(expression)) return evaluateBinary(expression, source)
+  if (ts.isIdentifier(expression)) return evaluateMaybe(constantOf(source, expression.text), source)
+  if (ts.isPropertyAccessExpression(expression)) {
+    const text = expression.getText()
+    return text === 'Number.POSITIVE_INFINITY'
+      ? Number.POSITIVE_INFINITY
+      : evaluateMaybe(memberOf(source, text), source)
+  }
+  return ts.isCallExpression(expression) ? evaluateCall(expression, source) : undefined
+}
+
+/**
+ * @param {ts.Expression | undefined} expression
+ * @param {ts.SourceFile} source
+ */
+function evaluateMaybe(expression, source) {
+  return expression === undefined ? undefined : evaluate(expression, source)
+}
+
+/** @type {ReadonlyMap<ts.SyntaxKind, (left: number, right: number) => number>} */
+const operations = new Map([
+  [ts.SyntaxKind.AsteriskToken, (left, right) => left * right],
+  [ts.SyntaxKind.SlashToken, (left, right) => left / right],
+  [ts.SyntaxKind.PlusToken, (left, right) => left + right],
+])
+
+/**
+ * @param {ts.BinaryExpression} expression
+ * @param {ts.SourceFile} source
+ */
+function evaluateBinary(expression, source) {
+  const { left, operatorToken, right } = expression
+  const second = evaluate(right, source)
+  if (isStandIn(expression)) return second
+  const [operation, first] = [operations.get(operatorToken.kind), evaluate(left, source)]
+  return operation === undefined || first === undefined || second === undefined ? undefined : operation(first, second)
+}
+
+/**
+ * @param {ts.CallExpression} call
+ * @param {ts.SourceFile} source
+ */
+function evaluateCall(call, source) {
+  const values = call.arguments.map((one) => evaluate(one, source)).filter((value) => value !== undefined)
+  const isWhole = values.length === call.arguments.length && values.length > 0
+  const method = call.expression.getText()
+  if (method === 'Math.ceil') return isWhole ? Math.ceil(values[0] ?? 0) : undefined
+  if (method === 'Math.min') return isWhole ? Math.min(...values) : undefined
+  return evaluateMaybe(checkedValue(call), source)
+}

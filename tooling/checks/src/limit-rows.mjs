@@ -1,0 +1,268 @@
+/**
+ * One limit of the table in `docs/security.md`.
+ * @typedef {{
+ *   package: string, option: string, unit: 'count' | 'ms' | 'bytes' | 'characters' | 'share', bounds: string,
+ *   beyond: string, name?: string, file?: string, isFixed?: boolean
+ * }} Limit `name` is the name of the default in the source when it is not the last part of `option`, `file` a part of
+ *   the path where several files have a default of that name. A fixed limit has no option.
+ */
+
+/** @type {readonly Limit[]} */
+export const limitRows = [
+  ...rowsOf('transport-http', [
+    ['bounds.bytes', 'bytes', 'a request body', '413', { name: 'defaultBounds.bytes', file: 'schema/src/messages' }],
+    ['bounds.depth', 'count', 'levels of JSON', '400', { name: 'defaultBounds.depth', file: 'schema/src/messages' }],
+    [
+      'bounds.elements',
+      'count',
+      'values and members of JSON',
+      '400',
+      { name: 'defaultBounds.elements', file: 'schema/src/messages' },
+    ],
+    ['timeoutMs', 'ms', 'a call; streams have no limit', '504', { file: 'server/settings' }],
+    [
+      'maxQueuedBytes',
+      'bytes',
+      'output that waits for a slow reader',
+      'notifications are dropped, streams are closed',
+      { file: 'server/settings' },
+    ],
+    ['writeTimeoutMs', 'ms', 'a finished answer that its client does not read', 'the connection is closed'],
+    ['maxPipelined', 'count', 'requests at once on one connection', '503, and the connection is closed'],
+    [
+      'headersTimeout',
+      'ms',
+      'the arrival of a head',
+      'the connection is closed',
+      { file: 'node/serve-http', isFixed: true },
+    ],
+    [
+      'requestTimeout',
+      'ms',
+      'the arrival of a body',
+      'the connection is closed',
+      { file: 'node/serve-http', isFixed: true },
+    ],
+    [
+      'maxReportsPerMinute',
+      'count',
+      'different rejections of `Host` or `Origin` that are reported in a minute',
+      'the rest is counted',
+      { isFixed: true },
+    ],
+  ]),
+  ...rowsOf('transport-stdio', [
+    [
+      'maxLineBytes',
+      'bytes',
+      'a line from a client',
+      '`-32700`; the rest of the line is skipped',
+      { file: 'server/options' },
+    ],
+    ['maxCalls', 'count', 'calls at once', '`-32603`'],
+    [
+      'maxQueuedBytes',
+      'bytes',
+      'output that waits for a slow reader',
+      'notifications are dropped, streams are closed',
+      { file: 'server/options' },
+    ],
+  ]),
+  ...rowsOf('server', [
+    ['maxCallsPerCaller', 'count', 'calls of one caller at once', 'quota'],
+    [
+      'maxArgumentElements',
+      'count',
+      'values and members in the arguments of a tool or prompt',
+      'an error before the schema is applied',
+      { name: 'defaultMaxElements' },
+    ],
+    ['maxNotificationsPerSecond', 'count', 'progress and log messages of one call in a second', 'dropped'],
+    ['subscriptions.maxStreams', 'count', 'streams at once', '503'],
+    ['subscriptions.maxStreamsPerCaller', 'count', 'streams of one caller', 'quota'],
+    ['subscriptions.maxUris', 'count', 'resource URIs of one stream', '`-32602`', { file: 'subscriptions/options' }],
+    ['subscriptions.maxTopics', 'count', 'lists and URIs of all streams', '503'],
+    ['subscriptions.maxTopicsPerCaller', 'count', 'lists and URIs of the streams of one caller', 'quota'],
+    ['subscriptions.slowReaderMs', 'ms', 'a stream whose reader takes nothing', 'the stream is closed'],
+    ['shedding.hardLimit.running', 'count', 'running calls', '503', { name: 'running', file: 'shedding/rules' }],
+    [
+      'share of new calls',
+      'share',
+      'the hard limit that calls which come back leave to new ones',
+      '503 for calls that come back',
+      { name: 'newCallShare', isFixed: true },
+    ],
+    [
+      'share of one caller',
+      'share',
+      'the hard limit that calls of one caller which come back may take',
+      '503 for that caller',
+      { name: 'callerShare', isFixed: true },
+    ],
+    ['shedding.maxRunning', 'count', 'running calls before calls are handed off', 'hand-off'],
+    ['shedding.maxEventLoopDelayMs', 'ms', 'delay of the event loop before calls are handed off', 'hand-off'],
+    ['shedding.maxHeapShare', 'share', 'heap in use before calls are handed off', 'hand-off'],
+    ['idempotency.maxCharacters', 'characters', 'a stored result', 'not stored; a repeated call runs again'],
+  ]),
+  ...rowsOf('state-codec', [
+    [
+      'sealed and signed: maxBytes',
+      'bytes',
+      'a token',
+      'rejected, at sealing and at opening',
+      { name: 'defaultMaxBytes', file: 'token/' },
+    ],
+    ['stored: maxBytes', 'bytes', 'a stored state', 'rejected at sealing', { name: 'defaultMaxBytes', file: 'store/' }],
+    ['ttlMs', 'ms', 'the life of a token', '`-32602`', { file: 'claims/claim-rules' }],
+    ['maxAgeMs', 'ms', 'the life of a call over all its tokens', '`-32602`', { file: 'claims/claim-rules' }],
+    ['memoryStore: maxEntries', 'count', 'values in the store', '`-32603`', { file: 'memory-store' }],
+    ['memoryStore: maxCharacters', 'characters', 'values in the store together', '`-32603`', { file: 'memory-store' }],
+    ['memoryStore: maxEntriesPerOwner', 'count', 'values of one caller', 'quota', { file: 'memory-store' }],
+    [
+      'memoryStore: maxCharactersPerOwner',
+      'characters',
+      'values of one caller together',
+      'quota',
+      { file: 'memory-store' },
+    ],
+    ['Redis, PostgreSQL: maxEntriesPerOwner', 'count', 'values of one caller', 'quota', { file: 'owner-quota' }],
+    [
+      'Redis, PostgreSQL: maxCharactersPerOwner',
+      'characters',
+      'values of one caller together',
+      'quota',
+      { file: 'owner-quota' },
+    ],
+  ]),
+  ...rowsOf('sessions', [
+    ['ttlMs', 'ms', 'the life of a session', 'session not found', { file: 'session-rules' }],
+    ['maxOpen', 'count', 'sessions with an open resource at one instance', 'the handler fails'],
+  ]),
+  ...rowsOf('tasks', [
+    ['maxTasksPerCaller', 'count', 'tasks of one caller that have not ended', 'quota'],
+    [
+      'memoryEngine: maxTasks',
+      'count',
+      'tasks of all callers, ended ones included',
+      '`-32603`',
+      { file: 'memory-engine' },
+    ],
+    ['ttlMs', 'ms', 'a task after its last change', 'deleted', { file: 'server/options' }],
+    ['maxJournalBytes', 'bytes', 'the records of a task', 'the task fails'],
+    ['maxResultBytes', 'bytes', 'the result of a task', 'the task fails'],
+    ['maxFailures', 'count', 'lost processes without a step in between', 'the task fails'],
+    ['maxUnsupportedMs', 'ms', 'a task of a tool that no instance has', 'the task fails'],
+    ['client: maxTaskMs', 'ms', 'the wait for a task', 'the call is rejected'],
+    ['client: failureTimeoutMs', 'ms', 'polls that fail in a row', 'the call is rejected'],
+  ]),
+  ...rowsOf('legacy', [
+    ['sessionTtlMs', 'ms', 'the life of a session', '404'],
+    ['answerTimeoutMs', 'ms', 'a question that waits for its answer', 'the call fails', { file: 'server/options' }],
+    ['maxRounds', 'count', 'rounds of one call', 'the call fails', { file: 'server/options' }],
+    [
+      'maxStreams',
+      'count',
+      'broken streams that are kept for their readers',
+      'the oldest of the caller with the most is dropped',
+    ],
+    [
+      'URIs of a caller',
+      'count',
+      'resources that the sessions of one caller subscribe to',
+      'the subscription is rejected',
+      { name: 'maxUrisOfCaller', isFixed: true },
+    ],
+    [
+      'streams of a session',
+      'count',
+      'broken streams that are kept for one session',
+      'the oldest is dropped',
+      { name: 'maxStreamsOfSession', isFixed: true },
+    ],
+  ]),
+  ...rowsOf('client', [
+    ['timeoutMs', 'ms', 'a call without progress', 'the call is rejected', { name: 'defaultTimeoutMs' }],
+    ['retries', 'count', 'repetitions of a request that had no effect', 'the call is rejected'],
+    ['rounds.limit', 'count', 'rounds of one call', 'the call is rejected', { file: 'rounds/' }],
+    ['maxPages', 'count', 'pages of a list', 'the list is rejected'],
+    ['maxListSize', 'characters', 'all pages of a list together', 'the list is rejected'],
+    ['cache.maxEntries', 'count', 'cached results', 'the least recently used is dropped', { file: 'caching/' }],
+    [
+      'cache.maxLength',
+      'characters',
+      'cached results together',
+      'the least recently used is dropped',
+      { file: 'caching/' },
+    ],
+    [
+      'schema depth',
+      'count',
+      'levels of a schema of a server',
+      'the schema is rejected',
+      { name: 'defaultSchemaBounds.depth', file: 'schema/src/json-schema', isFixed: true },
+    ],
+    [
+      'schema size',
+      'count',
+      'subschemas of a schema of a server',
+      'the schema is rejected',
+      { name: 'defaultSchemaBounds.subschemas', file: 'schema/src/json-schema', isFixed: true },
+    ],
+    [
+      'pattern length',
+      'characters',
+      'a regular expression in a schema',
+      'the schema is rejected',
+      { name: 'defaultSchemaBounds.patternLength', file: 'schema/src/json-schema', isFixed: true },
+    ],
+  ]),
+  ...rowsOf('transport-http', [
+    [
+      'client: bounds.bytes',
+      'bytes',
+      'a message of a server',
+      'the call is rejected',
+      { name: 'messageBytes', file: 'client/link' },
+    ],
+    ['client: maxStreamBytes', 'bytes', 'an event stream of a call', 'the call is rejected', { file: 'client/link' }],
+    ['client: maxRedirects', 'count', 'redirects within the origin', 'the call is rejected'],
+  ]),
+  ...rowsOf('transport-stdio', [
+    ['client: maxLineBytes', 'bytes', 'a line from a server', 'the call is rejected', { file: 'client/options' }],
+  ]),
+  ...rowsOf('auth', [
+    [
+      'login metadata',
+      'ms',
+      'the answer of a metadata document',
+      'the login fails',
+      { name: 'metadataMs', file: 'client/fetch-server', isFixed: true },
+    ],
+    [
+      'login documents',
+      'bytes',
+      'a document or answer of an authorization server',
+      'the login fails',
+      { name: 'maxBytes', file: 'client/fetch-server', isFixed: true },
+    ],
+    [
+      'keys of an issuer',
+      'bytes',
+      'the key set of an issuer, at a server',
+      'the token is rejected',
+      { name: 'maxBytes', file: 'server/fetch-json', isFixed: true },
+    ],
+  ]),
+]
+
+/** Options whose names begin with `max` though they bound no peer. */
+export const notLimits = new Set(['maxAge', 'maxMs', 'maxPauseMs', 'maxTotalMs'])
+
+/**
+ * @param {string} name
+ * @param {readonly (readonly [string, Limit['unit'], string, string, Partial<Limit>?])[]} rows
+ * @returns {Limit[]}
+ */
+function rowsOf(name, rows) {
+  return rows.map(([option, unit, bounds, beyond, more]) => ({ package: name, option, unit, bounds, beyond, ...more }))
+}

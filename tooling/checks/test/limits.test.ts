@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Limit } from '../src/limit-rows.mjs'
+import { checkLimits } from '../src/limits.mjs'
+import { tree } from './tree.ts'
+
+const row = (option: string, more: Partial<Limit> = {}): Limit => ({
+  package: 'a',
+  option,
+  unit: 'count',
+  bounds: 'doors',
+  beyond: 'closed',
+  ...more,
+})
+const page = 'before\n<!-- limits -->\n<!-- /limits -->\nafter\n'
+
+/** A tree with one source file and the page, of which the table was written. */
+function written(source: string, rows: readonly Limit[]): { readonly root: string; readonly lines: string[] } {
+  const root = tree({ 'packages/a/src/options.ts': source, 'docs/security.md': page })
+  expect(checkLimits(root, ['--write'], rows)).toEqual([])
+  const lines = readFileSync(join(root, 'docs/security.md'), 'utf8').split('\n')
+  expect([lines[0], lines.at(-2)]).toEqual(['before', 'after'])
+  return { root, lines: lines.filter((line) => line.startsWith('| `')) }
+}
+
+test.each([
+  ['a member of an object', 'const defaults = { maxDoors: 10_000 }', '10,000'],
+  ['a default in a pattern', 'function open({ maxDoors = 5 }) {}', '5'],
+  ['a default of a renamed member', 'function open({ maxDoors: doors = 5 }) {}', '5'],
+  ['a default of a parameter', 'function open(maxDoors = most) {}\nconst most = 1000', '1,000'],
+  ['what stands in for an absent option', 'const doors = options.maxDoors ?? 16', '16'],
+  ['the last value of a check', "const doors = check('maxDoors', options.maxDoors, most)\nconst most = 7", '7'],
+  ['an option within a check that has an upper bound', "check('maxDoors', options.maxDoors ?? 50, 9999)", '50'],
+  [
+    'a share of another default',
+    'const d = { all: 95 }\nfunction f({ all = d.all, maxDoors = Math.ceil(all / 10) }) {}',
+    '10',
+  ],
+  ['nothing', 'const maxDoors = Number.POSITIVE_INFINITY', 'none'],
+])('a default is read from %s', (_title, source, wanted) => {
+  expect(written(source, [row('maxDoors')]).lines).toEqual([`| \`a\` | \`maxDoors\` | ${wanted} | doors | closed |`])
+})
+
+test('numbers are shown in their units', () => {
+  const source = 'const d = { bytes: 4 * 1024 * 1024, odd: 4000, ms: 300_000, share: 1 / 4, fix: 2, text: 1024 }'
+  const rows = [
+    row('bytes', { unit: 'bytes' }),
+    row('client: odd', { unit: 'bytes' }),
+    row('ms', { unit: 'ms' }),
+    row('share', { unit: 'share' }),
+    row('a fixed one', { name: 'd.fix', isFixed: true }),
+    row('text', { unit: 'characters' }),
+  ]
+  const cells = written(source, rows).lines.map((line) => line.split(' | ').slice(1, 3))
+  expect(cells).toEqual([
+    ['`bytes`', '4 MiB'],
+    ['`odd` of the client', '4,000 bytes'],
+    ['`ms`', '5 min'],
+    ['`share`', '25 %'],
+    ['a fixed one', '2, fixed'],
+    ['`text`', '1,024 characters'],
+  ])
+})
+
+test('a table that differs from the source is refused', () => {
+  const { root } = written('const d = { maxDoors: 1 }', [row('maxDoors')])
+  expect(checkLimits(root, [], [row('maxDoors')])).toEqual([])
+  expect(checkLimits(root, [], [row('maxDoors', { bounds: 'windows' })]).join()).toContain('run pnpm docs:write')
+})
+
+test.each([
+  [
+    'two defaults of one name',
+    'const a = { maxDoors: 1 }\nconst b = { maxDoors: 2 }',
+    'the defaults 1 and 2 of maxDoors',
+  ],
+  [
+    'an option that has no row',
+    'export interface DoorOptions { readonly maxDoors?: number; readonly maxBells?: number }\nconst d = { maxDoors: 1 }',
+    'does not list maxBells',
+  ],
+])('%s is refused', (_title, source, message) => {
+  const root = tree({ 'packages/a/src/options.ts': source, 'docs/security.md': page })
+  expect(checkLimits(root, [], [row('maxDoors')]).join()).toContain(message)
+})
+
+test('a page without the marks of the table is refused', () => {
+  const root = tree({ 'packages/a/src/options.ts': 'const d = { maxDoors: 1 }', 'docs/security.md': '# Security\n' })
+  expect(checkLimits(root, ['--write'], [row('maxDoors')]).join()).toContain('has no table of limits')
+})
