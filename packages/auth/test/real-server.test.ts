@@ -116,6 +116,8 @@ test('a tool that needs more than the token has is 403, before its handler runs 
 test('an opaque token is introspected, until it is revoked [AUE-010]', async () => {
   await using http = await serveProtected([], opaque)
   const token = await real.issue({ ...job, resource: opaque, scope: 'items:read' })
+  // By this mark the search after a test run finds it in whatever was written.
+  expect(token).toMatch(/^canary-ClientCredentials-/)
   await expect(clientOf(http, token).callTool('who_am_i', {})).resolves.toMatchObject({
     content: [{ text: 'job by job' }],
   })

@@ -61,6 +61,7 @@ export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.t
 export { metaKeys } from './basic/meta-keys.ts'
 export { metaNames } from './basic/meta-names.ts'
 export { olderClientError } from './basic/older-client.ts'
+export { knowsDiscover, olderHandshake, olderRevisionIn, olderServerMessage } from './basic/older-server.ts'
 export { protocolVersion, protocolVersions } from './basic/revision.ts'
 export type {
   RequestId,

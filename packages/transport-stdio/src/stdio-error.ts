@@ -5,8 +5,10 @@
 export type StdioErrorCode =
   /** The process could not be started. */
   | 'spawn'
-  /** The process started, but it is not a server of this revision: its answer to `server/discover` is invalid. */
+  /** The process started, and did not answer `server/discover` in time. */
   | 'probe'
+  /** The server speaks earlier revisions of the protocol alone; the message names its revision, where the server does. */
+  | 'unsupported_version'
   /** The process exited before the response. The server may have acted; the next call starts it again. */
   | 'exited'
   /** The process exited too often in a row, and is not started again. */
@@ -49,7 +51,7 @@ export class StdioError extends Error {
 }
 
 const codes: ReadonlySet<unknown> = new Set<StdioErrorCode>([
-  ...(['spawn', 'probe', 'exited', 'restarts'] as const),
+  ...(['spawn', 'probe', 'unsupported_version', 'exited', 'restarts'] as const),
   ...(['closed', 'ended', 'too-large', 'protocol'] as const),
 ])
 

@@ -1,5 +1,4 @@
 import { createClient } from '@x/client'
-import { manualClock } from '@tooling/vitest/manual-clock'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   connectStdio,
@@ -12,6 +11,7 @@ import { createGate } from '@tooling/vitest/gate'
 import { request } from '../src/testing/requests.ts'
 import { listeningCall } from '../src/testing/scripted-link.ts'
 import { type BuiltPrograms, buildPrograms } from './built-programs.ts'
+import { toScript } from './scripted-process.ts'
 
 let programs: BuiltPrograms
 beforeAll(async () => {
@@ -22,15 +22,6 @@ afterAll(() => programs[Symbol.asyncDispose]())
 const me = { name: 'host', version: '1.0.0' }
 const toServer = (options: Partial<StdioConnectOptions> = {}) =>
   connectStdio({ command: process.execPath, args: [programs.path('server')], ...options })
-/** A server of one line of JavaScript, with `answer(id, result)` at hand. */
-const toScript = (source: string, options: Partial<StdioConnectOptions> = {}) =>
-  connectStdio({ command: process.execPath, args: ['-e', prelude + source], graceMs: 300, ...options })
-const prelude = `
-  const say = (message, then) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n', then)
-  const lines = require('node:readline').createInterface({ input: process.stdin })
-  const hear = (take) => lines.on('line', (line) => take(JSON.parse(line)))
-  const result = { resultType: 'complete', supportedVersions: ['2026-07-28'] };
-`
 const answering = `hear(({ id }) => say({ id, result }));`
 const textOf = ({ content }: { readonly content: readonly object[] }): string => {
   const [first] = content
@@ -187,66 +178,6 @@ describe('a program that cannot be started', () => {
     for (const _try of [1, 2]) {
       await expect(connection.start()).rejects.toMatchObject({ code: 'spawn', message: expect.stringContaining(words) })
     }
-  })
-})
-
-describe('the probe of a fresh process', () => {
-  const hears = (answer: string): string => `hear((message) => { console.error(message.method); ${answer} })`
-
-  test('comes before everything else, and once [STD-019]', async () => {
-    const methods: string[] = []
-    const source = hears('say({ id: message.id, result })')
-    await using connection = toScript(source, { stderr: (method) => methods.push(method) })
-    await Promise.all([1, 2].map((id) => connection.exchange(request(id, 'tools/list'), listeningCall())))
-    await connection.close()
-    expect(methods).toEqual(['server/discover', 'tools/list', 'tools/list'])
-  })
-
-  test.each([-32601, -32602, -32000, 7])(
-    'fails a server that answers with the error %i, and sends it nothing more [STD-017 STD-018]',
-    async (code) => {
-      const methods: string[] = []
-      const source = hears(`say({ id: message.id, error: { code: ${code}, message: 'not initialized' } })`)
-      await using connection = toScript(source, { stderr: (method) => methods.push(method), restart: false })
-      await expect(connection.exchange(request(1), listeningCall())).rejects.toMatchObject({
-        code: 'probe',
-        message: expect.stringContaining('before 2026-07-28'),
-      })
-      await connection.close()
-      expect(methods).toEqual(['server/discover'])
-    },
-  )
-
-  test('takes a server that names other revisions for a modern one, and leaves the rest to the client', async () => {
-    const error = `{ code: -32022, message: 'no', data: { supported: ['2027-01-01'], requested: '2026-07-28' } }`
-    await using connection = toScript(hears(`say({ id: message.id, error: ${error} })`))
-    const answer = await connection.exchange(request(1), listeningCall())
-    expect(answer).toMatchObject({ id: 1, error: { code: -32022 } })
-  })
-
-  test('fails a server that stays silent [STD-018]', async () => {
-    const clock = manualClock()
-    const asked = createGate()
-    const source = hears('')
-    await using connection = toScript(source, {
-      clock,
-      stderr: () => asked.open(),
-      probe: { timeoutMs: 5000 },
-      restart: false,
-    })
-    const failure = connection.exchange(request(1), listeningCall()).catch((error: unknown) => error)
-    await asked.opened
-    clock.advance(5000)
-    expect(await failure).toMatchObject({ code: 'probe', message: expect.stringContaining('5000 ms') })
-  })
-
-  test('can be left out', async () => {
-    const methods: string[] = []
-    const source = hears('say({ id: message.id, result })')
-    await using connection = toScript(source, { stderr: (method) => methods.push(method), probe: false })
-    await connection.exchange(request(1, 'tools/list'), listeningCall())
-    await connection.close()
-    expect(methods).toEqual(['tools/list'])
   })
 })
 

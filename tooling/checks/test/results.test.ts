@@ -33,6 +33,7 @@ test.each([
     `401 for ${['eyJhbGciOiJFUzI1NiJ9', 'eyJzdWIiOiJhZGEifQ', 'c2lnbmF0dXJlLW9mLWl0'].join('.')}`,
   ],
   ['.results/trace/one.txt', 'canary-refresh-01234567-89ab-4cde-8f01-23456789abcd'],
+  ['.results/opaque.txt', 'Bearer canary-AccessToken-01234567-89ab-4cde-8f01-23456789abcd'],
 ])('a credential that the run has written in %s is a failure', (path, text) => {
   const file = { name: 'a.test.ts', status: 'passed', assertionResults: [one('passed')] }
   const directory = tree({ '.results/test.json': { testResults: [file] }, [path]: text })

@@ -1,4 +1,4 @@
-import { type Client, createClient, type ElicitAnswer } from '@x/client'
+import { type Client, createClient, type ElicitAnswer, type InputHandlers } from '@x/client'
 import { connectDualHttp, type DualConnection } from '@x/legacy/http-client'
 import { connectDualStdio } from '@x/legacy/stdio-client'
 import { type ElicitRequestFormParams, isJsonObject, type JsonObject } from '@x/schema'
@@ -23,19 +23,27 @@ export function connectTo([target = '', ...args]: readonly string[], era: Era = 
 // #region host
 /** Runs a host in a terminal: every line is the name of a tool and its arguments as JSON; an empty line ends it. */
 export async function runHost(connection: DualConnection, terminal: Terminal): Promise<void> {
-  const client = createClient(connection, {
-    name: 'terminal-host',
-    version: '1.0.0',
+  const client = createClient(connection, { name: 'terminal-host', version: '1.0.0', ...answerAt(terminal) })
+  const tools = await client.listTools()
+  const { peer } = connection
+  const revision = peer?.era === 'legacy' ? peer.revision : '2026-07-28'
+  terminal.write(`The server speaks ${revision} and has ${tools.map(({ name }) => name).join(', ')}\n`)
+  await callLines(client, terminal)
+}
+
+/** Has the user answer what a server asks. */
+export function answerAt(terminal: Terminal): Pick<InputHandlers, 'elicit' | 'openUrl'> {
+  return {
     elicit: (form, { server = 'A server' }) => fillIn(form, server, terminal),
     openUrl: async ({ message, url }) => {
       const agreed = await terminal.question(`${message}\nOpen ${url}? (y/n) `)
       return { action: agreed === 'y' ? 'accept' : 'decline' }
     },
-  })
-  const tools = await client.listTools()
-  const { peer } = connection
-  const revision = peer?.era === 'legacy' ? peer.revision : '2026-07-28'
-  terminal.write(`The server speaks ${revision} and has ${tools.map(({ name }) => name).join(', ')}\n`)
+  }
+}
+
+/** Calls a tool for each line that the user enters, until an empty one. */
+export async function callLines(client: Pick<Client, 'callTool'>, terminal: Terminal): Promise<void> {
   for (;;) {
     const line = await terminal.question('> ')
     if (line === '') return
@@ -43,7 +51,7 @@ export async function runHost(connection: DualConnection, terminal: Terminal): P
   }
 }
 
-async function callLine(client: Client, line: string): Promise<string> {
+async function callLine(client: Pick<Client, 'callTool'>, line: string): Promise<string> {
   const [name = '', ...rest] = line.split(' ')
   try {
     const { content } = await client.callTool(name, argumentsIn(rest.join(' ')))

@@ -1,8 +1,11 @@
+import { IncomingMessage } from 'node:http'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
+import { TLSSocket } from 'node:tls'
 import { isTokenError, needScopes, protect, type Protection, requireScopes } from '@x/auth/server'
 import { createServer, type McpServer, tool } from '@x/server'
 import { type KeyInput, sealed, type StateStore } from '@x/state-codec'
 import { documentHandler, httpHandler } from '@x/transport-http'
-import { type HttpServer, serveHttp } from '@x/transport-http/node'
+import { type HttpServer, nodeHandler, serveHttp } from '@x/transport-http/node'
 import { z } from 'zod'
 
 const items = new Map([
@@ -95,6 +98,24 @@ export function protectBound(issuer: string, keys: readonly KeyInput[], used: St
     issuers: [issuer],
     dpop: { required: true, used, nonce: sealed({ keys, audience: 'items' }) },
   })
+}
+// #endregion
+
+// #region certificate
+export function serveCertificates(issuer: string, tls: { key: string; cert: string }): TlsServer {
+  const auth = protect({
+    resource: 'https://mcp.example.com/mcp',
+    issuers: [issuer],
+    certificateOf: ({ source }) => certificateIn(source),
+  })
+  const options = { ...tls, requestCert: true, rejectUnauthorized: false }
+  return createTlsServer(options, nodeHandler(createItemsServer(), { allowedHosts: ['mcp.example.com'], ...auth }))
+}
+
+function certificateIn(source: unknown): Uint8Array<ArrayBuffer> | undefined {
+  if (!(source instanceof IncomingMessage && source.socket instanceof TLSSocket)) return undefined
+  const certificate = source.socket.getPeerX509Certificate()
+  return certificate && new Uint8Array(certificate.raw)
 }
 // #endregion
 

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { legacy } from '@x/legacy/server'
 import { createServer, type McpServer, sealedState, tool } from '@x/server'
 import { serveHttp } from '@x/transport-http/node'
+import { testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { connectTo, runHost, type Terminal } from '../src/host.ts'
+import { answerAt, callLines, connectTo, runHost, type Terminal } from '../src/host.ts'
 
-function createTracker(): McpServer {
-  const codec = sealedState({ keys: [randomBytes(32)] })
+function createDefinition() {
   const schema = z.object({ resolution: z.enum(['Fixed', 'Duplicate']), original: z.int().optional() })
   const resolve = tool('resolve', {
     description: 'Resolves a work item',
@@ -25,7 +25,12 @@ function createTracker(): McpServer {
     },
   })
   const tools = [resolve, pay]
-  return createServer({ name: 'tracker', version: '1.0.0', state: codec, tools, extensions: [legacy({ codec })] })
+  return { name: 'tracker', version: '1.0.0', tools }
+}
+
+function createTracker(): McpServer {
+  const codec = sealedState({ keys: [randomBytes(32)] })
+  return createServer({ ...createDefinition(), state: codec, extensions: [legacy({ codec })] })
 }
 
 /** A user who enters these lines, one for each question. */
@@ -66,6 +71,23 @@ test.each([
     'The user dismissed the question "resolution"',
     '> ',
   ])
+})
+
+test('a host in a terminal answers wherever a question comes from', async () => {
+  const terminal = scriptedTerminal('resolve {"id":4522}', 'Duplicate', '17', 'pay', 'n', '')
+  await using client = testClient((kit) => createServer({ ...createDefinition(), ...kit }), {
+    ...answerAt(terminal),
+    restartBetweenRounds: true,
+  })
+  await callLines(client, terminal)
+  const { rounds, errors } = client.observed
+  expect(rounds.map(({ target, instance, status }) => [target, instance, status])).toEqual([
+    ['resolve', 0, 'input_required'],
+    ['resolve', 1, 'complete'],
+    ['pay', 1, 'input_required'],
+    ['pay', 2, 'complete'],
+  ])
+  expect([terminal.shown.at(-2), errors]).toEqual(['The user declined to answer the question "page"', []])
 })
 
 test('a host in a terminal says what failed, and goes on', async () => {

@@ -1,5 +1,6 @@
-import { createClient, type ElicitAnswer } from '@x/client'
-import { createServer, type ServerWarning, sealedState, type Tool } from '@x/server'
+import type { JsonValue } from '@x/schema'
+import { createServer, sealedState, type Tool } from '@x/server'
+import { type Answers, type ServerKit, testClient } from '@x/testing'
 import { expect, test } from 'vitest'
 import * as programs from '../src/replay.ts'
 
@@ -19,48 +20,27 @@ function createTracker(): programs.Tracker & { readonly done: string[] } {
   }
 }
 
-type Contents = { readonly [message: string]: ElicitAnswer['content'] }
+interface CallOptions {
+  readonly answers?: Answers
+  /** False for handlers that do something outside of steps: they run again at each of their awaits otherwise. */
+  readonly strictReplay?: boolean
+}
 
-/** Calls a tool of two instances that take turns, and answers each question by its message. */
-async function call(tool: Tool, args: Record<string, unknown>, contents: Contents): Promise<string> {
-  const warnings: ServerWarning[] = []
-  const instance = () =>
-    createServer({
-      name: 'guide',
-      version: '1.0.0',
-      state: sealedState({ keys }),
-      tools: [tool],
-      resources: [programs.greeting],
-      strictReplay: false,
-      onWarning: (warning) => void warnings.push(warning),
-    })
-  const instances = [instance(), instance()]
-  let turn = 0
-  const client = createClient(
-    (request, call) => instances[turn++ % 2]?.exchange(request, call) ?? Promise.reject(new Error()),
-    {
-      name: 'host',
-      version: '1.0.0',
-      elicit: ({ message }) => {
-        const content = contents[message]
-        return content === undefined ? { action: 'decline' } : { action: 'accept', content }
-      },
-      openUrl: () => ({ action: 'accept' }),
-    },
-  )
-  const { content } = await client.callTool(tool.name, JSON.parse(JSON.stringify(args)))
-  expect(warnings).toEqual([])
+/** Calls a tool, each round at another instance, and returns its text. */
+async function call(tool: Tool, args: Record<string, JsonValue>, options: CallOptions = {}): Promise<string> {
+  const definition = { name: 'guide', version: '1.0.0', tools: [tool] }
+  const createInstance = (kit: ServerKit) => createServer({ ...definition, ...kit })
+  await using client = testClient(createInstance, { ...options, restartBetweenRounds: true })
+  const { content } = await client.callTool(tool.name, args)
+  expect([client.observed.warnings, client.unusedAnswers()]).toEqual([[], []])
   const [block] = content
   return block?.type === 'text' ? block.text : ''
 }
 
 test('a straight function reads once and saves once, over three rounds', async () => {
   const tracker = createTracker()
-  const answers = {
-    'How was "Crash on start" resolved?': { resolution: 'Duplicate' },
-    'Which bug does it repeat?': { id: 4301 },
-  }
-  expect(await call(programs.resolveBug(tracker), { id: 4522 }, answers)).toBe(
+  const answers = { resolution: { resolution: 'Duplicate' }, original: { id: 4301 } }
+  expect(await call(programs.resolveBug(tracker), { id: 4522 }, { answers })).toBe(
     '#4522 is Duplicate of #4301 (revision 8)',
   )
   expect(tracker.done).toEqual(['read 4522', 'resolve 4522 Duplicate of #4301'])
@@ -68,62 +48,57 @@ test('a straight function reads once and saves once, over three rounds', async (
 
 test('a declined question ends the call, and nothing is saved', async () => {
   const tracker = createTracker()
-  expect(await call(programs.resolveBug(tracker), { id: 1 }, {})).toBe(
+  expect(await call(programs.resolveBug(tracker), { id: 1 }, { answers: { resolution: 'decline' } })).toBe(
     'The user declined to answer the question "resolution"',
   )
   expect(tracker.done).toEqual(['read 1'])
 })
 
 test('two questions go out together', async () => {
-  const answers = { 'On which day?': { day: '2026-12-24' }, 'For how many?': { guests: 4 } }
-  expect(await call(programs.book, {}, answers)).toBe('A table for 4 on 2026-12-24')
+  const answers = { when: { day: '2026-12-24' }, table: { guests: 4 } }
+  expect(await call(programs.book, {}, { answers })).toBe('A table for 4 on 2026-12-24')
 })
 
 test('a loop asks for each of its items', async () => {
-  const answers = { 'Delete /a?': { sure: true }, 'Delete /c?': { sure: true } }
-  expect(await call(programs.purge, { paths: ['/a', '/b', '/c'] }, answers)).toBe('Deleted /a, /c')
+  const sure = { sure: true }
+  const answers: Answers = { 'confirm/0': sure, 'confirm/1': 'decline', 'confirm/2': sure }
+  expect(await call(programs.purge, { paths: ['/a', '/b', '/c'] }, { answers })).toBe('Deleted /a, /c')
 })
 
 test('what is cleaned up in every run, and what is made up for only after a failure', async () => {
   const tracker = createTracker()
-  const answers = { 'How was it resolved?': { resolution: 'Fixed' } }
-  expect(await call(programs.resolveLocked(tracker), { id: 7 }, answers)).toBe('Done')
+  const answers = { resolution: { resolution: 'Fixed' } }
+  expect(await call(programs.resolveLocked(tracker), { id: 7 }, { answers, strictReplay: false })).toBe('Done')
   expect(tracker.done).toEqual(['lock 7', 'release 7', 'lock 7', 'resolve 7 Fixed', 'release 7'])
 })
 
 test('a loop goes on where it was', async () => {
   const pages: number[] = []
   const tool = programs.summarize(async (page) => `page ${pages.push(page) && page}`)
-  expect(await call(tool, {}, { 'What is the heading?': { heading: 'All' } })).toContain('# All\npage 0\n')
+  expect(await call(tool, {}, { answers: { heading: { heading: 'All' } }, strictReplay: false })).toContain(
+    '# All\npage 0\n',
+  )
   expect(pages).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
 
 test('time and chance are the same in every run', async () => {
-  const day = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
-  const text = await call(programs.remind, {}, { [`What is to be done on ${day}?`]: { text: 'Water the plants' } })
+  const text = await call(programs.remind, {}, { answers: { text: { text: 'Water the plants' } } })
   expect(text).toMatch(/^[0-9a-f-]{36}: Water the plants, \d{4}-\d{2}-\d{2}$/)
 })
 
 test('a payment is asked for until the server knows of it', async () => {
-  expect(await call(programs.pay(createTracker()), {}, {})).toBe('Paid, thank you')
+  expect(await call(programs.pay(createTracker()), {}, { answers: { payment: 'accept' } })).toBe('Paid, thank you')
 })
 
 test('a handler may write its rounds out', async () => {
-  const server = createServer({
-    name: 'guide',
-    version: '1.0.0',
-    state: sealedState({ keys }),
-    resources: [programs.greeting],
+  const definition = { name: 'guide', version: '1.0.0', resources: [programs.greeting] }
+  await using client = testClient((kit) => createServer({ ...definition, ...kit }), {
+    answers: { name: { name: 'Ada' } },
   })
-  const elicit = (): ElicitAnswer => ({ action: 'accept', content: { name: 'Ada' } })
-  const client = createClient(server, { name: 'host', version: '1.0.0', elicit })
   expect(await client.readResource('text://greeting')).toMatchObject({ contents: [{ text: 'Hello, Ada!' }] })
 })
 
 test('the whole server answers', async () => {
-  const client = createClient(programs.serve(createTracker(), sealedState({ keys })), {
-    name: 'host',
-    version: '1.0.0',
-  })
+  await using client = testClient(programs.serve(createTracker(), sealedState({ keys })))
   expect((await client.listTools()).map(({ name }) => name)).toEqual(['resolve_bug'])
 })

@@ -1,5 +1,6 @@
 import { createClient } from '@x/client'
-import { createServer, type McpServer, sealedState, type SheddingOptions, type Tool } from '@x/server'
+import { createServer, sealedState, type SheddingOptions, type Tool } from '@x/server'
+import { type ServerKit, testClient } from '@x/testing'
 import { connectHttp } from '@x/transport-http/client'
 import { expect, test, vi } from 'vitest'
 import * as programs from '../src/shedding.ts'
@@ -17,19 +18,13 @@ function createArchive(): programs.Archive & { readonly done: string[] } {
   }
 }
 
-/** Calls a tool of two instances that take turns, and counts the rounds. */
+/** Calls a tool, each round at another instance, and counts the rounds. */
 async function call(tool: Tool, args: Record<string, number | string>, shedding: SheddingOptions) {
-  const state = sealedState({ keys })
-  const instance = (): McpServer =>
-    createServer({ name: 'guide', version: '1', state, tools: [tool], shedding, strictReplay: false })
-  const instances = [instance(), instance()]
-  let rounds = 0
-  const client = createClient(
-    (request, call) => instances[rounds++ % 2]?.exchange(request, call) ?? Promise.reject(new Error()),
-    me,
-  )
+  const definition = { name: 'guide', version: '1', tools: [tool] }
+  const createInstance = (kit: ServerKit) => createServer({ ...definition, ...kit, strictReplay: false })
+  await using client = testClient(createInstance, { shedding, restartBetweenRounds: true })
   const { content } = await client.callTool(tool.name, args)
-  return { text: content[0]?.type === 'text' ? content[0].text : '', rounds }
+  return { text: content[0]?.type === 'text' ? content[0].text : '', rounds: client.observed.rounds.length }
 }
 
 const always: SheddingOptions = { calls: 'all', minWorkMs: 0, policy: () => true, budget: 3 }

@@ -1,6 +1,6 @@
 import { legacy } from '@x/legacy/server'
 import type { Middleware, ServerExtension } from '@x/schema'
-import { createServer, type ErrorContext, type McpServer, type StateCodec } from '@x/server'
+import { createServer, type ErrorContext, type McpServer, type ServerDefinition, type StateCodec } from '@x/server'
 import type { Sessions } from '@x/sessions/server'
 import { type TaskOptions, tasks, type TasksApi } from '@x/tasks/server'
 import type { AzureDevOps } from '../azure-devops/create-azure-devops.ts'
@@ -13,8 +13,9 @@ import { workItemResource } from './work-item-resource.ts'
 /** Reports an error that no client may see, with its context. */
 export type OnError = (error: unknown, where: ErrorContext) => void
 
-/** The dependencies of the server. */
-export interface WorkItemsOptions {
+/** The dependencies of the server, and the parts of its definition that a test sets. */
+export interface WorkItemsOptions
+  extends Partial<Pick<ServerDefinition, 'strictReplay' | 'onWarning' | 'runtime' | 'shedding'>> {
   /**
    * Seals what a call that asks leaves with its client, and the session ids of older clients; the same at every instance.
    * Default: for this process alone.
@@ -36,7 +37,7 @@ export type WorkItemsServer = McpServer & { readonly tasks: TasksApi }
 
 /** Makes the server. Between two requests it keeps tasks alone. */
 export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkItemsOptions = {}): WorkItemsServer {
-  const { conversations, use, extensions = [] } = options
+  const { conversations, extensions = [], tasks: taskOptions, ...others } = options
   return createServer({
     name: 'ado-work-items',
     title: 'Azure DevOps work items',
@@ -48,15 +49,13 @@ export function createWorkItemsServer(azureDevOps: AzureDevOps, options: WorkIte
     tools: createTools(azureDevOps, conversations),
     prompts: [triagePrompt(azureDevOps)],
     resourceTemplates: [workItemResource(azureDevOps)],
-    state: options.state,
+    ...others,
     extensions: [
-      tasks(options.tasks),
+      tasks(taskOptions),
       legacy({ codec: options.state }),
       ...(conversations === undefined ? [] : [conversations]),
       ...extensions,
     ],
-    use,
-    onError: options.onError,
     // An error without a message of this server may contain private details.
     describeError: () => 'The tool failed; the server has written down why.',
   })

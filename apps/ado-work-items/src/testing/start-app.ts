@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 const main = builtModule('main')
 const settings = /^(?:AZURE_DEVOPS_|TASKS_|AUTH_|STATE_KEYS$|PORT$|HOST$|ALLOWED_HOSTS$)/
 const running: ChildProcess[] = []
+const results = join(import.meta.dirname, '../../.results')
 
 /** The application, started as it was built, in processes of its own. */
 export interface StartedApp {
@@ -66,7 +67,16 @@ export function start(args: readonly string[], environment: Readonly<Record<stri
   url.catch(() => {})
   // The pipes close when the last process that holds them is gone, the instances and the emulator among them.
   const ended = new Promise<{ code: number | null; output: string; errors: string }>((resolve) => {
-    child.once('close', (code) => resolve({ code, output, errors }))
+    child.once('close', (code) => {
+      keepOutput(output + errors)
+      resolve({ code, output, errors })
+    })
   })
   return { child, url, ended }
+}
+
+/** Writes output of processes into the results, which are searched for tokens after the run. */
+function keepOutput(text: string): void {
+  mkdirSync(results, { recursive: true })
+  appendFileSync(join(results, 'processes.log'), text)
 }

@@ -4,7 +4,10 @@ import { render } from 'preact'
 import { Page } from './components/page.tsx'
 import { explainFailure } from './session/explain-failure.ts'
 import { openLogin } from './session/login.ts'
-import { createSession } from './session/session.ts'
+import { createSession, type Session } from './session/session.ts'
+
+/** The key of the form in the storage of the tab. */
+const formKey = 'form'
 
 const root = document.querySelector('#page')
 if (root === null) throw new Error('index.html has no element #page to show the page in')
@@ -12,9 +15,11 @@ await open(root)
 
 async function open(root: Element): Promise<void> {
   const endpoint = new URL('/mcp', location.href)
+  const form = takeForm()
+  let session: Session | undefined
   try {
-    const auth = await openLogin(window)
-    const session = createSession(connectHttp(endpoint, { auth }).exchange, endpoint.host)
+    const auth = await openLogin(window, () => keepForm(session?.tools.serialize() ?? form))
+    session = createSession(connectHttp(endpoint, { auth }).exchange, endpoint.host)
     // The tokens are forgotten here, also where the authorization server cannot be reached to revoke them.
     const logOut =
       auth &&
@@ -24,10 +29,22 @@ async function open(root: Element): Promise<void> {
           .catch(() => {})
           .finally(() => location.reload()))
     render(<Page session={session} logOut={logOut} />, root)
-    await session.start()
+    await session.start(form)
   } catch (error) {
+    keepForm(form)
     render(<NotLoggedIn reason={explainFailure(error)} />, root)
   }
+}
+
+/** Keeps the form while its person logs in for more scopes, which loads the page anew. */
+function keepForm(form: string | undefined): void {
+  if (form !== undefined) sessionStorage.setItem(formKey, form)
+}
+
+function takeForm(): string | undefined {
+  const form = sessionStorage.getItem(formKey)
+  sessionStorage.removeItem(formKey)
+  return form ?? undefined
 }
 
 function NotLoggedIn({ reason }: { readonly reason: string }) {

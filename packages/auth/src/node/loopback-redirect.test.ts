@@ -73,6 +73,21 @@ describe('A login through the loopback address', () => {
     expect(statuses).toEqual([404, 404, 404, 404, 200])
   })
 
+  test('shows nothing of its answer, lets no script run, and reads no body (CVE-2025-58444, CVE-2026-109527)', async () => {
+    await using w = await createWorld()
+    const pages: [string | null, string][] = []
+    const open = async (url: URL): Promise<void> => {
+      const answer = new URL((await fetch(url, { redirect: 'manual' })).headers.get('location') ?? '')
+      answer.searchParams.set('error_description', '<script>alert(1)</script>')
+      const forged = await fetch(answer, { method: 'POST', body: 'x'.repeat(10_000_000) }).catch(() => undefined)
+      expect(forged?.status ?? 404).toBe(404)
+      const page = await fetch(answer)
+      pages.push([page.headers.get('content-security-policy'), await page.text()])
+    }
+    await call(w.resource.url, w.login({ redirect: loopbackRedirect({ ...quiet, open }) }))
+    expect(pages).toEqual([["default-src 'none'", expect.not.stringMatching(/script|canary/)]])
+  })
+
   test('works where no browser opens: the person has the address', async () => {
     await using w = await createWorld()
     const redirect = loopbackRedirect({

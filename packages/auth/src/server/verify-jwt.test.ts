@@ -21,13 +21,16 @@ test.each([
   ['that is an empty list', []],
   ['that lists others', ['https://mcp.example.com', `${resource}/`]],
   ['that is missing', undefined],
-])('a token for an audience %s is refused [AUT-041 AUT-045 AUT-046 AUE-007 AUS-003 AUS-027]', async (_, aud) => {
-  await using server = await protectScripted()
-  // A claim that is undefined is left out.
-  const response = await server.send(await server.issuer.sign({ claims: { aud: aud as string } }))
-  expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, invalid])
-  expect([server.codes(), server.principals]).toEqual([['wrong_audience'], []])
-})
+])(
+  'a token for an audience %s is refused (GHSA-rvq5-wwqv-78pq) [AUT-041 AUT-045 AUT-046 AUE-007 AUS-003 AUS-027]',
+  async (_, aud) => {
+    await using server = await protectScripted()
+    // A claim that is undefined is left out.
+    const response = await server.send(await server.issuer.sign({ claims: { aud: aud as string } }))
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, invalid])
+    expect([server.codes(), server.principals]).toEqual([['wrong_audience'], []])
+  },
+)
 
 test('an audience among others is this one', async () => {
   await using server = await protectScripted()

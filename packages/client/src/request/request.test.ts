@@ -211,6 +211,13 @@ describe('An error', () => {
     await expect(client.callTool('greet')).rejects.toMatchObject({ code: 'transport', cause, rpc: undefined })
   })
 
+  test('is of the code of a version when the transport has found an older server', async () => {
+    const cause = Object.assign(new Error('the server answered as 2025-11-25'), { code: 'unsupported_version' })
+    const failure = createClient(() => Promise.reject(cause), host).callTool('greet')
+    await expect(failure).rejects.toMatchObject({ code: 'unsupported_version', cause })
+    await expect(failure).rejects.toThrow('the server answered as 2025-11-25')
+  })
+
   test.each([
     ['in the words of this revision', -32602, { uri: 'file:///x' }, true],
     ['in those of earlier ones', -32002, undefined, true],

@@ -84,7 +84,8 @@ export function runCall(exchange: Exchange, running: RunningCall): Promise<RpcRe
       if (isOver) return
       end()
       const why = cause instanceof Error ? cause.message : String(cause)
-      reject(new ClientError('transport', why, { ...running.errorContext(), cause }))
+      const code = isUnsupportedVersion(cause) ? 'unsupported_version' : 'transport'
+      reject(new ClientError(code, why, { ...running.errorContext(), cause }))
     }
     if (options.signal) onAbort(options.signal, cancel)
     arm()
@@ -108,6 +109,11 @@ function createCallContext({ headerParams, repeated }: RunningCall): CallContext
   if (headerParams !== undefined) call = withContext(call, headerParamsKey, headerParams)
   if (repeated !== undefined) call = withHeader(call, 'Mcp-Name', repeated)
   return call.context
+}
+
+/** Transports find out that a server speaks earlier revisions alone. */
+function isUnsupportedVersion(cause: unknown): boolean {
+  return cause instanceof Error && 'code' in cause && cause.code === 'unsupported_version'
 }
 
 // The platforms' timers hold 31 bits.

@@ -2,6 +2,7 @@ import {
   cancelReason,
   type Clock,
   isCancelled,
+  olderServerMessage,
   platformClock,
   protocolVersion,
   type RpcError,
@@ -190,7 +191,7 @@ async function startUp(state: State, process: StartedProcess, signal: AbortSigna
   const era = await probeProcess(state, process, { request: introducing, signal })
   if (era === 'modern') return setModern(state)
   if (state.options.era === 'modern') {
-    throw new StdioError('probe', `${state.options.command} speaks a revision before ${protocolVersion}`)
+    throw new StdioError('unsupported_version', `${state.options.command}: ${olderServerMessage(undefined)}`)
   }
   return handshakeProcess(state, process, { request: introducing, signal })
 }

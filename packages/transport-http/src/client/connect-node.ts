@@ -29,7 +29,7 @@ export function connectHttp(url: string | URL, options: NodeConnectOptions = {})
  * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
  */
 export function createHttpClient(url: string | URL, options: NodeConnectOptions = {}): HttpClient {
-  return createClientOver(url, options, nodeSender(options))
+  return createClientOver(url, options, { sender: nodeSender(options) })
 }
 
 function nodeSender(options: NodeConnectOptions): Sender {

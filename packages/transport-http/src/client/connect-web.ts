@@ -22,7 +22,7 @@ export function connectHttp(url: string | URL, options: HttpConnectOptions = {})
  * Throws a `TypeError` for an address that is not http or https, or headers that cannot be sent.
  */
 export function createHttpClient(url: string | URL, options: HttpConnectOptions = {}): HttpClient {
-  return createClientOver(url, options, webSender(options))
+  return createClientOver(url, options, { sender: webSender(options) })
 }
 
 function webSender(options: HttpConnectOptions): Sender {

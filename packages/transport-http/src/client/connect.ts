@@ -1,5 +1,6 @@
 import type { Connection } from '@x/schema'
-import { createClientOver } from './http-client.ts'
+import { createClientOver, type HttpClient } from './http-client.ts'
+import { createRevisionCheck } from './older-server.ts'
 import type { HttpConnectOptions } from './options.ts'
 import type { Sender } from './send.ts'
 
@@ -15,7 +16,8 @@ export interface HttpConnection extends Connection {
 
 /** Makes a connection of what a platform sends with. Throws a `TypeError` for an address or headers that cannot be. */
 export function createConnection(url: string | URL, options: HttpConnectOptions, sender: Sender): HttpConnection {
-  const client = createClientOver(url, options, sender)
+  const checkReply = createRevisionCheck(() => client)
+  const client: HttpClient = createClientOver(url, options, { sender, checkReply })
   const { exchange, closed, close } = client
   const mixedPrincipals = typeof options.headers === 'function'
   return { exchange, url: client.url, mixedPrincipals, closed, close, [Symbol.asyncDispose]: close }

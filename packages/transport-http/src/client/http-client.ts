@@ -16,7 +16,6 @@ import { type HttpClientRequest, type HttpClientResponse, openResponse } from '.
 import { createLink, type Link, sendOver } from './link.ts'
 import type { HttpConnectOptions } from './options.ts'
 import { readReply } from './read-reply.ts'
-import type { Sender } from './send.ts'
 import { startWatch, type Watch } from './watch.ts'
 
 /**
@@ -50,10 +49,14 @@ interface BegunRequest {
 }
 
 /** Joins the shared core to what a platform sends with. Throws a `TypeError` for an address or headers that cannot be. */
-export function createClientOver(url: string | URL, options: HttpConnectOptions, sender: Sender): HttpClient {
+export function createClientOver(
+  url: string | URL,
+  options: HttpConnectOptions,
+  platform: Pick<Link, 'sender' | 'checkReply'>,
+): HttpClient {
   const closing = new AbortController()
   const closed = closing.signal
-  const link = createLink(url, options, { sender, closed })
+  const link = createLink(url, options, { ...platform, closed })
   const { origin, pathname } = link.endpoint
   const running: RunningRequest[] = []
 
@@ -72,7 +75,7 @@ export function createClientOver(url: string | URL, options: HttpConnectOptions,
     const reason = new HttpError('closed', `${origin}: the connection was closed here`, { origin })
     closing.abort(reason)
     for (const { watch } of running.slice()) watch.stop(reason)
-    await sender.close()
+    await platform.sender.close()
   }
   return {
     exchange: (request, call) => runExchange(link, begin, { request, call }),
@@ -119,7 +122,8 @@ async function sendExchange(link: Link, { request, call }: HttpExchange, watch: 
   try {
     watch.touch()
     const context = { request, call, origin, bounds, maxStreamBytes, clock, decodes, secrets, touch: watch.touch }
-    return await readReply(incoming, context)
+    const reply = readReply(incoming, context)
+    return await (link.checkReply === undefined ? reply : link.checkReply(incoming.status, reply, request))
   } catch (error) {
     throw failureOf(error, origin)
   }

@@ -12,6 +12,8 @@ export type HttpErrorCode =
   | 'too-large'
   /** A redirect that must not be followed. */
   | 'redirect'
+  /** The server speaks earlier revisions of the protocol alone; the message names its revision. */
+  | 'unsupported_version'
   /** The connection or the stream ended before the answer. The server may have acted. */
   | 'closed'
 

@@ -8,6 +8,7 @@ import {
   type ParseBounds,
   platformClock,
   type RpcRequest,
+  type RpcResponse,
 } from '@x/schema'
 import { failureOf, isUnsent } from './failure.ts'
 import { operationOf, userHeaders } from './headers.ts'
@@ -21,6 +22,9 @@ import { sendAuthorized } from './send-authorized.ts'
 const messageBytes = 16 * 1024 * 1024
 const streamBytes = 64 * 1024 * 1024
 
+/** Looks at the reply to a request, by its HTTP status. Rejects with {@link HttpError} `unsupported_version` in its place. */
+export type CheckReply = (status: number, reply: Promise<RpcResponse>, request: RpcRequest) => Promise<RpcResponse>
+
 /** State that the requests to one endpoint share. */
 export interface Link {
   readonly endpoint: URL
@@ -32,13 +36,15 @@ export interface Link {
   readonly bounds: ParseBounds
   readonly maxStreamBytes: number
   readonly closed: AbortSignal
+  /** Looks at replies; absent where requests of earlier revisions are sent as well. */
+  readonly checkReply?: CheckReply | undefined
 }
 
 /** Checks an endpoint and its options. Throws a `TypeError` for an address or headers that cannot be. */
 export function createLink(
   url: string | URL,
   options: HttpConnectOptions,
-  connection: Pick<Link, 'sender' | 'closed'>,
+  connection: Pick<Link, 'sender' | 'closed' | 'checkReply'>,
 ): Link {
   const { headers = {}, clock = platformClock, maxStreamBytes = streamBytes } = options
   const fixedHeaders = typeof headers === 'function' ? undefined : userHeaders(headers)

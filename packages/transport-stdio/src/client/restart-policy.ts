@@ -8,7 +8,7 @@ export interface RestartPolicy {
   add(reason: StdioError, startedAt: number): void
   /**
    * Returns the delay before the next start in milliseconds; throws {@link StdioError} `restarts` when no restart is
-   * allowed.
+   * allowed, and the reason of the last exit again for a server of an earlier revision.
    */
   pauseMs(): number
 }
@@ -33,6 +33,8 @@ export function createRestartPolicy(restart: false | RestartOptions, clock: Cloc
     },
     pauseMs: () => {
       if (last === undefined) return 0
+      // It would be the same program again.
+      if (last.code === 'unsupported_version') throw last
       if (ends >= limit) throw restartsExhausted(ends, last)
       return Math.max(0, resumeAt - clock.now())
     },

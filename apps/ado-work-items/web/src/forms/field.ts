@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /** A value that people choose, and what they see for it. */
 export interface Option {
   readonly value: string
@@ -46,14 +48,16 @@ export type FieldKind =
   /** Anything else, written as JSON. */
   | { readonly type: 'json' }
 
+const entry = z.object({ name: z.string(), value: z.string() }).readonly()
+
 /** A row of an `entries` field, as it was typed. */
-export interface Entry {
-  readonly name: string
-  readonly value: string
-}
+export type Entry = z.infer<typeof entry>
+
+/** The parser of a field's input. */
+export const draft = z.union([z.string(), z.boolean(), z.array(z.string()).readonly(), z.array(entry).readonly()])
 
 /** The input of a field: text, a check mark, the selected values, or rows. */
-export type Draft = string | boolean | readonly string[] | readonly Entry[]
+export type Draft = z.infer<typeof draft>
 
 /** One field of a form, whatever schema it was made from. */
 export interface Field {

@@ -16,9 +16,12 @@ export interface LoginWindow {
 
 /**
  * Opens the login of the page where the server wants one; undefined elsewhere. After the return from the authorization server it finishes
- * the login, and rejects when that was declined.
+ * the login, and rejects when that was declined. `beforeLeaving` is called before the page leaves for the authorization server.
  */
-export async function openLogin({ location, history, sessionStorage }: LoginWindow): Promise<OAuth | undefined> {
+export async function openLogin(
+  { location, history, sessionStorage }: LoginWindow,
+  beforeLeaving: () => void,
+): Promise<OAuth | undefined> {
   const page = new URL('/', location.href)
   const response = await fetch(new URL('login.json', page))
   const { issuer, client } = document.parse(await response.json())
@@ -27,7 +30,13 @@ export async function openLogin({ location, history, sessionStorage }: LoginWind
   const { oauth, pageRedirect, webStorageStore } = await import('@x/auth/client')
   const auth = oauth({
     client: { name: 'Work items page', registrations: [{ issuer, id: client }] },
-    redirect: pageRedirect({ uri: page, assign: (url) => location.assign(url.href) }),
+    redirect: pageRedirect({
+      uri: page,
+      assign: (url) => {
+        beforeLeaving()
+        location.assign(url.href)
+      },
+    }),
     // Each tab has a person of its own.
     store: webStorageStore(sessionStorage),
     dpop: true,

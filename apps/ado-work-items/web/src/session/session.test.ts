@@ -119,3 +119,21 @@ test('a server that answers nothing is explained where its lists would be', asyn
   expect(session.tools.failure.value).toBe('The server did not answer.')
   expect(session.server.value).toBeUndefined()
 })
+
+test('a form is filled in again after the page was loaded anew, and text of another kind changes nothing', async () => {
+  const { tools } = await started(asked)
+  tools.pick('get_work_item')
+  tools.picked.value?.form.set('workItemId', '7')
+  const text = tools.serialize() ?? ''
+  const session = createSession(asked, 'localhost:3000')
+  await session.start('null')
+  const again = session.tools
+  for (const other of ['', '{"tool":"update_work_item","drafts":[["workItemId",null]]}', '{"tool":"x","drafts":[]}'])
+    again.restore(other)
+  expect(again.picked.value?.tool.name).toBe('update_work_item')
+  await session.start(text)
+  expect([again.picked.value?.tool.name, again.picked.value?.form.drafts.value.get('workItemId')]).toEqual([
+    'get_work_item',
+    '7',
+  ])
+})

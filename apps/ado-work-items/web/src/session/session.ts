@@ -18,7 +18,8 @@ export interface Session {
   readonly address: string
   /** The text for screen readers: the last outcome. */
   readonly announcement: ReadonlySignal<string>
-  start(): Promise<void>
+  /** Reads the tools and the work items, and fills a form in again that `tools.serialize` returned. */
+  start(form?: string): Promise<void>
   /** Calls the picked tool, then reads the work items again. */
   call(args: JsonObject): Promise<void>
 }
@@ -42,8 +43,12 @@ export function createSession(exchange: Exchange, address: string): Session {
   const showServer = (): void => {
     if (client.serverInfo !== undefined) server.value = `${client.serverInfo.name} ${client.serverInfo.version}`
   }
-  const start = async (): Promise<void> => {
-    await Promise.all([tools.load(), workItems.reload()])
+  const start = async (form?: string): Promise<void> => {
+    const loadTools = async (): Promise<void> => {
+      await tools.load()
+      if (form !== undefined) tools.restore(form)
+    }
+    await Promise.all([loadTools(), workItems.reload()])
     showServer()
   }
   const call = async (args: JsonObject): Promise<void> => {

@@ -1,6 +1,8 @@
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import type { Client } from '@x/client'
 import { isJsonObject, type Tool } from '@x/schema'
+import { z } from 'zod'
+import { draft } from '../forms/field.ts'
 import { type Form, openForm } from '../forms/form.ts'
 import { toolFields } from '../forms/tool-fields.ts'
 import { explainFailure } from './explain-failure.ts'
@@ -21,7 +23,13 @@ export interface Tools {
   readonly failure: ReadonlySignal<string | undefined>
   load(): Promise<void>
   pick(name: string): void
+  /** Returns the picked tool and the input of its form, as JSON; undefined before the list is there. */
+  serialize(): string | undefined
+  /** Picks a tool and fills its form in again. Text that {@link serialize} did not return changes nothing. */
+  restore(text: string): void
 }
+
+const serializedForm = z.object({ tool: z.string(), drafts: z.array(z.tuple([z.string(), draft])) })
 
 /** Reads the tools. Each form stays as it was left, but for the work item in it: that is the selected one. */
 export function createTools(client: Client, { selected }: WorkItems): Tools {
@@ -38,9 +46,10 @@ export function createTools(client: Client, { selected }: WorkItems): Tools {
     }
   })
 
+  const picked = computed(() => all.value?.find(({ tool }) => tool.name === name.value) ?? all.value?.[0])
   return {
     all,
-    picked: computed(() => all.value?.find(({ tool }) => tool.name === name.value) ?? all.value?.[0]),
+    picked,
     failure,
     load: async () => {
       try {
@@ -53,6 +62,23 @@ export function createTools(client: Client, { selected }: WorkItems): Tools {
     pick: (wanted) => {
       name.value = wanted
     },
+    serialize: () =>
+      picked.value && JSON.stringify({ tool: picked.value.tool.name, drafts: [...picked.value.form.drafts.value] }),
+    restore: (text) => {
+      const data = parseForm(text)
+      const found = all.value?.find(({ tool }) => tool.name === data?.tool)
+      if (data === undefined || found === undefined) return
+      name.value = data.tool
+      for (const [field, value] of data.drafts) found.form.set(field, value)
+    },
+  }
+}
+
+function parseForm(text: string): z.infer<typeof serializedForm> | undefined {
+  try {
+    return serializedForm.safeParse(JSON.parse(text)).data
+  } catch {
+    return undefined
   }
 }
 

@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { PGlite } from '@electric-sql/pglite'
+
+/** The data of an empty database. The build writes it, as `initdb` takes longer than all else at a start. */
+const file = new URL('./initial-database.tar.gz', import.meta.url)
+
+/** Writes the data of an empty database beside the built modules. */
+export async function writeInitialDatabase(): Promise<void> {
+  const database = await PGlite.create()
+  const data = await database.dumpDataDir('gzip')
+  await database.close()
+  await writeFile(file, Buffer.from(await data.arrayBuffer()))
+}
+
+/** Opens an empty database in the memory of this process. */
+export async function openInitialDatabase(): Promise<PGlite> {
+  if (!existsSync(file)) return PGlite.create()
+  return PGlite.create({ loadDataDir: new Blob([await readFile(file)], { type: 'application/x-gzip' }) })
+}

@@ -1,0 +1,48 @@
+import { errorCodes } from './error-codes.ts'
+import { isJsonObject } from './json.ts'
+import { protocolVersion, protocolVersions } from './revision.ts'
+import type { RpcRequest, RpcResponse } from './rpc.ts'
+
+const [, ...olderVersions] = [...protocolVersions].toReversed()
+const [lastOlderVersion] = olderVersions
+
+const modernErrors: ReadonlySet<number> = new Set([
+  errorCodes.unsupportedProtocolVersion,
+  errorCodes.headerMismatch,
+  errorCodes.missingRequiredClientCapability,
+])
+
+/**
+ * Returns true for the response to `server/discover` of a server that knows the method: of this revision, or of a later one. Servers of earlier
+ * revisions answer with errors of many codes (basic/versioning, backward compatibility).
+ */
+export function knowsDiscover(response: RpcResponse): boolean {
+  if ('result' in response) return Array.isArray(response.result['supportedVersions'])
+  const { code, data } = response.error
+  // An overloaded or stopping server says so before it looks at the request.
+  return modernErrors.has(code) || (isJsonObject(data) && typeof data['retryAfterMs'] === 'number')
+}
+
+/** The handshake of the last revision before this one. A server of any earlier revision answers it with its own. */
+export const olderHandshake: RpcRequest = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: {
+    protocolVersion: lastOlderVersion ?? protocolVersion,
+    capabilities: {},
+    clientInfo: { name: 'version-check', version: '1.0.0' },
+  },
+}
+
+/** Returns the earlier revision that a response to {@link olderHandshake} names; undefined for any other response. */
+export function olderRevisionIn(response: RpcResponse): string | undefined {
+  const named = 'result' in response ? response.result['protocolVersion'] : undefined
+  return olderVersions.find((version) => version === named)
+}
+
+/** Returns the message about a server that speaks earlier revisions alone, for the user of a client. */
+export function olderServerMessage(revision: string | undefined): string {
+  const answered = revision ?? 'one of an earlier revision'
+  return `this client speaks only MCP ${protocolVersion}; the server answered as ${answered}`
+}
