@@ -116,6 +116,7 @@ export function readInfo(info: JsonValue | JsonObject | undefined): Implementati
 export interface RecentSessions<T> {
   get(key: string): T | undefined
   set(key: string, value: T): void
+  delete(key: string): void
 }
 
 /** A map that forgets its oldest entries. */
@@ -123,6 +124,7 @@ export function createRecentSessions<T>(most: number): RecentSessions<T> {
   const entries = new Map<string, T>()
   return {
     get: (key) => entries.get(key),
+    delete: (key) => void entries.delete(key),
     set(key, value) {
       entries.delete(key)
       entries.set(key, value)
