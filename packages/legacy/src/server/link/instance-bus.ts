@@ -18,7 +18,7 @@ const kinds = [
 
 /**
  * A message between instances. `answered`: the store has the answer to the question `id`; `taken`: an instance waited for it. `adopted`: the
- * call of the stream `id` waits at another instance. `resume`: the stream `id` has a reader at another instance, after the event `number`; `relaying`: an instance writes it under the relay `id`;
+ * answers of the round `id` are waited for at another instance. `resume`: the stream `id` has a reader at another instance, after the event `number`; `relaying`: an instance writes it under the relay `id`;
  * `written`: the relay has more; `left`: its reader has gone. `cancelled`: the client cancelled the request `id`. `session`: the stored
  * record of the session has changed. `listening`: another instance has opened the GET stream of the session.
  */

@@ -15,8 +15,8 @@ export interface LinkedCalls extends Pick<Link, 'linkCall' | 'takeAnswer' | 'dra
   adopt(stored: StoredCall, peer: SessionPeer, lastEvent?: number): CallStream | undefined
   /** Passes an answer in the store to the call that waits here, if it does. */
   takeStoredAnswer(session: string, question: string): Promise<void>
-  /** Leaves the call of a stream to another instance. */
-  moveCall(stream: string): void
+  /** Leaves a call that waits for the answers of a round to another instance. */
+  moveCall(round: string): void
   /** Cancels a request, whose id is JSON. */
   cancelCall(session: string, request: string): void
   /** Looks for the answers of all calls that wait here. */
@@ -101,7 +101,7 @@ class WaitingCalls implements LinkedCalls {
     const { bus, http, store } = this.#parts
     const { stream } = stored.waiting
     if (http().states.find(peer.session)?.streams.has(stream) === true) return undefined
-    bus.publish('adopted', { id: stream, session: stored.session })
+    bus.publish('adopted', { id: stored.round })
     return resumeStoredCall(stored, {
       peer,
       http: http(),
@@ -128,8 +128,8 @@ class WaitingCalls implements LinkedCalls {
     if (response !== undefined && questions.answer(session, response)) bus.publish('taken', { id: question })
   }
 
-  moveCall(stream: string): void {
-    this.#waiting.get(stream)?.move()
+  moveCall(round: string): void {
+    for (const { stored, move } of this.#waiting.values()) if (stored.round === round) move()
   }
 
   cancelCall(session: string, request: string): void {

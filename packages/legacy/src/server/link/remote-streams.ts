@@ -47,25 +47,27 @@ export function createRemoteStreams(parts: LinkParts, calls: LinkedCalls): Remot
     view.reply.end()
     return true
   }
-  const resumeStored = async (place: EventPlace, peer: SessionPeer): Promise<boolean> => {
+  /** Waits here for the answers of a call that waits; undefined for one that does not. */
+  const adoptWaiting = async (place: EventPlace, peer: SessionPeer): Promise<boolean | undefined> => {
     const stored = await store.getCall(place.stream)
-    if (stored === undefined) return rejectLost(place, peer.view)
+    if (stored === undefined) return undefined
     if (stored.session !== peer.session.key) return false
-    // Its handler was running: nobody may run it again unasked.
-    if (await store.isClaimed(stored.round)) {
-      return rejectLost({ ...place, requestId: stored.waiting.request.id }, peer.view)
-    }
+    if (await store.isClaimed(stored.round)) return undefined
     const stream = calls.adopt(stored, peer, place.number)
     stream?.resume(peer.view.reply, place.number)
     return stream !== undefined
   }
+  // A call that ends while its instance is looked for has left its response meanwhile.
+  const find = async (place: EventPlace, peer: SessionPeer): Promise<boolean> =>
+    (await writeEnd(place, peer)) || (await relayFrom(place, peer)) || (await writeEnd(place, peer))
 
   return {
     async resume(place, peer) {
-      // A call that ends while its instance is looked for has left its response meanwhile.
-      if (await writeEnd(place, peer)) return true
-      if (await relayFrom(place, peer)) return true
-      return (await writeEnd(place, peer)) || (await resumeStored(place, peer))
+      if (await find(place, peer)) return true
+      const adopted = await adoptWaiting(place, peer)
+      if (adopted !== undefined) return adopted
+      // Its handler was running: nobody may run it again unasked. An instance that is only slow gets a second time to say so.
+      return (await find(place, peer)) || rejectLost(place, peer.view)
     },
     async writeStream({ id, session, number, relay }) {
       const stream = http().states.find({ key: session })?.streams.get(id)

@@ -14,8 +14,9 @@ export interface StoredCallOptions {
   readonly store: LinkStore
   /** The number of the last event that the client has; undefined while it reads nothing. */
   readonly lastEvent: number | undefined
-  /** The call waits here; `move` leaves it to other instances. */
+  /** The call waits here, until `onEnd`; `move` leaves it to other instances. */
   readonly onWaiting: (move: () => void) => void
+  /** The call waits here no more. */
   readonly onEnd: () => void
 }
 
@@ -49,17 +50,13 @@ class AdoptedRound {
   readonly #cancelTimer: () => void
 
   constructor(stored: StoredCall, options: StoredCallOptions) {
-    const { peer, http, lastEvent = 0, onEnd } = options
+    const { peer, http, lastEvent = 0 } = options
     const { id: requestId } = stored.waiting.request
     const { stream: id, events } = stored.waiting
-    const end = (): void => {
-      this.#stop()
-      onEnd()
-    }
     const firstEvent = Math.max(events, lastEvent) + eventGap
     this.#stored = stored
     this.#options = options
-    this.taken = takeOver({ id, requestId, firstEvent, onEnd: end }, peer, http)
+    this.taken = takeOver({ id, requestId, firstEvent, onEnd: () => this.#stop() }, peer, http)
     const { now, schedule, settings } = http.deps
     const leftMs = Math.max(1, stored.askedAt + settings.answerTimeoutMs - now())
     this.#cancelTimer = schedule(() => this.#giveUp(), leftMs)
@@ -125,8 +122,9 @@ class AdoptedRound {
     if (!this.#isWaiting) return
     this.#isWaiting = false
     this.#cancelTimer()
-    const { http, peer } = this.#options
+    const { http, peer, onEnd } = this.#options
     const { questions, waiting } = this.#stored
+    onEnd()
     for (const { id } of questions) http.deps.questions.find(peer.session.key, id)?.close()
     http.states.find(peer.session)?.calls.delete(waiting.request.id)
   }
