@@ -130,7 +130,7 @@ function waitingCallOf(asked: readonly AskedRound[], { channel, urls, progress, 
 async function sealState(
   opened: OpenedState,
   { open, request }: NonNullable<AskedRound['sent']>,
-  { call, deps }: Asking,
+  { call, deps }: RoundRequest,
 ): Promise<string | undefined> {
   const session = call.channel.origin?.session
   if (session === undefined || deps.states?.isFor(session) !== true) return undefined

@@ -60,7 +60,10 @@ interface CreatedTask {
 }
 
 /** Makes the task, and answers with it once every instance can read it (seps/2663-tasks-extension, task creation). */
-async function createTaskFor({ request, call, journal, callId, parts }: CreatedTask, context: TaskContext): Promise<JsonObject> {
+async function createTaskFor(
+  { request, call, journal, callId, parts }: CreatedTask,
+  context: TaskContext,
+): Promise<JsonObject> {
   const { settings } = context
   if (!asksForTask(request, settings)) requireTasks(requestMeta(request.params))
   if (!settings.acceptTasks) throw new McpError(errorCodes.internal, 'This instance takes no tasks on: ask another one')
