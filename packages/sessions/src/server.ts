@@ -19,6 +19,8 @@ export type {
   Awaitable,
   DeletedSession,
   NewSession,
+  SessionBus,
+  SessionChange,
   SessionEvents,
   SessionFailure,
   SessionOptions,

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as sendRequest, type Server, type ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream'
 import { keys } from './asking.ts'
 
 /** A server in a process of its own. */
@@ -61,9 +62,11 @@ function passOn(request: IncomingMessage, response: ServerResponse, port: number
   const { method, url, headers } = request
   const forwarded = sendRequest({ port, host: '127.0.0.1', method, path: url, headers, agent: false }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers)
-    answer.pipe(response)
+    // When one side goes, so does the other: a client notices that its instance was killed.
+    pipeline(answer, response, () => {})
   })
   forwarded.on('error', () => response.destroy())
+  response.on('close', () => forwarded.destroy())
   request.pipe(forwarded)
 }
 

@@ -173,19 +173,21 @@ describe('SEP-2322, message by message', () => {
     const updates: string[] = []
     const extensions = [tasks({ engine: memoryEngine(), persistentWorkflow: true, workPollMs: 20 })]
     await using server = instance({ tools: [updateWorkItem(updates, 'required')], extensions })
-    const capable = { elicitation: { form: {} }, extensions: { 'io.modelcontextprotocol/tasks': {} } }
-    const ask = (method: string, params: JsonObject): Promise<JsonObject> => send(server, method, params, capable)
-    const created = await ask('tools/call', update)
+    const ask = (method: string, params: JsonObject): Promise<JsonObject> => send(server, method, params)
+    const related = { 'io.modelcontextprotocol/related-task': { taskId: expect.any(String) } }
+    const created = await ask('tools/call', { ...update, task: { ttl: 60_000 } })
     expect(created['resultType']).toBe('task')
     const { taskId } = created
     const statusOf = async (): Promise<unknown> => (await ask('tasks/get', { taskId }))['status']
     await expect.poll(statusOf).toBe('input_required')
     const asked = await ask('tasks/result', { taskId })
     expect(asked['inputRequests']).toMatchObject({ resolution: { params: { message: firstQuestion } } })
+    expect(asked['_meta']).toMatchObject(related)
     const inputResponses = { resolution: accepted({ resolution: 'By Design' }) }
     const _meta = { 'io.modelcontextprotocol/related-task': { taskId } }
     const acknowledged = await ask('tasks/input_response', { inputResponses, _meta })
     expect(acknowledged['inputRequests']).toBeUndefined()
+    expect(acknowledged['_meta']).toMatchObject(related)
     expect(textIn(await ask('tasks/result', { taskId }))).toContain('resolved as By Design')
   })
 })

@@ -2,7 +2,7 @@ import { createClient } from '@x/client'
 import { type Tool, tool } from '@x/server'
 import { type ClientSession, sessions as clientSessions } from '@x/sessions/client'
 import { sessions as serverSessions } from '@x/sessions/server'
-import { randomKey, sealed } from '@x/state-codec'
+import { randomKey, sealed, type StateCodec } from '@x/state-codec'
 import { type TaskCalls, tasks as clientTasks, tasksOf } from '@x/tasks/client'
 import { memoryEngine } from '@x/tasks/memory'
 import { tasks } from '@x/tasks/server'
@@ -39,13 +39,28 @@ const order = (sessions: Baskets, gate: Gate): Tool =>
       const items = await ctx.step('items', () => [...sessions.of(ctx).state.items])
       await ctx.task('required')
       await ctx.step('wait', () => gate.opened.then(() => 'waited'))
-      return `${items.join(' ')} for ${sessions.find(ctx) === undefined ? 'no' : 'a'} session`
+      return `${items.join(' ')} for ${sessions.find(ctx)?.state.items.length} things`
     },
   })
 
-/** Looks for its session in the task. */
+/** Needs its session in the task, as it was when the task was created. */
 const late = (sessions: Baskets): Tool =>
   tool('late', { description: 'x', task: 'required', run: (_, ctx) => sessions.of(ctx).state.items.join(' ') })
+
+/** Changes its session in the task, which has no answer to carry the change. */
+const change = (sessions: Baskets): Tool =>
+  tool('change', {
+    description: 'x',
+    task: 'required',
+    run(_, ctx) {
+      sessions.of(ctx).setState({ items: [] })
+      return 'changed'
+    },
+  })
+
+/** Gives the id of its session in the task. */
+const named = (sessions: Baskets): Tool =>
+  tool('name', { description: 'x', task: 'required', run: (_, ctx) => sessions.of(ctx).id })
 
 /** Is there within sessions alone. */
 const hidden = (sessions: Baskets): Tool =>
@@ -60,12 +75,19 @@ interface Shop extends AsyncDisposable {
 }
 
 /** A shop whose sessions and tasks go around the same server. */
-async function openShop(serve: Serve): Promise<Shop> {
+async function openShop(serve: Serve, credentials?: StateCodec): Promise<Shop> {
   const [sessions, gate, payloads] = [basketOf(), createGate(), [] as string[]]
   const kept = memoryEngine()
   const engine: typeof kept = { ...kept, create: (task) => (payloads.push(JSON.stringify(task)), kept.create(task)) }
-  const tools = [add(sessions), order(sessions, gate), late(sessions), hidden(sessions)]
-  const tasking = tasks({ engine, pollIntervalMs: 20, maxUnsupportedMs: 1, workPollMs: 20 })
+  const tools = [
+    add(sessions),
+    order(sessions, gate),
+    late(sessions),
+    change(sessions),
+    named(sessions),
+    hidden(sessions),
+  ]
+  const tasking = tasks({ engine, credentials, pollIntervalMs: 20, maxUnsupportedMs: 1, workPollMs: 20 })
   const served = await serve({ tools, state: sealed({ keys: [randomKey()] }), extensions: [tasking, sessions] })
   return {
     sessions,
@@ -83,7 +105,7 @@ async function openShop(serve: Serve): Promise<Shop> {
 }
 
 overEveryTransport('a task that begins in a session', (serve) => {
-  test('has what it took of it before, and no session; its token is not kept, and the session goes on', async () => {
+  test('has what it took of it before, and the session as it was; its token is not kept, and the session goes on', async () => {
     await using shop = await openShop(serve)
     const session = await shop.begin()
     await session.callTool('add', { item: 'bread' })
@@ -91,7 +113,7 @@ overEveryTransport('a task that begins in a session', (serve) => {
     if (started.status !== 'task') throw new Error('the call was to become a task')
     expect(textOf(await session.callTool('add', { item: 'milk' }))).toBe('bread milk')
     shop.gate.open()
-    expect(textOf(await started.task.result())).toBe('bread for no session')
+    expect(textOf(await started.task.result())).toBe('bread for 1 things')
     expect(shop.payloads).toHaveLength(1)
     expect(shop.payloads.join()).not.toContain(session.id)
     expect(shop.payloads.join()).not.toContain('io.modelcontextprotocol/session')
@@ -106,22 +128,30 @@ overEveryTransport('a task that begins in a session', (serve) => {
     const kept: unknown = JSON.parse(JSON.stringify(started.task.serialize()))
     await session.delete()
     shop.gate.open()
-    expect(textOf(await other.tasks.resume(kept).result())).toBe('bread for no session')
+    expect(textOf(await other.tasks.resume(kept).result())).toBe('bread for 1 things')
   })
 
-  test('fails, and says why, when its handler looks for the session there', async () => {
+  test('has the state of its session at its creation, which it cannot change', async () => {
     await using shop = await openShop(serve)
     const session = await shop.begin()
-    const message = expect.stringContaining('This needs a session')
-    await expect(session.callTool('late')).rejects.toMatchObject({ rpc: { message } })
+    await session.callTool('add', { item: 'bread' })
+    expect(textOf(await session.callTool('late'))).toBe('bread')
+    expect(await session.callTool('change')).toMatchObject({ isError: true })
   })
 
-  test('is rejected when its tool is there within sessions alone', async () => {
+  test('has the id of its session where the task keeps credentials, sealed', async () => {
+    await using shop = await openShop(serve, sealed({ keys: [randomKey()] }))
+    const session = await shop.begin()
+    expect(textOf(await session.callTool('name'))).toBe(session.id)
+    expect(shop.payloads.join()).not.toContain(session.id)
+    await using plain = await openShop(serve)
+    const other = await plain.begin()
+    expect(await other.callTool('name')).toMatchObject({ isError: true })
+  })
+
+  test('runs a tool that is there within sessions alone', async () => {
     await using shop = await openShop(serve)
     const session = await shop.begin()
-    const message = 'The tool "hidden" cannot run as a task'
-    await expect(session.callTool('hidden')).rejects.toMatchObject({
-      rpc: { message: expect.stringContaining(message) },
-    })
+    expect(textOf(await session.callTool('hidden'))).toBe('ran')
   })
 })

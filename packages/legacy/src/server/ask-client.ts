@@ -10,10 +10,10 @@ import {
   type RpcResponse,
 } from '@x/schema'
 import { legacyQuestion } from '../translate/question.ts'
-import type { CallChannel, LegacyCall } from './call-channel.ts'
+import { type CallChannel, CallMoved, type LegacyCall } from './call-channel.ts'
 import type { Deps } from './deps.ts'
-import type { AcceptedPage } from './question-state.ts'
-import type { PendingServerRequest } from './questions.ts'
+import type { AcceptedPage, OpenedState, WaitingCall } from './question-state.ts'
+import { type PendingServerRequest, questionIdOf } from './questions.ts'
 import { randomId } from './random-id.ts'
 
 /** The answers of one round by their keys, or why the call cannot go on. */
@@ -52,8 +52,9 @@ export async function askClient(requests: JsonObject, call: AskingCall, deps: De
   const answers = Promise.all(asked.map(async ({ key, answer }) => [key, await answer] as const))
   // A round that failed before it was asked is not asked.
   answers.catch(() => {})
-  await send(asked, call, deps)
+  const isStored = await send(asked, call, deps)
   const outcome = roundOutcome(new Map(await answers))
+  if (isStored && (await call.channel.link?.claim()) === false) throw new CallMoved()
   if (asked.some(({ sent }) => sent?.open.hasState)) call.channel.onAnswered()
   return outcome
 }
@@ -94,26 +95,57 @@ function prepareQuestions(key: string, request: InputRequest, { call, deps }: Ro
   return { key, answer, sent: { request: question.request, open: waiting.open } }
 }
 
-/** Sends the questions of a round, with a `state` each where the client returns it: any one of them is enough to know the round. */
-async function send(asked: readonly AskedRound[], call: AskingCall, { states }: Deps): Promise<void> {
-  const { channel, urls, progress, request } = call
-  const { origin } = channel
-  const sealed = states !== undefined && origin !== undefined && states.isFor(origin.session) ? states : undefined
-  const questions = new Map(asked.map(({ key, sent }) => [key, sent?.request.method as InputRequest['method']]))
+type SentQuestion = NonNullable<AskedRound['sent']> & { readonly key: string; readonly state: string | undefined }
+
+/**
+ * Sends the questions of a round, with a `state` each where the client returns it: any one of them is enough to know the round. Resolves
+ * with true when the store of a link has the call.
+ */
+async function send(asked: readonly AskedRound[], call: AskingCall, deps: Deps): Promise<boolean> {
+  const { channel } = call
+  const waiting = waitingCallOf(asked, call)
+  const prepared: SentQuestion[] = []
   for (const { key, sent } of asked) {
     if (sent === undefined) continue
-    const { open } = sent
-    if (sealed === undefined || origin === undefined) {
-      channel.ask({ jsonrpc: '2.0', id: open.id, ...sent.request })
-      continue
-    }
-    const { session, stream } = origin
-    const waiting = { request, ...progress, questions, stream, events: origin.events(), pages: urls.accepted() }
-    const binding = { session, questionId: open.id }
-    const state = await sealed.seal({ key, call: waiting }, sent.request.method, binding)
-    open.hasState = state !== undefined
-    channel.ask({ jsonrpc: '2.0', id: open.id, ...(state !== undefined && { state }), ...sent.request })
+    const state = await sealState({ key, call: waiting }, sent, { call, deps })
+    sent.open.hasState = state !== undefined
+    prepared.push({ ...sent, key, state })
   }
+  const isStored = await store(prepared, waiting, channel)
+  for (const { open, request, state } of prepared) {
+    channel.ask({ jsonrpc: '2.0', id: open.id, ...(state !== undefined && { state }), ...request })
+  }
+  if (isStored) channel.link?.onAsked()
+  return isStored
+}
+
+function waitingCallOf(asked: readonly AskedRound[], { channel, urls, progress, request }: AskingCall): WaitingCall {
+  const { origin } = channel
+  const questions = new Map(asked.map(({ key, sent }) => [key, sent?.request.method as InputRequest['method']]))
+  const place = { stream: origin?.stream ?? '', events: origin?.events() ?? 0 }
+  return { request, ...progress, ...place, questions, pages: urls.accepted() }
+}
+
+/** Seals the `state` of a question; undefined for a client that gets none. */
+async function sealState(
+  opened: OpenedState,
+  { open, request }: NonNullable<AskedRound['sent']>,
+  { call, deps }: RoundRequest,
+): Promise<string | undefined> {
+  const session = call.channel.origin?.session
+  if (session === undefined || deps.states?.isFor(session) !== true) return undefined
+  return deps.states.seal(opened, request.method, { session, questionId: open.id })
+}
+
+/** Stores a call that waits, so that any instance takes its answers and can continue it. */
+async function store(asked: readonly SentQuestion[], waiting: WaitingCall, { link }: CallChannel): Promise<boolean> {
+  if (link === undefined || asked.length === 0) return false
+  const questions = asked.map(({ key, open, request: { method, params } }, place) => {
+    return { key, id: open.id, method, params, number: waiting.events + 1 + place }
+  })
+  const isStored = await link.store(waiting, questions)
+  for (const { open } of asked) open.isStored = isStored
+  return isStored
 }
 
 type WaitingQuestion =
@@ -121,7 +153,7 @@ type WaitingQuestion =
   | { readonly failure: string }
 
 function waitForAnswer(method: string, { channel }: AskingCall, deps: Deps): WaitingQuestion {
-  const { signal, owner } = channel
+  const { signal, owner, link } = channel
   let finish = (_: RoundAnswer): void => {}
   let fail = (_: unknown): void => {}
   const answer = new Promise<RoundAnswer>((resolve, reject) => {
@@ -132,7 +164,7 @@ function waitForAnswer(method: string, { channel }: AskingCall, deps: Deps): Wai
     release()
     finish(toAnswer(method, response))
   }
-  const open = owner === undefined ? undefined : deps.questions.open(owner, onAnswer)
+  const open = owner === undefined ? undefined : deps.questions.open(owner, onAnswer, link && questionIdOf(link.stream))
   if (open === undefined) return { failure: 'The client has too many open questions' }
   const withdraw = (reason: string): void => {
     release()
@@ -141,14 +173,17 @@ function waitForAnswer(method: string, { channel }: AskingCall, deps: Deps): Wai
     channel.notifyOfQuestion(cancelled(open.id, reason))
   }
   const stop = (): void => {
-    withdraw('The call was cancelled')
+    // A call that goes on at another instance still wants its answers.
+    if (signal.reason instanceof CallMoved) open.close()
+    else withdraw('The call was cancelled')
+    release()
     fail(signal.reason)
   }
   const cancelTimer = deps.schedule(() => {
     withdraw('No answer came in time')
     const message = 'The client did not answer in time'
     // An answer with its state may have reached another instance, which then runs the call on: this one must not.
-    finish(open.hasState ? { failure: { message } } : unanswered(method, message))
+    finish(open.hasState && !open.isStored ? { failure: { message } } : unanswered(method, message))
   }, deps.settings.answerTimeoutMs)
   const release = (): void => {
     cancelTimer()
@@ -165,8 +200,8 @@ export function toAnswer(method: string, response: RpcResponse): RoundAnswer {
   return unanswered(method, `The client answered ${method} with an error: ${response.error.message}`)
 }
 
-// A user who cannot be reached has cancelled, which the handler hears of; a model or a list of roots has no such answer.
-function unanswered(method: string, message: string): RoundAnswer {
+/** Returns the answer of a user who cannot be reached, who has cancelled; a model or a list of roots has no such answer. */
+export function unanswered(method: string, message: string): RoundAnswer {
   if (method === 'elicitation/create') return { response: { action: 'cancel' }, involved: true }
   return { failure: { message } }
 }

@@ -1,5 +1,8 @@
 import type { Call, LoggingLevel, RpcNotification, RpcRequest, StatefulRequest } from '@x/schema'
 import type { LegacyClient } from '../translate/request.ts'
+import type { WrittenEvent } from './http/event-id.ts'
+import type { StoredQuestion } from './link/link-store.ts'
+import type { WaitingCall } from './question-state.ts'
 import type { Session } from './session.ts'
 
 /** The caller on whose behalf calls of the server are made, and how it is connected. */
@@ -18,6 +21,8 @@ export interface CallChannel {
   notify(message: RpcNotification): void
   /** The session and the stream of a call that can be resumed from the `state` of a question; undefined for every other. */
   readonly origin: { readonly session: Session; readonly stream: string; events(): number } | undefined
+  /** Undefined for a call that cannot go on at another instance. */
+  readonly link: CallLink | undefined
   /** Sends a request to the client, on the call's own stream. */
   ask(request: StatefulRequest): void
   /** Called when all questions of a round were answered. */
@@ -32,4 +37,25 @@ export interface LegacyCall {
   readonly client: LegacyClient
   readonly level: LoggingLevel
   readonly channel: CallChannel
+}
+
+/** The link of a call with the other instances. */
+export interface CallLink {
+  /** The stream of the call, with which its question ids begin. */
+  readonly stream: string
+  /** Stores the call before it asks. False when the store cannot be reached: the call then waits at this instance alone. */
+  store(waiting: WaitingCall, questions: readonly StoredQuestion[]): Promise<boolean>
+  /** Called when the questions were sent. */
+  onAsked(): void
+  /** Resolves with true when the call may go on here: one instance may use the answers of a round. */
+  claim(): Promise<boolean>
+  /** The call does not wait here any more; its record stays for other instances. */
+  leave(): void
+  /** The call is over: its record goes, and its response is kept for a client that comes back. */
+  finish(response: WrittenEvent | undefined): void
+}
+
+/** The reason of a call that ends here without an answer, because it goes on at another instance. */
+export class CallMoved extends Error {
+  override readonly name = 'CallMoved'
 }

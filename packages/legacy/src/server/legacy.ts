@@ -44,10 +44,7 @@ export function legacy(options: LegacyOptions = {}): ServerExtension<'legacy', L
           },
         },
         adapters: { http: http.adapter, stream: stream.adapter },
-        drain() {
-          http.drain()
-          return () => {}
-        },
+        drain: () => http.drain(),
         async close() {
           http.close()
           stream.close()

@@ -8,10 +8,10 @@ import { notifiableBy } from './listening.ts'
 export interface ClientSettings {
   readonly client: LegacyClient
   readonly caller: Caller
-  setLevel(level: LoggingLevel): void
+  setLevel(level: LoggingLevel): void | Promise<void>
   /** Adds a resource; false when there are too many. */
-  subscribe(uri: string): boolean
-  unsubscribe(uri: string): void
+  subscribe(uri: string): boolean | Promise<boolean>
+  unsubscribe(uri: string): void | Promise<void>
 }
 
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
@@ -27,7 +27,7 @@ const localMethods: ReadonlyMap<string, Serve> = new Map<string, Serve>([
     'resources/unsubscribe',
     async (request, client, deps) => {
       await requireSubscriptions(client, deps)
-      client.unsubscribe(uriIn(request))
+      await client.unsubscribe(uriIn(request))
     },
   ],
 ])
@@ -57,7 +57,7 @@ async function answerLocally(
 
 async function subscribe(request: RpcRequest, client: ClientSettings, deps: Deps): Promise<void> {
   await requireSubscriptions(client, deps)
-  if (client.subscribe(uriIn(request))) return
+  if (await client.subscribe(uriIn(request))) return
   throw new McpError(errorCodes.invalidParams, 'There are too many subscriptions: unsubscribe from one first')
 }
 

@@ -1,6 +1,7 @@
 import { type ErrorListener, errorListener } from '@x/schema'
 import { memoryStore, randomKey, sealed, singleUse, type StateCodec } from '@x/state-codec'
 import { type LegacyRevision, legacyRevisions } from '../revisions.ts'
+import type { LegacyLink } from './link/link-options.ts'
 
 /** Something that an operator should know though calls go on. */
 export interface LegacyWarning {
@@ -68,6 +69,11 @@ export interface LegacyOptions {
    * waits for an answer then survives a restart of its instance, behind a balancer that hashes the session header. Off when absent.
    */
   readonly state?: StateCodec | LegacyStateOptions | undefined
+  /**
+   * Joins the instances of a fleet behind any balancer: each takes the answers and continues the streams of all, and calls that wait for
+   * an answer survive the end of their instance. None when absent: then the balancer has to hash the session header.
+   */
+  readonly link?: LegacyLink | undefined
   /** Receives warnings; by default each kind is one line of `console.error`. `false` for none. */
   readonly onWarning?: ErrorListener<[warning: LegacyWarning]>
 }
@@ -85,6 +91,7 @@ export interface LegacySettings {
   readonly maxStreams: number
   readonly maxStreamsOfSession: number
   readonly state: StateSettings | undefined
+  readonly link: LegacyLink | undefined
   readonly warn: (warning: LegacyWarning) => void
 }
 
@@ -123,6 +130,7 @@ export function legacySettings(options: LegacyOptions): LegacySettings {
     maxStreams: wholeNumber('maxStreams', options.maxStreams ?? 1000, 1_000_000),
     maxStreamsOfSession: 16,
     state: options.state === undefined ? undefined : stateSettings(options.state),
+    link: options.link,
     warn: warnSafely(options.onWarning === undefined ? onceToConsole() : errorListener(options.onWarning, '@x/legacy')),
   }
 }

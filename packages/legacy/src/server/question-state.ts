@@ -108,19 +108,29 @@ function boundTo({ session, questionId }: StateBinding): JsonValue {
 }
 
 function contentOf({ key, call }: OpenedState): JsonValue {
+  return [key, encodeWaitingCall(call)]
+}
+
+function readContent(content: JsonValue): OpenedState | undefined {
+  const [key, encoded = null] = Array.isArray(content) ? content : []
+  const call = decodeWaitingCall(encoded)
+  return call === undefined || typeof key !== 'string' ? undefined : { key, call }
+}
+
+/** Encodes a waiting call as JSON. */
+export function encodeWaitingCall(call: WaitingCall): JsonValue {
   const { request, requestState = null, questions, stream, events, rounds, pages } = call
   const { id, method, params = null } = request
   const asked = [...questions].map(([name, kind]): JsonValue => [name, kind ?? null])
   const accepted = pages.map(({ url, elicitationId, acceptedAt }): JsonValue => [url, elicitationId, acceptedAt])
-  return [formVersion, key, [id, method, params], requestState, asked, [stream, events, rounds], accepted]
+  return [formVersion, [id, method, params], requestState, asked, [stream, events, rounds], accepted]
 }
 
-// The content comes from `contentOf`, of this version of the package or another.
-function readContent(content: JsonValue): OpenedState | undefined {
+/** Decodes what `encodeWaitingCall` wrote, of this version of the package or another; undefined for another form. */
+export function decodeWaitingCall(content: JsonValue): WaitingCall | undefined {
   if (!Array.isArray(content) || content[0] !== formVersion) return undefined
-  const [, key, sent, requestState, asked, index, accepted] = content as unknown as readonly [
+  const [, sent, requestState, asked, place, accepted] = content as unknown as readonly [
     number,
-    string,
     readonly [string | number, string, JsonObject | null],
     JsonValue,
     readonly (readonly [string, InputRequest['method'] | null])[],
@@ -128,8 +138,8 @@ function readContent(content: JsonValue): OpenedState | undefined {
     readonly (readonly [string, string, number])[],
   ]
   const [id, method, params] = sent
-  const [stream, events, rounds] = index
-  const call: WaitingCall = {
+  const [stream, events, rounds] = place
+  return {
     request: { jsonrpc: '2.0', id, method, ...(isJsonObject(params) && { params }) },
     requestState: requestState ?? undefined,
     questions: new Map(asked.map(([name, kind]) => [name, kind ?? undefined])),
@@ -138,5 +148,4 @@ function readContent(content: JsonValue): OpenedState | undefined {
     rounds,
     pages: accepted.map(([url, elicitationId, acceptedAt]) => ({ url, elicitationId, acceptedAt })),
   }
-  return { key, call }
 }

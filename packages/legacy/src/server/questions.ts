@@ -3,8 +3,8 @@ import { randomId } from './random-id.ts'
 
 /** The questions that clients have not answered yet, each by a random id. */
 export interface Questions {
-  /** Opens a question to one owner (a session, or a pair of streams); undefined when there are too many. */
-  open(owner: string, onAnswer: (response: RpcResponse) => void): PendingServerRequest | undefined
+  /** Opens a question to one owner (a session, or a pair of streams) under a new id; undefined when there are too many. */
+  open(owner: string, onAnswer: (response: RpcResponse) => void, id?: string): PendingServerRequest | undefined
   /** Returns an open question of this owner; that of another is as unknown as one that never was. */
   find(owner: string, id: RequestId | undefined): PendingServerRequest | undefined
   /** Passes an answer to who waits for it; false when nobody does, or another owner was asked. */
@@ -16,6 +16,8 @@ export interface PendingServerRequest {
   readonly id: string
   /** True once it was sent with a `state` (SEP-1685). */
   hasState: boolean
+  /** True once its call is in the store of a link, where every instance takes its answer. */
+  isStored: boolean
   /** Stops waiting. */
   close(): void
 }
@@ -41,11 +43,10 @@ export function createQuestions(): Questions {
     return true
   }
   return {
-    open(owner, onAnswer) {
+    open(owner, onAnswer, id = randomId()) {
       const own = counts.get(owner) ?? 0
       if (own >= maxPerOwner || open.size >= maxPerInstance) return undefined
-      const id = randomId()
-      const question = { id, hasState: false, close: () => void remove(id, owner) }
+      const question = { id, hasState: false, isStored: false, close: () => void remove(id, owner) }
       open.set(id, { owner, onAnswer, question })
       counts.set(owner, own + 1)
       return question
@@ -64,4 +65,16 @@ export function createQuestions(): Questions {
       return true
     },
   }
+}
+
+const streamIdLength = 22
+
+/** Returns a new id for a question of a linked call, which begins with the id of its stream. */
+export function questionIdOf(stream: string): string {
+  return `${stream}.${randomId().slice(0, 8)}`
+}
+
+/** Returns the stream in an id of `questionIdOf`. */
+export function streamOfQuestion(id: string): string {
+  return id.slice(0, streamIdLength)
 }

@@ -31,11 +31,16 @@ export interface SessionStates {
   /** The state of a session, which is made when there is none. Where there are too many, the caller with the most loses one. */
   of(session: Session, caller: string): SessionState
   /** The state of a session, if there is one here. */
-  find(session: Session): SessionState | undefined
+  find(session: Pick<Session, 'key'>): SessionState | undefined
   /** Forgets a state that holds nothing. */
   removeExpired(state: SessionState): void
   /** Ends everything of a session. */
-  end(session: Session): void
+  end(session: Pick<Session, 'key'>): void
+  /** Sets what requests to other instances have set. */
+  apply(
+    state: SessionState,
+    stored: { readonly level: LoggingLevel | undefined; readonly uris: readonly string[] },
+  ): void
   all(): Iterable<SessionState>
   /** Makes room for one more URI; false when there is none. */
   hasRoomFor(uri: string, state: SessionState): boolean
@@ -74,17 +79,8 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
       const known = states.get(session.key)
       if (known !== undefined) return known
       if (states.size >= maxStates) evict()
-      const { key } = session
-      const state: SessionState = {
-        key,
-        caller,
-        level: defaultLevel,
-        uris: new Set(),
-        calls: new Map(),
-        streams: new Map(),
-        listening: undefined,
-      }
-      states.set(key, state)
+      const state = newState(session.key, caller)
+      states.set(state.key, state)
       return state
     },
     find: ({ key }) => states.get(key),
@@ -100,6 +96,7 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
       for (const call of state.calls.values()) call.cancel()
       for (const stream of state.streams.values()) stream.abandon()
     },
+    apply: applySettings,
     all: () => states.values(),
     hasRoomFor(uri, state) {
       if (state.uris.has(uri)) return true
@@ -111,6 +108,17 @@ export function createSessionStates(settings: LegacySettings): SessionStates {
       abandonOldest(detached(states.values()), settings.maxStreams)
     },
   }
+}
+
+function newState(key: string, caller: string): SessionState {
+  return { key, caller, level: defaultLevel, uris: new Set(), calls: new Map(), streams: new Map(), listening: undefined }
+}
+
+const applySettings: SessionStates['apply'] = (state, { level, uris }) => {
+  state.level = level ?? defaultLevel
+  state.uris.clear()
+  for (const uri of uris) state.uris.add(uri)
+  state.listening?.listening.update(state.uris)
 }
 
 function isBelowUriLimits(states: Iterable<SessionState>, caller: string): boolean {

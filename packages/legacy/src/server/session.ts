@@ -1,4 +1,5 @@
 import {
+  type Call,
   type ClientCapabilities,
   type Implementation,
   isJsonObject,
@@ -26,7 +27,7 @@ export interface Sessions {
   /** Returns the sealed id of a new session, or undefined when what the client says of itself is too large. */
   seal(client: LegacyClient, principal: Principal | undefined): Promise<string | undefined>
   /** Returns the session of an id; undefined for one that is altered, of another principal, expired or ended. */
-  open(id: string, principal: Principal | undefined): Promise<Session | undefined>
+  open(id: string, caller: Pick<Call, 'principal' | 'context'>): Promise<Session | undefined>
   /** Ends a session at this instance, for as long as its id would open. */
   end(session: Session): void
 }
@@ -71,7 +72,7 @@ export function createSessions(settings: LegacySettings, now: () => number): Ses
       }
       return undefined
     },
-    async open(id, principal) {
+    async open(id, { principal }) {
       if (id.length > maxIdLength) return warnRejected(settings, 'it is too long')
       try {
         const session = await openSealed(id, principal)
@@ -116,6 +117,7 @@ export function readInfo(info: JsonValue | JsonObject | undefined): Implementati
 export interface RecentSessions<T> {
   get(key: string): T | undefined
   set(key: string, value: T): void
+  delete(key: string): void
 }
 
 /** A map that forgets its oldest entries. */
@@ -123,6 +125,7 @@ export function createRecentSessions<T>(most: number): RecentSessions<T> {
   const entries = new Map<string, T>()
   return {
     get: (key) => entries.get(key),
+    delete: (key) => void entries.delete(key),
     set(key, value) {
       entries.delete(key)
       entries.set(key, value)

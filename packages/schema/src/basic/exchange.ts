@@ -63,9 +63,9 @@ export interface Background {
    * with the McpError that the caller is to see, as when it is not `accepted`.
    *
    * `id` names the call, its caller and its answers, where its client gave it an idempotency key: what is taken over once is not taken
-   * over again, and the answer is the same.
+   * over again, and the answer is the same. `context` is that of the handler's call, with the parts that have to be recorded.
    */
-  begin(journal: JsonObject, id?: string): Promise<JsonObject>
+  begin(journal: JsonObject, id?: string, context?: CallContext): Promise<JsonObject>
 }
 
 /** Header values by name, case-insensitively where they came over HTTP. A `Map` is one. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../basic/json.ts'
 import { type CallContext, type ContextKey, contextKey, emptyContext } from './context.ts'
 import type { Call, JournalStore, Background, CallHeaders, HeaderParams } from '../basic/exchange.ts'
 import { withSignalOf } from '../basic/cancellation.ts'
@@ -59,6 +60,19 @@ export const journalKey = contextKey<JournalStore>('x/journal')
 
 /** Continues the call when its handler goes on without the caller waiting; set where calls may become tasks. */
 export const backgroundKey = contextKey<Background>('x/background')
+
+/** A part of a call that its task needs: recorded when the task is created, and there again in each of its runs. */
+export interface RecordedPart {
+  readonly value: JsonObject
+  /** Members that are recorded only where they can be sealed. */
+  readonly secret: JsonObject
+}
+
+/** The parts of a call by name, each as a function, because they may change until the task is created. */
+export const recordedPartsKey = contextKey<Readonly<Record<string, () => RecordedPart>>>('x/recorded-parts')
+
+/** The recorded parts in a run of a task, with what was sealed. */
+export const restoredPartsKey = contextKey<Readonly<Record<string, JsonObject>>>('x/restored-parts')
 
 /**
  * The arguments that HTTP headers repeat. A client sets what it wants sent, a transport with headers what arrived

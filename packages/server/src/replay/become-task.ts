@@ -30,7 +30,7 @@ export async function handOverToTask(run: Run): Promise<JsonObject> {
   const background = call.context.get(backgroundKey)
   if (background === undefined) throw withoutTasks(run)
   const id = request.callId === undefined ? undefined : await effectsOf(run)
-  const result = await background.begin(writeJournal(journalOf(run)), id).catch((error: unknown) => {
+  const result = await background.begin(writeJournal(journalOf(run)), id, call.context).catch((error: unknown) => {
     throw hideError(error, request, name)
   })
   const meta = resultMeta(undefined, catalog)

@@ -1,4 +1,6 @@
 import { errorCodes } from '@x/schema'
+import { memoryBus } from '@x/server'
+import { randomKey, sealed } from '@x/state-codec'
 import { describe, expect, test } from 'vitest'
 import { sessionNotFound } from '../session-metadata.ts'
 import { callIn, createdSession, errorOf, resultOf, serving } from '../testing/asking.ts'
@@ -43,5 +45,41 @@ describe('sessions/delete', () => {
   test('must name a session', async () => {
     const { server } = serving()
     expect((await errorOf(server, 'sessions/delete')).code).toBe(errorCodes.invalidParams)
+  })
+})
+
+describe('sessions over a bus', () => {
+  test('are unknown at every instance once one has deleted or revoked them, and no id travels [SES-011 SES-012]', async () => {
+    const shared = memoryBus()
+    const told: unknown[] = []
+    const bus: typeof shared = { ...shared, publish: (change) => (told.push(change), shared.publish(change)) }
+    const codec = sealed({ keys: [randomKey()] })
+    const [here, there] = [serving({ codec, bus, runtime: Date }), serving({ codec, bus, runtime: Date })]
+    const [deleted, revoked, kept] = [1, 2, 3].map(() => createdSession(here.server))
+    const named = await Promise.all([deleted, revoked, kept])
+    for (const session of named) await resultOf(there.server, 'tools/list', {}, { session })
+    const [first, second, third] = named
+    await resultOf(here.server, 'sessions/delete', {}, { session: first })
+    await here.sessions.revoke(second?.sessionId ?? '')
+    for (const { server } of [here, there]) {
+      expect((await errorOf(server, 'tools/list', {}, { session: first })).code).toBe(sessionNotFound)
+      expect((await errorOf(server, 'tools/list', {}, { session: second })).code).toBe(sessionNotFound)
+      await resultOf(server, 'tools/list', {}, { session: third })
+    }
+    expect(told).toHaveLength(2)
+    expect(JSON.stringify(told)).not.toContain(first?.sessionId)
+  })
+
+  test('are not served before the instance hears the others', async () => {
+    const shared = memoryBus()
+    let isAway = true
+    const listen: typeof shared.listen = (listener) =>
+      isAway ? Promise.reject(new Error('away')) : shared.listen(listener)
+    const { server, reported } = serving({ bus: { ...shared, listen } })
+    expect((await errorOf(server, 'sessions/create')).code).toBe(errorCodes.internal)
+    expect(reported).toMatchObject([{ code: 'unavailable' }])
+    isAway = false
+    await createdSession(server)
+    await server.close()
   })
 })

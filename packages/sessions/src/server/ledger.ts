@@ -1,4 +1,5 @@
-import { isStateError, memoryStore, type StateStore } from '@x/state-codec'
+import { isStateError, memoryStore, StateError, type StateStore } from '@x/state-codec'
+import type { SessionBus, SessionChange } from './session-options.ts'
 
 /** The sessions that live, as far as a store or this process knows. */
 export interface Ledger {
@@ -8,11 +9,23 @@ export interface Ledger {
   isLive(id: string): Promise<boolean>
   /** Ends a session whose id would open for `ttlMs` more. `owner` is the caller who ends it, undefined for the program. */
   end(id: string, ttlMs: number, owner?: string): Promise<void>
+  /** Stops listening to a bus. */
+  close(): Promise<void>
 }
 
-/** Makes a ledger in a store, or one of this process alone, which knows only of the ends. */
-export function createLedger(store: StateStore | undefined, now: () => number): Ledger {
-  return store === undefined ? rememberEnds(now) : registerIn(store)
+/** Options of {@link createLedger}. */
+export interface LedgerOptions {
+  readonly store: StateStore | undefined
+  readonly bus: SessionBus | undefined
+  readonly now: () => number
+}
+
+/**
+ * Makes a ledger in a store; or one of this process, which knows only of the ends, and of those at other instances where there is a bus.
+ */
+export function createLedger({ store, bus, now }: LedgerOptions): Ledger {
+  if (store !== undefined) return registerIn(store)
+  return bus === undefined ? rememberEnds(now) : announceEnds(rememberEnds(now), bus)
 }
 
 /** Makes a ledger in a store. A session that the store lacks is over: a store that loses its content ends sessions, and revives none. */
@@ -23,6 +36,7 @@ function registerIn(store: StateStore): Ledger {
     },
     isLive: async (id) => (await store.get(await storeKey('session', id))) !== undefined,
     end: async (id) => store.delete(await storeKey('session', id)),
+    close: () => Promise.resolve(),
   }
 }
 
@@ -42,6 +56,51 @@ function rememberEnds(now: () => number): Ledger {
         // A full memory forgets an end early, as no other instance knows of it at all. One caller alone does not fill it.
         if (!isStateError(error)) throw error
       }
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+const topic = 'x/sessions'
+
+/**
+ * Tells the ends to every instance. Ids do not travel: their digests are enough to know an ended one again. A request waits until this
+ * instance hears the others, and fails while the bus cannot be reached for the first time.
+ */
+function announceEnds(ends: Ledger, bus: SessionBus): Ledger {
+  let opening: Promise<() => void> | undefined
+  const listener = {
+    onChange: ({ topic: name, data }: SessionChange): void => {
+      const { ended, ttlMs } = name === topic && data !== undefined ? data : {}
+      if (typeof ended === 'string' && typeof ttlMs === 'number') void ends.end(ended, ttlMs)
+    },
+    // What was ended meanwhile is known where it was ended, and elsewhere when it expires.
+    onGap: (): void => {},
+  }
+  const listen = async (): Promise<void> => {
+    opening ??= bus.listen(listener)
+    try {
+      await opening
+    } catch (error) {
+      opening = undefined
+      throw new StateError('unavailable', 'The bus of sessions cannot be reached', { cause: error })
+    }
+  }
+  return {
+    add: listen,
+    async isLive(id) {
+      await listen()
+      return ends.isLive(await storeKey('session', id))
+    },
+    async end(id, ttlMs, owner) {
+      const ended = await storeKey('session', id)
+      await ends.end(ended, ttlMs, owner)
+      await bus.publish({ topic, data: { ended, ttlMs } })
+    },
+    async close() {
+      const opened = opening
+      opening = undefined
+      await opened?.then((stop) => stop()).catch(() => {})
     },
   }
 }

@@ -2,9 +2,12 @@ import {
   type CallContext,
   contextKey,
   type ContextKey,
+  type JsonObject,
   type JsonValue,
   type Principal,
   principalIdentity,
+  type RecordedPart,
+  restoredPartsKey,
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
 import type { SessionMetadata } from '../session-metadata.ts'
@@ -41,6 +44,8 @@ export interface OpenedSession extends SessionRequest {
   open: boolean
   /** The store's key for this call's claim to the next revision. */
   claim: string | undefined
+  /** True in a run of a task: the session is what it was when the task was created. */
+  readonly isRecorded?: boolean
 }
 
 /** One run of a handler within a session, and the state that it has set. */
@@ -62,14 +67,58 @@ export function openedSessionKey(name: string): ContextKey<OpenedSession> {
   return contextKey(`x/session ${name}`)
 }
 
-/** Returns the session of a call, if it is one of these rules. */
+/** Returns the session of a call, if it is one of these rules, or the one that was recorded for a task. */
 export function openedIn(
   { context }: CallView,
   key: ContextKey<OpenedSession>,
-  rules: SessionRules,
+  { name, rules }: { readonly name: string; readonly rules: SessionRules },
 ): OpenedSession | undefined {
   const session = context.get(key)
-  return session?.rules === rules ? session : undefined
+  if (session !== undefined) return session.rules === rules ? session : undefined
+  const recorded = context.get(restoredPartsKey)?.[recordedName(name)]
+  return recorded && restoreSession(recorded, rules)
+}
+
+/** Returns the name under which the sessions of a kind are recorded for tasks. */
+export function recordedName(name: string): string {
+  return `session ${name}`
+}
+
+/** Returns what a task needs of a session. The id is as good as a credential. */
+export function recordSession(session: OpenedSession): RecordedPart {
+  const { id, createdAt, expiresAt, revision } = session
+  const value = draftOf(session)?.value ?? session.value
+  return { value: { createdAt, expiresAt, revision, ...(value !== undefined && { value }) }, secret: { id } }
+}
+
+const restored = new WeakMap<JsonObject, OpenedSession>()
+
+// What `recordSession` wrote, of this version of the package or another.
+function restoreSession(recorded: JsonObject, rules: SessionRules): OpenedSession | undefined {
+  const known = restored.get(recorded)
+  if (known !== undefined) return known
+  const { id, createdAt, expiresAt, revision, value } = recorded
+  if (typeof createdAt !== 'number' || typeof expiresAt !== 'number' || typeof revision !== 'number') return undefined
+  const method = 'tools/call'
+  const session: OpenedSession = {
+    method,
+    principal: undefined,
+    caller: '',
+    rules,
+    createdAt,
+    expiresAt,
+    revision,
+    value,
+    report: (error) => rules.report?.(error, { method }),
+    id: typeof id === 'string' ? id : '',
+    token: undefined,
+    runs: new Map(),
+    open: false,
+    claim: undefined,
+    isRecorded: true,
+  }
+  restored.set(recorded, session)
+  return session
 }
 
 /** Returns the run of a handler within a session; the first use begins it. */

@@ -14,6 +14,7 @@ import {
   type JsonObject,
   McpError,
   type Middleware,
+  recordedPartsKey,
   type RpcRequest,
   type RpcResponse,
   withContext,
@@ -22,7 +23,14 @@ import { sessionIn, type SessionMetadata, type SessionNames } from '../session-m
 import { createSealedSession } from './create-session.ts'
 import { deleteSession } from './delete-session.ts'
 import { abandonSession, finishSessionRequest } from './end-session.ts'
-import { openedSessionKey, type OpenedSession, openSession, type SessionRequest } from './opened-session.ts'
+import {
+  openedSessionKey,
+  type OpenedSession,
+  openSession,
+  recordedName,
+  recordSession,
+  type SessionRequest,
+} from './opened-session.ts'
 import type { SessionRules } from './session-rules.ts'
 import { invalidSession, toPeerError } from './session-not-found.ts'
 
@@ -108,13 +116,19 @@ async function serveInSession(
     const metadata = checkedMetadata(named, call, serving.names)
     session = await openSession(metadata, { ...sessionRequest, needsState: true })
     call.context.get(callHeadersKey)?.answer?.(serving.names.header, session.id)
-    const response = await next(request, withContext(call, serving.key, session))
+    const response = await next(request, withinSession(call, session, serving))
     return await finishSessionRequest(session, response, serving.names.key)
   } catch (error) {
     if (session !== undefined) await abandonSession(session)
     if (isCancelled(call)) throw cancelReason(call)
     return errorResponse(request.id, toPeerError(error, sessionRequest))
   }
+}
+
+/** Returns a call with its session, which is recorded where the call becomes a task. */
+function withinSession(call: Call, session: OpenedSession, { key, names }: Serving): Call {
+  const parts = { ...call.context.get(recordedPartsKey), [recordedName(names.name)]: () => recordSession(session) }
+  return withContext(withContext(call, key, session), recordedPartsKey, parts)
 }
 
 function rejectCancelled(call: Call): void {

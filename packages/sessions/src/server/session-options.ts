@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { ErrorListener, Principal, Runtime } from '@x/schema'
+import type { ErrorListener, JsonObject, Principal, Runtime } from '@x/schema'
 import type { StateCodec, StateStore } from '@x/state-codec'
 
 /** A value, now or later. */
@@ -39,6 +39,23 @@ export interface SessionFailure {
   readonly method: string
 }
 
+/** The news that a session has ended. */
+export interface SessionChange {
+  readonly topic: string
+  readonly data?: JsonObject | undefined
+}
+
+/** Carries the ends of sessions between instances: any `ChangeBus` of `@x/server` is one. */
+export interface SessionBus {
+  /** Sends to every instance that listens. Rejects when the news could not be delivered to the bus. */
+  publish(change: SessionChange): Promise<void>
+  /** Listens until the function that it resolves with is called. `onGap`: news may have been lost. */
+  listen(listener: {
+    readonly onChange: (change: SessionChange) => void
+    readonly onGap: () => void
+  }): Promise<() => void>
+}
+
 /** The options of sessions, beside the state of their handlers. */
 export interface SessionOptions<Name extends string = 'sessions'> {
   /**
@@ -55,9 +72,14 @@ export interface SessionOptions<Name extends string = 'sessions'> {
   readonly stateCodec?: StateCodec | undefined
   /**
    * Stores which sessions live, so that a deletion or `revoke` holds at every instance at once. Without it nothing is stored: a deletion
-   * holds at the instance that served it, and at the others the session ends when it expires.
+   * holds at the instance that served it, or at those that a `bus` tells, and at the others the session ends when it expires.
    */
   readonly store?: StateStore | undefined
+  /**
+   * Tells every instance at once of a deletion or `revoke`, where there is no `store`: `redisBus` or `postgresBus` of `@x/server`. An
+   * instance that begins later, or is cut off from the bus, does not hear of it.
+   */
+  readonly bus?: SessionBus | undefined
   /** The lifetime of a session in milliseconds; 24 hours when absent. The codec's `maxAgeMs` must be as long. */
   readonly ttlMs?: number | undefined
   /**

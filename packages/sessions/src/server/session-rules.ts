@@ -9,6 +9,8 @@ export interface SessionRules extends SessionHooks {
   readonly codec: StateCodec
   readonly stateCodec: StateCodec
   readonly store: StateStore | undefined
+  /** True when an end is known beyond this instance. */
+  readonly canRevoke: boolean
   readonly ledger: Ledger
   readonly ttlMs: number
   /** The purposes of the tokens of this kind of sessions; keys of other purposes do not open them. */
@@ -46,7 +48,7 @@ function safely(onError: NonNullable<SessionRules['report']>): NonNullable<Sessi
  * @throws SessionUsageError for an invalid `ttlMs`, or one that is longer than the codec's tokens.
  */
 export function compileRules(options: SessionOptions<string>, hooks: SessionHooks): SessionRules {
-  const { codec, stateCodec = codec, store, ttlMs = oneDay, onError } = options
+  const { codec, stateCodec = codec, store, bus, ttlMs = oneDay, onError } = options
   if (!Number.isFinite(ttlMs) || ttlMs < 1) {
     throw new SessionUsageError(`ttlMs is ${ttlMs}: give milliseconds, at least 1`)
   }
@@ -58,7 +60,8 @@ export function compileRules(options: SessionOptions<string>, hooks: SessionHook
     codec,
     stateCodec,
     store,
-    ledger: createLedger(store, now),
+    canRevoke: store !== undefined || bus !== undefined,
+    ledger: createLedger({ store, bus, now }),
     ttlMs: Math.ceil(ttlMs),
     purposes: purposesOf(options.name),
     now,

@@ -34,17 +34,27 @@ const tenMinutes = 600_000
 
 /** Makes a view of a session that was opened. */
 export function sessionView<State>(session: OpenedSession, parser: StateParser<State>): SessionView<State> {
-  const { id, expiresAt, revision } = session
-  return { id, expiresAt, revision, state: parser.parse(session.value, session.report) }
+  const { expiresAt, revision } = session
+  const state = parser.parse(session.value, session.report)
+  return {
+    get id() {
+      return idOf(session)
+    },
+    expiresAt,
+    revision,
+    state,
+  }
 }
 
 /** Makes the session of one run. */
 export function sessionOf<State>(run: SessionRun, parser: StateParser<State>): Session<State> {
   const { session } = run
-  const { id, expiresAt, revision } = session
+  const { expiresAt, revision } = session
   let state = parser.parse(session.value, session.report)
   return {
-    id,
+    get id() {
+      return idOf(session)
+    },
     expiresAt,
     revision,
     get state() {
@@ -80,7 +90,16 @@ async function addClaim(key: string, ttlMs: number, { rules: { store }, caller }
   }
 }
 
-function rejectEndedCall({ open }: OpenedSession, called: string): void {
+function idOf({ id }: OpenedSession): string {
+  if (id !== '') return id
+  throw new SessionUsageError('A task keeps the id of its session sealed alone: give tasks() `credentials`')
+}
+
+function rejectEndedCall({ open, isRecorded }: OpenedSession, called: string): void {
   if (open) return
+  if (isRecorded === true) {
+    const advice = 'a task has its session as it was at its creation, and no answer that could change it'
+    throw new SessionUsageError(`${called} was called in a task: ${advice}`)
+  }
   throw new SessionUsageError(`${called} was called after the call had ended: await everything that the handler starts`)
 }

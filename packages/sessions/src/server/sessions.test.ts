@@ -29,7 +29,7 @@ test('sessions that should live longer than their tokens open are refused, with 
 })
 
 test('revoking needs a store, because nobody else would hear of it', async () => {
-  await expect(notesSessions().sessions.revoke('x')).rejects.toThrow('needs a store')
+  await expect(notesSessions().sessions.revoke('x')).rejects.toThrow('needs a store or a bus')
   await notesSessions({ store: memoryStore() }).sessions.revoke('unknown')
 })
 

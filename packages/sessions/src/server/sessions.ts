@@ -17,7 +17,7 @@ import { noState, parserOf, type StateParser } from './state-parser.ts'
 
 /** The member that sessions add to their server. */
 export interface SessionsApi {
-  /** Ends a session at every instance, whichever client has it. Does not call `onDelete`. Rejects without a `store`. */
+  /** Ends a session at every instance, whichever client has it. Does not call `onDelete`. Rejects without a `store` or a `bus`. */
   revoke(id: string): Promise<void>
 }
 
@@ -98,7 +98,7 @@ function extensionOf<Name extends string>(
     identifier: names.identifier,
     // seed data-layer-sessions, capabilities: the draft has a member of its own; further kinds are ordinary extensions.
     ...(names.isStandard ? { serverCapabilities: { sessions: {} } } : { capabilities: {} }),
-    start: (host) => ({ api: { revoke }, ...serveSessions({ names, rules, host }) }),
+    start: (host) => ({ api: { revoke }, ...serveSessions({ names, rules, host }), close: () => rules.ledger.close() }),
   }
 }
 
@@ -112,7 +112,7 @@ function accessorsOf<State>(
   const views = new WeakMap<OpenedSession, SessionView<State>>()
 
   function findSession(ctx: CallView): Session<State> | undefined {
-    const opened = openedIn(ctx, key, rules)
+    const opened = openedIn(ctx, key, { name, rules })
     if (opened === undefined) return undefined
     const run = runOf(opened, ctx)
     const session = sessionsOfRuns.get(run) ?? sessionOf(run, parser)
@@ -121,7 +121,7 @@ function accessorsOf<State>(
   }
 
   function view(call: CallView): SessionView<State> | undefined {
-    const opened = openedIn(call, key, rules)
+    const opened = openedIn(call, key, { name, rules })
     if (opened === undefined) return undefined
     const session = views.get(opened) ?? sessionView(opened, parser)
     views.set(opened, session)
@@ -131,7 +131,7 @@ function accessorsOf<State>(
   return {
     of: (ctx) => findSession(ctx) ?? rejectMissing(methods.create),
     find: findSession,
-    only: (_principal, call) => openedIn(call, key, rules) !== undefined,
+    only: (_principal, call) => openedIn(call, key, { name, rules }) !== undefined,
     when: (test) => (_principal, call) => {
       const session = view(call)
       return session !== undefined && test(session)
@@ -139,9 +139,9 @@ function accessorsOf<State>(
   }
 }
 
-async function revokeIn({ store, ledger, ttlMs }: SessionRules, id: string): Promise<void> {
-  if (store === undefined) {
-    throw new SessionUsageError('revoke() needs a store that all instances share: give sessions() one')
+async function revokeIn({ canRevoke, ledger, ttlMs }: SessionRules, id: string): Promise<void> {
+  if (!canRevoke) {
+    throw new SessionUsageError('revoke() needs a store or a bus that all instances share: give sessions() one')
   }
   await ledger.end(id, ttlMs)
 }

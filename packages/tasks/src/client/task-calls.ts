@@ -6,7 +6,7 @@ import {
   isClientError,
 } from '@x/client'
 import { errorCodes, type InputResponses, type JsonObject } from '@x/schema'
-import { tasksCapability } from '../schema/extension.ts'
+import { relatedTaskKey, tasksCapability } from '../schema/extension.ts'
 import type { GetTaskResult } from '../schema/task.ts'
 import { type ParsedResult, readAcknowledgement, readState } from './read-answers.ts'
 import { TaskError } from './task-error.ts'
@@ -26,14 +26,71 @@ export interface TaskCall extends KnownTask {
 /** Reads the state of a task (seps/2663-tasks-extension, task polling). Rejects with {@link TaskError} `expired`, or `ClientError`. */
 export async function getTask(call: TaskCall): Promise<GetTaskResult> {
   const { taskId } = call
-  return valid(call, readState(await requestTask('tasks/get', { taskId }, call), taskId))
+  const state = await requestTask('tasks/get', { taskId }, call)
+  return valid(call, readState(await withPayload(state, call), taskId))
 }
 
-/** Sends responses to a task's requests (seps/2663-tasks-extension, task update requests). */
+/**
+ * Adds to a state what a server of the persistent workflow alone gives in `tasks/result`: the requests for input, the result or the error
+ * (SEP-2322, persistent tool workflow). A state of the published extension has them.
+ */
+async function withPayload(given: JsonObject, call: TaskCall): Promise<JsonObject> {
+  const state = withPublishedNames(given)
+  const { status } = state
+  const member = typeof status === 'string' ? payloadMembers.get(status) : undefined
+  if (member === undefined || state[member] !== undefined) return state
+  try {
+    const payload = await requestTask('tasks/result', { taskId: call.taskId }, relatedTo(call))
+    return { ...state, [member]: member === 'inputRequests' ? (payload[member] ?? {}) : payload }
+  } catch (error) {
+    return withFailure(state, member, error)
+  }
+}
+
+/** Returns the state of a task whose result is an error. */
+function withFailure(state: JsonObject, member: string, failure: unknown): JsonObject {
+  const rpc = isClientError(failure) ? failure.rpc : undefined
+  // A server without the workflow has given a state that is not valid.
+  if (rpc?.code === errorCodes.methodNotFound) return state
+  if (member !== 'error' || rpc === undefined) throw failure
+  const { code, message, data } = rpc
+  return { ...state, error: { code, message, ...(data !== undefined && { data }) } }
+}
+
+/** Returns a state with the names that the published extension gave to two members of the earlier draft. */
+function withPublishedNames({ ttl, pollInterval, ...state }: JsonObject): JsonObject {
+  return {
+    ...(ttl !== undefined && { ttlMs: ttl }),
+    ...(pollInterval !== undefined && { pollIntervalMs: pollInterval }),
+    ...state,
+  }
+}
+
+/** The member that a state of each status has beside those of every task. */
+const payloadMembers: ReadonlyMap<string, 'inputRequests' | 'result' | 'error'> = new Map([
+  ['input_required', 'inputRequests'],
+  ['completed', 'result'],
+  ['failed', 'error'],
+] as const)
+
+function relatedTo(call: TaskCall): TaskCall {
+  const { options, taskId } = call
+  return { ...call, options: { ...options, meta: { ...options.meta, [relatedTaskKey]: { taskId } } } }
+}
+
+/**
+ * Sends responses to a task's requests (seps/2663-tasks-extension, task update requests); to a server of the persistent workflow alone by
+ * its method (SEP-2322).
+ */
 export async function updateTask(call: TaskCall, responses: InputResponses): Promise<void> {
   // Types of the protocol are JSON, which their readonly interfaces cannot say.
   const inputResponses = responses as unknown as JsonObject
-  valid(call, readAcknowledgement(await requestTask('tasks/update', { taskId: call.taskId, inputResponses }, call)))
+  const params = { taskId: call.taskId, inputResponses }
+  const sent = requestTask('tasks/update', params, call).catch((error: unknown) => {
+    if (!isClientError(error) || error.rpc?.code !== errorCodes.methodNotFound) throw error
+    return requestTask('tasks/input_response', params, relatedTo(call))
+  })
+  valid(call, readAcknowledgement(await sent))
 }
 
 /** Asks for the end of a task (seps/2663-tasks-extension, task cancellation). */
@@ -46,11 +103,14 @@ export function aboutTask({ signal, timeoutMs, maxTotalMs, meta }: CallOptions):
   return { signal, timeoutMs, maxTotalMs, meta, capabilities: tasksCapability, named: 'taskId', repeatable: true }
 }
 
+/** The methods whose errors about params say something else than that the task is unknown. */
+const keepsErrors: ReadonlySet<string> = new Set(['tasks/update', 'tasks/input_response', 'tasks/result'])
+
 async function requestTask(method: string, params: JsonObject, { host, options, tool }: TaskCall): Promise<JsonObject> {
   try {
     return await host.request(method, params, aboutTask(options))
   } catch (error) {
-    if (!isClientError(error) || error.rpc?.code !== errorCodes.invalidParams || method === 'tasks/update') throw error
+    if (!isClientError(error) || error.rpc?.code !== errorCodes.invalidParams || keepsErrors.has(method)) throw error
     const message = `The server does not know the task of ${JSON.stringify(tool)}: it has expired, or is not this user's`
     throw new TaskError('expired', message, { tool, cause: error })
   }

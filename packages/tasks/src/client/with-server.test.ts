@@ -1,8 +1,10 @@
 import { createClient, type InputHandlers, type Progress } from '@x/client'
+import { errorCodes, errorResponse, type Exchange, McpError, type Server } from '@x/schema'
 import { createServer, tool } from '@x/server'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { memoryEngine } from '../engines/memory-engine.ts'
+import type { TaskOptions } from '../server/options.ts'
 import { tasks as serverTasks } from '../server/tasks.ts'
 import type { TasksClientOptions } from './settings.ts'
 import { tasks } from './tasks.ts'
@@ -10,7 +12,7 @@ import { tasks } from './tasks.ts'
 const host = { name: 'host', version: '1.0.0' } as const
 const quick = { polling: { minMs: 1 } } as const
 
-function serve() {
+function serve(options: TaskOptions = {}) {
   const work = tool('work', {
     description: 'Asks, works and tells',
     input: z.object({ first: z.boolean().default(false) }),
@@ -29,11 +31,18 @@ function serve() {
       throw new Error('no such luck')
     },
   })
+  const refused = tool('refused', {
+    description: 'Is refused',
+    task: 'required',
+    run: () => {
+      throw new McpError(errorCodes.internal, 'Not now', { data: { after: 3 } })
+    },
+  })
   return createServer({
     name: 'demo',
     version: '1.0.0',
-    tools: [work, broken],
-    extensions: [serverTasks({ engine: memoryEngine(), pollIntervalMs: 1 })],
+    tools: [work, broken, refused],
+    extensions: [serverTasks({ engine: memoryEngine(), pollIntervalMs: 1, ...options })],
   })
 }
 
@@ -57,5 +66,33 @@ describe.each<[string, TasksClientOptions]>([
     expect(ids).toHaveLength(1)
     expect(told.at(-1)).toEqual({ progress: 1, total: 2, message: 'half way' })
     expect(await client.callTool('work')).toEqual(result)
+  })
+})
+
+/** A server that has the persistent workflow of SEP-2322 alone: `tasks/get` gives the status, `tasks/result` all else. */
+function workflowAlone({ exchange }: Server, asked: string[]): Exchange {
+  return async (request, call) => {
+    const { id, method } = request
+    asked.push(method)
+    if (method === 'tasks/update') return errorResponse(id, new McpError(errorCodes.methodNotFound, 'Unknown method'))
+    const response = await exchange(request, call)
+    if (method !== 'tasks/get' || 'error' in response) return response
+    const { inputRequests: _requests, result: _result, error: _error, ttlMs, pollIntervalMs, ...task } = response.result
+    return { ...response, result: { ...task, ttl: ttlMs ?? null, pollInterval: pollIntervalMs ?? 1 } }
+  }
+}
+
+describe('A client of a server that has the persistent workflow alone', () => {
+  test('asks for requests and results with tasks/result, and answers with tasks/input_response [PWF-001 PWF-002]', async () => {
+    await using server = serve({ persistentWorkflow: true })
+    const asked: string[] = []
+    const extensions = [tasks({ ...quick, follow: 'poll' })] as const
+    const client = createClient(workflowAlone(server, asked), { ...host, ...answering, extensions })
+    expect((await client.callTool('work')).content).toEqual([{ type: 'text', text: 'Ada 42' }])
+    expect(asked.filter((method) => method === 'tasks/result')).toHaveLength(2)
+    expect(asked).toContain('tasks/input_response')
+    await expect(client.callTool('refused')).rejects.toMatchObject({
+      rpc: { code: errorCodes.internal, message: 'Not now', data: { after: 3 } },
+    })
   })
 })

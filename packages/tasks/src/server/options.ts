@@ -61,7 +61,10 @@ export interface TaskOptions {
    * of tasks run without.
    */
   readonly credentials?: StateCodec | undefined
-  /** Serves `tasks/result` and `tasks/input_response` as well, the persistent workflow of SEP-2322; false when absent. */
+  /**
+   * Serves `tasks/result` and `tasks/input_response` as well, takes `task` in a call for the wish for a task, and needs no declaration of
+   * the extension: the persistent workflow of SEP-2322. False when absent.
+   */
   readonly persistentWorkflow?: boolean | undefined
   /** Milliseconds between two polls for work that no notification announced; 1000 when absent. */
   readonly workPollMs?: number | undefined

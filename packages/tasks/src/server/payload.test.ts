@@ -30,7 +30,7 @@ test('what belongs to one request is left behind', async () => {
   }
   const params = { name: 'do', arguments: { a: 1 }, requestState: 'token', inputResponses: {}, _meta: meta }
   const payload = await writePayload(
-    { id: 'a', request: request(params), principal: undefined, journal: {} },
+    { id: 'a', request: request(params), principal: undefined, journal: {}, parts: {} },
     undefined,
   )
   const work = await workOf(claimed(payload), undefined)
@@ -40,7 +40,7 @@ test('what belongs to one request is left behind', async () => {
 test('answers that came with the first request, before anybody asked, are kept', async () => {
   const params = { name: 'do', inputResponses: { who: { action: 'cancel' } }, _meta: {} }
   const payload = await writePayload(
-    { id: 'a', request: request(params), principal: undefined, journal: {} },
+    { id: 'a', request: request(params), principal: undefined, journal: {}, parts: {} },
     undefined,
   )
   expect((await workOf(claimed(payload), undefined)).params).toEqual(params)
@@ -80,7 +80,7 @@ test('a member of the journal itself is replaced and taken away', async () => {
 })
 
 test.each<[string, JsonObject]>([
-  ['another version', { v: 2, method: 'tools/call', params: {}, journal: {} }],
+  ['another version', { v: 2, method: 'tools/call', params: {}, journal: {}, parts: {} }],
   ['no journal', { v: 1, method: 'tools/call', params: {} }],
   ['nothing', {}],
 ])('a payload of %s is not run', async (_title, payload) => {

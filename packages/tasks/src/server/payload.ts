@@ -1,4 +1,12 @@
-import { isJsonObject, type JournalEntry, type JsonObject, metaKeys, type Principal, type RpcRequest } from '@x/schema'
+import {
+  isJsonObject,
+  type JournalEntry,
+  type JsonObject,
+  metaKeys,
+  type Principal,
+  type RecordedPart,
+  type RpcRequest,
+} from '@x/schema'
 import type { StateCodec } from '@x/server'
 import type { ClaimedTask } from '../engines/engine.ts'
 import { namedPrincipal } from './owner.ts'
@@ -10,6 +18,8 @@ export interface TaskWork {
   readonly params: JsonObject
   readonly principal: Principal | undefined
   readonly journal: JsonObject
+  /** What extensions have recorded of the call, by name. */
+  readonly parts: Readonly<Record<string, JsonObject>>
 }
 
 /** A call that is taken on. */
@@ -18,6 +28,8 @@ export interface StoredCall {
   readonly request: RpcRequest
   readonly principal: Principal | undefined
   readonly journal: JsonObject
+  /** What extensions record of the call, by name. */
+  readonly parts: Readonly<Record<string, RecordedPart>>
 }
 
 /** Goes up when an earlier version could not run a task any more; a member that it may leave alone does not count. */
@@ -25,6 +37,9 @@ const version = 1
 
 /** The purpose of sealed credentials; keys of other purposes do not open them. */
 const purpose = 'task-credentials'
+
+/** The purpose of the sealed members of parts. */
+const partsPurpose = 'task-parts'
 
 /** Writes down what a worker needs of a call, and seals what proves its caller if there is something to seal it with. */
 export async function writePayload(call: StoredCall, codec: StateCodec | undefined): Promise<JsonObject> {
@@ -39,7 +54,23 @@ export async function writePayload(call: StoredCall, codec: StateCodec | undefin
     journal,
     ...(named && { principal: named }),
     ...(credentials !== undefined && { credentials }),
+    ...(await writeParts(call, codec)),
   }
+}
+
+async function writeParts({ id, parts }: StoredCall, codec: StateCodec | undefined): Promise<JsonObject> {
+  if (Object.keys(parts).length === 0) return {}
+  const values = mapParts(parts, ({ value }) => value)
+  if (codec === undefined) return { parts: values }
+  const secrets = mapParts(parts, ({ secret }) => secret)
+  return { parts: values, sealedParts: await codec.seal(secrets, { purpose: partsPurpose, binding: id }) }
+}
+
+function mapParts(
+  parts: StoredCall['parts'],
+  choose: (part: RecordedPart) => JsonObject,
+): Readonly<Record<string, JsonObject>> {
+  return Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, choose(part)]))
 }
 
 /**
@@ -50,21 +81,45 @@ export async function readPayload(task: ClaimedTask, codec: StateCodec | undefin
   const { v, method, params, journal, principal, credentials } = task.payload
   if (v !== version || typeof method !== 'string' || !isJsonObject(params) || !isJsonObject(journal)) return undefined
   const claims = typeof credentials === 'string' ? await openCredentials(credentials, task.id, codec) : undefined
-  return { method, params, principal: storedPrincipal(principal, claims), journal: withEntries(journal, task.entries) }
+  const parts = await readParts(task, codec)
+  const caller = storedPrincipal(principal, claims)
+  return { method, params, principal: caller, journal: withEntries(journal, task.entries), parts }
+}
+
+async function readParts(
+  { id, payload }: ClaimedTask,
+  codec: StateCodec | undefined,
+): Promise<Readonly<Record<string, JsonObject>>> {
+  const { parts, sealedParts } = payload
+  if (!isJsonObject(parts)) return {}
+  if (typeof sealedParts !== 'string' || codec === undefined) return parts as Readonly<Record<string, JsonObject>>
+  const secrets = await codec.open(sealedParts, { purpose: partsPurpose, binding: id })
+  if (!isJsonObject(secrets)) throw new Error(`The sealed parts of task ${id} are no object`)
+  const joined = Object.entries(parts).map(([name, value]): [string, JsonObject] => {
+    const secret = secrets[name]
+    return [name, { ...(isJsonObject(value) && value), ...(isJsonObject(secret) && secret) }]
+  })
+  return Object.fromEntries(joined)
 }
 
 /** Tells whether a worker knows less of the caller than the call does. */
-export function losesPart({ request, principal }: StoredCall, codec: StateCodec | undefined): boolean {
-  const { _meta } = request.params ?? {}
-  const hasSession = isJsonObject(_meta) && _meta[sessionKey] !== undefined
-  return hasSession || (codec === undefined && principal?.claims !== undefined)
+export function losesPart({ principal }: StoredCall, codec: StateCodec | undefined): boolean {
+  return codec === undefined && principal?.claims !== undefined
 }
 
-/** Returns a call as a worker will find it: without its session, and without its claims unless they are stored. */
-export function continuedWork({ request, principal, journal }: StoredCall, codec: StateCodec | undefined): TaskWork {
+/** Returns a call as a worker will find it: without its claims unless they are stored. */
+export function continuedWork(taken: StoredCall, codec: StateCodec | undefined): TaskWork {
+  const { request, principal, journal } = taken
+  const parts = mapParts(taken.parts, ({ value, secret }) => (codec === undefined ? value : { ...value, ...secret }))
   const claims = codec && principal?.claims
   const { method, params = {} } = request
-  return { method, params: lasting(params), principal: storedPrincipal(namedPrincipal(principal), claims), journal }
+  return {
+    method,
+    params: lasting(params),
+    principal: storedPrincipal(namedPrincipal(principal), claims),
+    journal,
+    parts,
+  }
 }
 
 async function openCredentials(token: string, id: string, codec: StateCodec | undefined): Promise<JsonObject> {

@@ -1,4 +1,4 @@
-import { errorCodes } from '@x/schema'
+import { errorCodes, type JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { accept, createFleet, plain, textOf } from '../testing/fleet.ts'
 import { tools } from '../testing/tools.ts'
@@ -18,7 +18,34 @@ describe('the persistent workflow, switched on', () => {
     expect(['working', 'completed']).toContain(
       (await reach(taskId, ({ status }) => status !== 'input_required')).status,
     )
-    expect(textOf(await result('tasks/result', { taskId }))).toBe('Ada and Grace')
+    const completed = await result('tasks/result', { taskId })
+    expect(textOf(completed)).toBe('Ada and Grace')
+    for (const { _meta } of [asked, acknowledged, completed]) {
+      expect(_meta).toMatchObject({ 'io.modelcontextprotocol/related-task': { taskId } })
+    }
+  })
+
+  test('is found in the capabilities of the server, and tells in its status message where the requests are', async () => {
+    const { start, result, reach } = add()
+    const { capabilities } = await result('server/discover')
+    expect(capabilities).toMatchObject({ extensions: { 'io.modelcontextprotocol/tasks': { persistentWorkflow: {} } } })
+    expect(await reach(await start('ask'), 'input_required')).toMatchObject({
+      statusMessage: 'The task needs input: tasks/result has its requests',
+    })
+    const without = await createFleet().add(tools).result('server/discover')
+    expect(without.capabilities).toMatchObject({ extensions: { 'io.modelcontextprotocol/tasks': {} } })
+    expect(JSON.stringify(without)).not.toContain('persistentWorkflow')
+  })
+
+  test('takes the task parameter of a call for the wish, and its ttl up to that of the author [PWF-004]', async () => {
+    const { result } = createFleet().add(tools, { persistentWorkflow: true, ttlMs: 60_000 })
+    const call = (task: JsonObject) =>
+      result('tools/call', { name: 'ask', arguments: {}, task }, { capabilities: plain })
+    expect(await call({ ttl: 30_000 })).toMatchObject({ resultType: 'task', ttlMs: 30_000 })
+    const created = await call({ ttl: 90_000 })
+    expect(created).toMatchObject({ resultType: 'task', ttlMs: 60_000 })
+    const asked = await result('tasks/result', { taskId: created['taskId'] ?? '' }, { capabilities: plain })
+    expect(Object.keys(asked.inputRequests ?? {})).toEqual(['one', 'two'])
   })
 
   test('asks again for what was not brought [PWF-003]', async () => {
@@ -78,17 +105,15 @@ describe('the persistent workflow, switched on', () => {
   })
 
   test.each(['tasks/result', 'tasks/input_response'])(
-    '%s is for the owner, and for clients of the extension',
+    '%s is for the owner alone, who need not declare the extension',
     async (method) => {
-      const { start, error } = add()
+      const { start, error, result } = add()
       const principal = { subject: 'ada' }
       const taskId = await start('ask', {}, { principal })
       const params = { taskId, inputResponses: {} }
       expect((await error(method, params)).code).toBe(errorCodes.invalidParams)
       expect((await error(method, { inputResponses: {} })).message).toContain('must be a string, got nothing')
-      expect((await error(method, params, { principal, capabilities: plain })).code).toBe(
-        errorCodes.missingRequiredClientCapability,
-      )
+      expect(await result(method, params, { principal, capabilities: plain })).toHaveProperty('_meta')
     },
   )
 })

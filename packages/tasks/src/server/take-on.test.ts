@@ -230,7 +230,7 @@ describe('a tool that is hidden from the caller whom a worker knows', () => {
 
   test('becomes no task, which could never run', async () => {
     const { error, errors } = createFleet().add([paid], { runWorker: false })
-    const message = expect.stringContaining('The tool "paid" cannot run as a task: a task keeps neither the session')
+    const message = expect.stringContaining('The tool "paid" cannot run as a task: without `credentials`')
     expect(await error('tools/call', called, { principal })).toMatchObject({ code: errorCodes.internal, message })
     expect(errors).toMatchObject([{ message }])
   })

@@ -1,11 +1,14 @@
 import {
   type Background,
   type Call,
+  type CallContext,
   callerOf,
   errorCodes,
+  isJsonObject,
   type JsonObject,
   McpError,
   quotaError,
+  recordedPartsKey,
   requestMeta,
   type RpcRequest,
 } from '@x/schema'
@@ -24,13 +27,31 @@ export function backgroundOf(request: RpcRequest, call: Call, context: TaskConte
   // The server checks the params before it reads `accepted`.
   return {
     get accepted() {
-      return settings.acceptTasks && declaresTasks(requestMeta(request.params))
+      return settings.acceptTasks && asksForTask(request, settings)
     },
-    begin: (journal, callId) => createTaskFor({ request, call, journal, callId }, context),
+    begin: (journal, callId, from) => createTaskFor({ request, call, journal, callId, parts: partsIn(from) }, context),
   }
 }
 
+function partsIn(context: CallContext | undefined): StoredCall['parts'] {
+  const parts = Object.entries(context?.get(recordedPartsKey) ?? {})
+  return Object.fromEntries(parts.map(([name, record]) => [name, record()]))
+}
+
+/** A client declares the extension; one of the persistent workflow sends `task` with its call (SEP-2322). */
+function asksForTask({ params }: RpcRequest, { persistentWorkflow }: TaskContext['settings']): boolean {
+  return declaresTasks(requestMeta(params)) || (persistentWorkflow && isJsonObject(params?.['task']))
+}
+
+/** Returns the lifetime of a task: what its client asks for in the persistent workflow, up to the author's. */
+function lifetimeOf({ params }: RpcRequest, { persistentWorkflow, ttlMs }: TaskContext['settings']): number | null {
+  const task = persistentWorkflow ? params?.['task'] : undefined
+  const asked = isJsonObject(task) ? task['ttl'] : undefined
+  return typeof asked === 'number' && Number.isSafeInteger(asked) && asked > 0 ? Math.min(asked, ttlMs ?? asked) : ttlMs
+}
+
 interface CreatedTask {
+  readonly parts: StoredCall['parts']
   readonly request: RpcRequest
   readonly call: Call
   readonly journal: JsonObject
@@ -40,11 +61,11 @@ interface CreatedTask {
 
 /** Makes the task, and answers with it once every instance can read it (seps/2663-tasks-extension, task creation). */
 async function createTaskFor(
-  { request, call, journal, callId }: CreatedTask,
+  { request, call, journal, callId, parts }: CreatedTask,
   context: TaskContext,
 ): Promise<JsonObject> {
   const { settings } = context
-  requireTasks(requestMeta(request.params))
+  if (!asksForTask(request, settings)) requireTasks(requestMeta(request.params))
   if (!settings.acceptTasks) throw new McpError(errorCodes.internal, 'This instance takes no tasks on: ask another one')
   const tooLarge = journalTooLarge(journal, settings)
   if (tooLarge !== undefined) {
@@ -53,11 +74,13 @@ async function createTaskFor(
   }
   const id = callId === undefined ? randomTaskId() : await idOf(callId)
   const { principal } = call
-  await checkVisible({ id, request, principal, journal }, call.signal, context)
+  const taken = { id, request, principal, journal, parts }
+  await checkVisible(taken, call.signal, context)
   const owner = taskOwner(principal)
-  const { ttlMs: lifeMs, maxTasksPerCaller: callerLimit, pollIntervalMs, engine } = settings
+  const { maxTasksPerCaller: callerLimit, pollIntervalMs, engine } = settings
+  const lifeMs = lifetimeOf(request, settings)
   const create = async (): Promise<TaskRow | 'full'> => {
-    const payload = await writePayload({ id, request, principal, journal }, settings.credentials)
+    const payload = await writePayload(taken, settings.credentials)
     return engine.create({ id, owner, caller: callerOf(call), payload, lifeMs, callerLimit })
   }
   const row = callId === undefined ? await create() : await createOnce({ id, owner, create }, engine)
@@ -73,7 +96,7 @@ async function checkVisible(taken: StoredCall, signal: AbortSignal, { inner, set
   if (!losesPart(taken, settings.credentials)) return
   if (await hasTool({ work: continuedWork(taken, settings.credentials), signal }, { inner })) return
   const name = JSON.stringify(taken.request.params?.['name'])
-  const message = `The tool ${name} cannot run as a task: a task keeps neither the session of its caller nor, without \`credentials\`, its claims, and the tool is hidden from callers without them`
+  const message = `The tool ${name} cannot run as a task: without \`credentials\` a task keeps no claims of its caller, and the tool is hidden from callers without them`
   settings.onError(new Error(message))
   throw new McpError(errorCodes.internal, message)
 }

@@ -1,5 +1,14 @@
-import { type Call, errorCodes, type ExtensionMethod, type JsonObject, McpError, requestMeta } from '@x/schema'
+import {
+  type Call,
+  errorCodes,
+  type ExtensionMethod,
+  isJsonObject,
+  type JsonObject,
+  McpError,
+  requestMeta,
+} from '@x/schema'
 import type { TaskRow } from '../engines/engine.ts'
+import { relatedTaskKey } from '../schema/extension.ts'
 import * as params from '../schema/task-params.ts'
 import type { UpdateTaskRequestParams } from '../schema/task.ts'
 import { awaitChange } from './await-change.ts'
@@ -18,7 +27,8 @@ export function taskMethods(context: TaskContext): Readonly<Record<string, Exten
 
 function taskMethod(serve: ServeTask, context: TaskContext): ExtensionMethod {
   return ({ params: given }, call) => {
-    requireTasks(requestMeta(given))
+    // Clients of the persistent workflow know nothing of the extension.
+    if (!context.settings.persistentWorkflow) requireTasks(requestMeta(given))
     return serve(given, call, context)
   }
 }
@@ -34,7 +44,9 @@ const serveGetTask: ServeTask = async (given, call, context) => {
   const { taskId } = params.taskRequestParams(given)
   matchTaskName(call, taskId)
   const row = await findTask(taskId, call, context)
-  return { ...showTask(row, context.settings) }
+  const task = showTask(row, context.settings)
+  if (!context.settings.persistentWorkflow || task.status !== 'input_required') return { ...task }
+  return { statusMessage: 'The task needs input: tasks/result has its requests', ...task }
 }
 
 const serveUpdateTask: ServeTask = (given, call, context) => {
@@ -56,16 +68,27 @@ const serveCancelTask: ServeTask = async (given, call, context) => {
 const serveTaskResult: ServeTask = async (given, call, context) => {
   const { taskId } = params.relatedTaskParams(given)
   const row = await awaitChange(() => findTask(taskId, call, context), { id: taskId, call, context })
-  if (row.status === 'completed') return row.result ?? {}
-  if (row.status === 'input_required') return { resultType: 'input_required', inputRequests: row.requests }
+  const { status, requests } = row
+  if (status === 'completed') return withRelatedTask(row.result ?? {}, taskId)
+  if (status === 'input_required') {
+    return withRelatedTask({ resultType: 'input_required', inputRequests: requests }, taskId)
+  }
   if (row.error === undefined) throw new McpError(errorCodes.invalidParams, 'The task was cancelled: it has no result')
   throw new McpError(row.error.code, row.error.message, {
     ...(row.error.data !== undefined && { data: row.error.data }),
   })
 }
 
-const inputResponse: ServeTask = (given, call, context) =>
-  storeTaskResponses(params.inputResponseParams(given), call, context)
+const inputResponse: ServeTask = async (given, call, context) => {
+  const checked = params.inputResponseParams(given)
+  return withRelatedTask(await storeTaskResponses(checked, call, context), checked.taskId)
+}
+
+/** Returns a result that names its task (SEP-2322, persistent tool workflow). */
+function withRelatedTask(result: JsonObject, taskId: string): JsonObject {
+  const { _meta } = result
+  return { ...result, _meta: { ...(isJsonObject(_meta) && _meta), [relatedTaskKey]: { taskId } } }
+}
 
 const methods: readonly (readonly [string, ServeTask])[] = [
   ['tasks/get', serveGetTask],

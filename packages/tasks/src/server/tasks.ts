@@ -1,6 +1,6 @@
 import type { ExtensionHost, ExtensionInstance, Middleware, ServerExtension } from '@x/schema'
 import { backgroundKey, withContext } from '@x/schema'
-import { tasksCapability, tasksExtension } from '../schema/extension.ts'
+import { tasksExtension } from '../schema/extension.ts'
 import type { DetailedTask } from '../schema/task.ts'
 import { backgroundOf } from './take-on.ts'
 import { listenToTasks } from './listen-tasks.ts'
@@ -38,7 +38,7 @@ export function tasks(options: TaskOptions = {}): ServerExtension<'tasks', Tasks
     side: 'server',
     name: 'tasks',
     identifier: tasksExtension,
-    capabilities: tasksCapability.extensions[tasksExtension],
+    capabilities: options.persistentWorkflow === true ? { persistentWorkflow: {} } : {},
     start: (host) => startTaskServer(checked, host),
   }
 }

@@ -1,5 +1,6 @@
 import { encodeMessage, type HttpLimits, type HttpReply, type RpcMessage, type RpcResponse } from '@x/schema'
 import type { ResumableStream } from '../session-state.ts'
+import { waitingMark, type WrittenEvent } from './event-id.ts'
 
 /** Options of the stream of a POST. */
 export interface CallStreamOptions {
@@ -22,6 +23,8 @@ export interface CallStreamOptions {
   onEnd(answered: boolean): void
   /** The number of the first event: above 1 for a stream that another instance began. */
   readonly firstEvent?: number
+  /** Ends each event id; empty when absent. */
+  readonly suffix?: string
 }
 
 /** Options of a response that is not part of a stream. */
@@ -36,26 +39,23 @@ export interface CallStream extends ResumableStream {
   readonly events: number
   /** Sends a message before the response. One that may be lost is dropped when the reader is slow. */
   send(message: RpcMessage, mayBeLost: boolean): void
-  /** Sends a question with its state: an event id that says so, so that any instance may take the stream over. */
+  /** Sends a question that other instances know: an event id that says so, so that any of them may take the stream over. */
   ask(message: RpcMessage): void
   /** Sends an event without data, whose id says that the call does not wait any more. */
   mark(): void
-  /** Sends a response; the last one ends the stream. */
-  respond(response: RpcResponse, head?: ResponseHead): void
+  /** Sends a response; the last one ends the stream. Returns its event, if it is one. */
+  respond(response: RpcResponse, head?: ResponseHead): WrittenEvent | undefined
   /** Counts a request that will not be answered, because it was cancelled. */
   skip(): void
   /** Continues on another connection, after the event that was received last (basic/transports, resumability). */
   resume(reply: HttpReply, lastEvent: number): void
+  /** Ends the stream here; the client is told to come back, and continues it at another instance. */
+  release(): void
 }
 
-interface Event {
-  readonly number: number
-  readonly text: string
+interface Event extends WrittenEvent {
   readonly mayBeLost: boolean
 }
-
-/** End of the event id of a question that carries its call. */
-export const waitingMark = 'q'
 
 /** Time that a client that polls waits before it comes back, in milliseconds. */
 const retryMs = 1000
@@ -104,6 +104,10 @@ class Stream implements CallStream {
     return this.#number
   }
 
+  get #suffix(): string {
+    return this.#options.suffix ?? ''
+  }
+
   send(message: RpcMessage, mayBeLost: boolean): void {
     if (this.#phase === 'ended') return
     this.#open()
@@ -120,12 +124,14 @@ class Stream implements CallStream {
     if (this.#phase === 'streaming' && this.#options.primed) this.#write('', true)
   }
 
-  respond(response: RpcResponse, head: ResponseHead = { status: 200 }): void {
-    if (this.#phase === 'ended') return
+  respond(response: RpcResponse, head: ResponseHead = { status: 200 }): WrittenEvent | undefined {
+    if (this.#phase === 'ended') return undefined
     this.#left -= 1
-    if (this.#phase === 'streaming') this.#write(encodeMessage(response), false)
+    let written: WrittenEvent | undefined
+    if (this.#phase === 'streaming') written = this.#write(encodeMessage(response), false)
     else this.#responses.push(response)
     if (this.#left <= 0) this.#finish(head)
+    return written
   }
 
   skip(): void {
@@ -135,6 +141,13 @@ class Stream implements CallStream {
   }
 
   abandon(): void {
+    this.#end(false)
+  }
+
+  release(): void {
+    if (this.#phase === 'ended') return
+    this.#open()
+    this.#reply?.write(`retry: ${retryMs}\n\n`)
     this.#end(false)
   }
 
@@ -185,21 +198,23 @@ class Stream implements CallStream {
     this.#reply?.open()
     if (primed) {
       const retry = closeAfterMs === Number.POSITIVE_INFINITY ? '' : `retry: ${retryMs}\n`
-      this.#reply?.write(`id: ${this.id}.0\n${retry}data: \n\n`)
+      this.#reply?.write(`id: ${this.id}.0${this.#suffix}\n${retry}data: \n\n`)
     }
     for (const response of this.#responses.splice(0)) this.#write(encodeMessage(response), false)
   }
 
-  #write(data: string, mayBeLost: boolean, mark = ''): void {
+  #write(data: string, mayBeLost: boolean, mark = ''): WrittenEvent {
     const { resumable, limits } = this.#options
     this.#number += 1
-    const idLine = resumable ? `id: ${this.id}.${this.#number}${mark}\n` : ''
+    const idLine = resumable ? `id: ${this.id}.${this.#number}${mark}${this.#suffix}\n` : ''
     const text = `${idLine}data: ${data}\n\n`
     const queued = this.#reply?.queued() ?? 0
     // Characters stand in for bytes: the bound is there to save memory, not to be met exactly.
-    if (mayBeLost && queued + text.length > limits.maxQueuedBytes) return
+    const event = { number: this.#number, text, mayBeLost }
+    if (mayBeLost && queued + text.length > limits.maxQueuedBytes) return event
     this.#reply?.write(text)
-    if (resumable) this.#remember({ number: this.#number, text, mayBeLost })
+    if (resumable) this.#remember(event)
+    return event
   }
 
   #remember(event: Event): void {

@@ -1,12 +1,15 @@
 import {
   encodeMessage,
   errorCodes,
+  errorResponse,
   type HttpRequestView,
   isJsonObject,
+  McpError,
   type RpcResponse,
   type WireError,
 } from '@x/schema'
 import type { ResponseHead } from './call-stream.ts'
+import type { EventPlace } from './event-id.ts'
 
 /** The error code of a session that is unknown here, as servers of these revisions answer it. */
 const sessionNotFound = -32001
@@ -30,6 +33,20 @@ export function reject({ reply }: HttpRequestView, { status, message, headers = 
 /** One answer to every id that opens no session, whatever is wrong with it (basic/transports, session management). */
 export function rejectSession(view: HttpRequestView): true {
   return reject(view, { status: 404, message: 'Session not found: initialize again' })
+}
+
+/**
+ * Answers a call whose instance is gone, on the stream that its client resumes. Returns false when it is not known which request that
+ * was.
+ */
+export function rejectLost({ stream, number, requestId }: EventPlace, { reply }: HttpRequestView): boolean {
+  if (requestId === undefined) return false
+  const message = 'The instance that ran the call is gone: it may have been done in part'
+  const error = new McpError(errorCodes.internal, message, { data: { reason: 'lost' } })
+  reply.open()
+  reply.write(`id: ${stream}.${number + 1}\ndata: ${encodeMessage(errorResponse(requestId, error))}\n\n`)
+  reply.end()
+  return true
 }
 
 /**

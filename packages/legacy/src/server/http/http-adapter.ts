@@ -1,17 +1,18 @@
-import type { HttpProtocolAdapter } from '@x/schema'
+import { callerOf, type HttpProtocolAdapter } from '@x/schema'
 import { revisionNamed } from '../../revisions.ts'
 import type { Deps } from '../deps.ts'
+import { createLink } from '../link/link.ts'
 import { createSessionStates } from '../session-state.ts'
-import { createSessions } from '../session.ts'
-import type { HttpDeps } from './peer.ts'
+import { createSessions, type Sessions } from '../session.ts'
+import type { HttpDeps, Link } from './peer.ts'
 import { serveDelete, serveGet } from './serve-get.ts'
 import { servePost, sessionHeader } from './serve-post.ts'
 
 /** The adapter over HTTP, and how it ends. */
 export interface HttpAdapter {
   readonly adapter: HttpProtocolAdapter
-  /** Ends the streams that last. */
-  drain(): void
+  /** Ends the streams that last, and leaves calls that wait to other instances. Returns a function that takes new ones again. */
+  drain(): () => void
   /** Ends everything. */
   close(): void
 }
@@ -19,9 +20,11 @@ export interface HttpAdapter {
 /** Makes the adapter that serves older clients over HTTP. */
 export function createHttpAdapter(deps: Deps): HttpAdapter {
   const { settings } = deps
+  const link = settings.link && createLink(settings.link, deps, () => http)
   const http: HttpDeps = {
     deps,
-    sessions: createSessions(settings, deps.now),
+    link,
+    sessions: linkedSessions(createSessions(settings, deps.now), link),
     states: createSessionStates(settings),
     rounds: new Map(),
   }
@@ -37,15 +40,32 @@ export function createHttpAdapter(deps: Deps): HttpAdapter {
         const version = header('mcp-protocol-version')
         return version === undefined || revisionNamed(version, settings.revisions) !== undefined
       },
-      handle(view) {
+      async handle(view) {
+        await link?.listen()
         if (view.method === 'POST') return servePost(view, http)
         return view.method === 'GET' ? serveGet(view, http) : serveDelete(view, http)
       },
     },
-    drain: endListening,
+    drain() {
+      endListening()
+      return link?.drain() ?? (() => {})
+    },
     close() {
       endListening()
+      link?.close()
       for (const { streams } of http.states.all()) for (const stream of streams.values()) stream.abandon()
+    },
+  }
+}
+
+/** Sessions that end at every instance at once, and whose settings hold at every one. */
+function linkedSessions(sessions: Sessions, link: Link | undefined): Sessions {
+  if (link === undefined) return sessions
+  return {
+    ...sessions,
+    async open(id, caller) {
+      const session = await sessions.open(id, caller)
+      return session !== undefined && (await link.openSession(session, callerOf(caller))) ? session : undefined
     },
   }
 }

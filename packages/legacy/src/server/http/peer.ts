@@ -1,4 +1,4 @@
-import { callerOf, type HttpRequestView } from '@x/schema'
+import { callerOf, type HttpRequestView, type RequestId, type RpcResponse } from '@x/schema'
 import type { LegacyClient } from '../../translate/request.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientSettings } from '../local-methods.ts'
@@ -6,13 +6,49 @@ import type { Session, Sessions } from '../session.ts'
 import type { SessionState, SessionStates } from '../session-state.ts'
 import type { RoundAnswer } from '../ask-client.ts'
 import type { ResumedCall } from '../legacy-call.ts'
+import type { StoredSession } from '../link/link-store.ts'
+import type { CallLink } from '../call-channel.ts'
 import type { CallStream } from './call-stream.ts'
+import type { EventPlace } from './event-id.ts'
+
+/** An instance's part in a link. */
+export interface Link {
+  /** Resolves when this instance hears the others; a bus that cannot be reached is reported, and tried again by the next call. */
+  listen(): Promise<void>
+  /** Returns the link of one call, which the store may have already. */
+  linkCall(call: LinkedCall): CallLink
+  /** Stores an answer to a call that waits at any instance; false when none does. */
+  takeAnswer(response: RpcResponse, peer: SessionPeer): Promise<boolean>
+  /** Continues a stream that is not known here; false when it is known nowhere. */
+  resume(point: EventPlace, peer: SessionPeer): Promise<boolean>
+  /** Tells the other instances that a client has cancelled a request. */
+  cancelRequest(session: Session, id: RequestId): void
+  /** Reads what requests to other instances have set in a session; false for one that was ended. */
+  openSession(session: Session, caller: string): Promise<boolean>
+  changeSession(session: Session, change: (stored: StoredSession) => StoredSession): Promise<void>
+  /** Tells the other instances that the GET stream of a session is here. */
+  announceListening(session: Session): void
+  /** Leaves the calls that wait here to the other instances. */
+  drain(): () => void
+  close(): void
+}
+
+/** A call of a link. */
+export interface LinkedCall {
+  readonly session: Session
+  readonly stream: CallStream
+  readonly isStored: boolean
+  /** Ends the call here without an answer. */
+  move(): void
+}
 
 /** Dependencies of the HTTP adapter. */
 export interface HttpDeps {
   readonly deps: Deps
   readonly sessions: Sessions
   readonly states: SessionStates
+  /** Joins this instance with the others; undefined where each serves by itself. */
+  readonly link: Link | undefined
   /** The rounds of calls that this instance has taken over, by the keys of their sessions and the ids of their streams. */
   readonly rounds: Map<string, ResumedRound>
 }
@@ -44,35 +80,44 @@ export interface HttpPeer {
 }
 
 /** Returns the settings of a client for itself. Without a session nothing is kept. */
-export function httpClientSettings({ client, session, view }: HttpPeer, { states }: HttpDeps): ClientSettings {
-  const change = (apply: (state: SessionState) => void): void => {
+export function httpClientSettings({ client, session, view }: HttpPeer, { states, link }: HttpDeps): ClientSettings {
+  const change = async (
+    apply: (state: SessionState) => void,
+    store: (stored: StoredSession) => StoredSession,
+  ): Promise<void> => {
     if (session === undefined) return
     const state = states.of(session, callerOf(view))
     apply(state)
     states.removeExpired(state)
+    await link?.changeSession(session, store)
   }
   const listenTo = (uris: ReadonlySet<string>, state: SessionState): void => state.listening?.listening.update(uris)
   return {
     client,
     caller: view,
     setLevel: (level) =>
-      change((state) => {
-        state.level = level
-      }),
-    subscribe: (uri) => {
-      let added = true
-      change((state) => {
-        if (state.uris.has(uri)) return
-        added = states.hasRoomFor(uri, state)
-        if (!added) return
-        state.uris.add(uri)
-        listenTo(state.uris, state)
-      })
-      return added
+      change(
+        (state) => {
+          state.level = level
+        },
+        (stored) => ({ ...stored, level }),
+      ),
+    subscribe: async (uri) => {
+      const state = session && states.of(session, callerOf(view))
+      if (state === undefined || state.uris.has(uri)) return true
+      if (!states.hasRoomFor(uri, state)) return false
+      await change(
+        ({ uris }) => listenTo(uris.add(uri), state),
+        (stored) => ({ ...stored, uris: [...new Set([...stored.uris, uri])] }),
+      )
+      return true
     },
     unsubscribe: (uri) =>
-      change((state) => {
-        if (state.uris.delete(uri)) listenTo(state.uris, state)
-      }),
+      change(
+        (state) => {
+          if (state.uris.delete(uri)) listenTo(state.uris, state)
+        },
+        (stored) => ({ ...stored, uris: stored.uris.filter((other) => other !== uri) }),
+      ),
   }
 }

@@ -56,8 +56,11 @@ function roundKey({ key }: Session, streamId: string): string {
   return `${key} ${streamId}`
 }
 
-// A page that was visited before is not asked for again: the server looks whether it is done.
-function withAccepted({ questions }: WaitingCall, answers: ReadonlyMap<string, RoundAnswer>): Map<string, RoundAnswer> {
+/** Adds the answers that need no client: a page that was visited before is not asked for again, and the server looks after it. */
+export function withAccepted(
+  { questions }: WaitingCall,
+  answers: ReadonlyMap<string, RoundAnswer>,
+): Map<string, RoundAnswer> {
   const all = [...questions].map(([key, method]): [string, RoundAnswer] => {
     const accepted: RoundAnswer = { response: { action: 'accept' }, involved: false }
     return [key, (method === undefined ? undefined : answers.get(key)) ?? accepted]

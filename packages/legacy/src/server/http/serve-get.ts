@@ -1,8 +1,9 @@
 import { callerOf, encodeMessage, type HttpRequestView } from '@x/schema'
 import { listenToChanges, notifiableBy } from '../listening.ts'
 import type { Session } from '../session.ts'
-import { type CallStream, waitingMark } from './call-stream.ts'
+import type { CallStream } from './call-stream.ts'
 import { reject, rejectSession } from './errors.ts'
+import { parseEventId } from './event-id.ts'
 import type { HttpDeps } from './peer.ts'
 import { streamOfWaiting } from './resume-call.ts'
 
@@ -17,7 +18,7 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
     })
   if (!acceptsEvents(view.header('accept')))
     return reject(view, { status: 406, message: 'The Accept has to allow text/event-stream' })
-  const session = await http.sessions.open(id, view.principal)
+  const session = await http.sessions.open(id, view)
   if (session === undefined) return rejectSession(view)
   const lastEvent = view.header('last-event-id')
   if (lastEvent !== undefined && lastEvent !== '') return resume(lastEvent, session, { view, http })
@@ -34,14 +35,15 @@ export async function serveGet(view: HttpRequestView, http: HttpDeps): Promise<t
 }
 
 /** Serves a DELETE: the session ends, and with it all that runs for it here. */
-export async function serveDelete(view: HttpRequestView, { sessions, states }: HttpDeps): Promise<true> {
+export async function serveDelete(view: HttpRequestView, { sessions, states, link }: HttpDeps): Promise<true> {
   const id = view.header('mcp-session-id')
   if (id === undefined)
     return reject(view, { status: 405, message: 'A DELETE needs the session that it ends', headers: ['Allow', 'POST'] })
-  const session = await sessions.open(id, view.principal)
+  const session = await sessions.open(id, view)
   if (session === undefined) return rejectSession(view)
   sessions.end(session)
   states.end(session)
+  await link?.changeSession(session, (stored) => ({ ...stored, isEnded: true }))
   view.reply.send({ status: 204 })
   return true
 }
@@ -57,31 +59,36 @@ interface StreamPosition {
   readonly http: HttpDeps
 }
 
-const eventIdForm = /^([\w-]{22})\.(\d{1,15})(q?)$/
-
 /** Continues a stream of this session; that of another is as unknown as one that never was. */
-function resume(lastEvent: string, session: Session, { view, http }: StreamPosition): true {
-  const [, streamId = '', number = '', mark] = eventIdForm.exec(lastEvent) ?? []
+async function resume(lastEvent: string, session: Session, { view, http }: StreamPosition): Promise<true> {
+  const place = parseEventId(lastEvent)
+  if (place === undefined) return rejectStream(view)
   // An id leads to the entry that `serveRequests` registered.
-  const known = http.states.find(session)?.streams.get(streamId) as CallStream | undefined
-  const stream = known ?? (mark === waitingMark ? resumeWaiting(streamId, session, Number(number)) : undefined)
-  if (stream === undefined)
-    return reject(view, { status: 404, message: 'The stream of this Last-Event-ID is over, or was never here' })
-  stream.resume(view.reply, Number(number))
+  const known = http.states.find(session)?.streams.get(place.stream) as CallStream | undefined
+  const peer = { client: session, session, view }
+  if (known === undefined && (await http.link?.resume(place, peer)) === true) return true
+  const stream = known ?? (place.isWaiting ? resumeWaiting() : undefined)
+  if (stream === undefined) return rejectStream(view)
+  stream.resume(view.reply, place.number)
   return true
 
   /** The call waits for an answer, which brings its state: the stream may be read before. */
-  function resumeWaiting(id: string, owner: Session, at: number): CallStream | undefined {
-    if (http.deps.states?.isFor(owner) !== true) return undefined
-    return streamOfWaiting(id, at, { peer: { client: owner, session: owner, view }, http })?.stream
+  function resumeWaiting(): CallStream | undefined {
+    if (place === undefined || http.deps.states?.isFor(session) !== true) return undefined
+    return streamOfWaiting(place.stream, place.number, { peer, http })?.stream
   }
 }
 
-function openListening(session: Session, view: HttpRequestView, { deps, states }: HttpDeps): Promise<true> {
+function rejectStream(view: HttpRequestView): true {
+  return reject(view, { status: 404, message: 'The stream of this Last-Event-ID is over, or was never here' })
+}
+
+function openListening(session: Session, view: HttpRequestView, { deps, states, link }: HttpDeps): Promise<true> {
   const { reply, limits } = view
   return new Promise((resolve) => {
     // A session has one such stream: the same message is never sent on two.
     states.find(session)?.listening?.end()
+    link?.announceListening(session)
     const state = states.of(session, callerOf(view))
     const listening = listenToChanges(
       {

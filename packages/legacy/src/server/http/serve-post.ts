@@ -92,7 +92,7 @@ async function serveInitialize(
 async function peerOf(view: HttpRequestView, { deps, sessions }: HttpDeps): Promise<HttpPeer | 'rejected' | undefined> {
   const id = view.header('mcp-session-id')
   if (id !== undefined) {
-    const session = await sessions.open(id, view.principal)
+    const session = await sessions.open(id, view)
     return session === undefined ? 'rejected' : { client: session, session, view }
   }
   const revision = revisionNamed(view.header('mcp-protocol-version'), deps.settings.revisions)
@@ -103,13 +103,15 @@ async function peerOf(view: HttpRequestView, { deps, sessions }: HttpDeps): Prom
 function acceptNotification(
   { method, params }: RpcNotification,
   { session, view }: HttpPeer,
-  { states }: HttpDeps,
+  { states, link }: HttpDeps,
 ): void {
   if (method === 'notifications/cancelled' && session !== undefined && isJsonObject(params)) {
     const { requestId } = params
     const known = typeof requestId === 'string' || typeof requestId === 'number'
     // One that comes too late is nothing to complain of (basic/utilities/cancellation).
-    if (known) states.find(session)?.calls.get(requestId)?.cancel()
+    const call = known ? states.find(session)?.calls.get(requestId) : undefined
+    if (call !== undefined) call.cancel()
+    else if (known) link?.cancelRequest(session, requestId)
   }
   view.reply.send({ status: 202 })
 }
@@ -130,24 +132,32 @@ async function acceptResponse(response: RpcResponse, peer: HttpPeer, http: HttpD
   }
 }
 
-/** Passes an answer to the call that waits here, or to one that its state brings. What came back is checked before it is used. */
+/** Passes an answer to the call that waits, or to one that its state brings. What came back is checked before it is used. */
 async function takeAnswer(response: StatefulResponse, peer: SessionPeer, http: HttpDeps): Promise<boolean> {
   const { questions, states, settings } = http.deps
   const { session } = peer
   const question = questions.find(session.key, response.id)
   const { state } = response
-  if (states === undefined || question?.hasState === false) return questions.answer(session.key, response)
+  if (states === undefined || question?.hasState === false) return passOn(response, peer, http)
   if (state === undefined) {
-    if (question === undefined) return false
+    if (question === undefined) return passOn(response, peer, http)
     // SEP-1685, backward compatibility: without the echo the answer goes to the call that this instance keeps.
     states.missingEchoes += 1
     settings.warn({ code: 'missing_echo', message: 'A client did not return the state of a question' })
-    return questions.answer(session.key, response)
+    return passOn(response, peer, http)
   }
   const opened = await states.open(state, { session, questionId: String(response.id) })
   if (opened === undefined) return false
-  if (question !== undefined) return questions.answer(session.key, response)
-  return resumeCall(opened, response, { peer, http })
+  if (await passOn(response, peer, http)) return true
+  return question === undefined && resumeCall(opened, response, { peer, http })
+}
+
+/** Passes an answer to the call that waits here or, over the link, elsewhere. */
+async function passOn(response: RpcResponse, peer: SessionPeer, { deps, link }: HttpDeps): Promise<boolean> {
+  const { key } = peer.session
+  const question = deps.questions.find(key, response.id)
+  if (link === undefined || question?.isStored === false) return deps.questions.answer(key, response)
+  return link.takeAnswer(response, peer)
 }
 
 function warnUnknownAnswer(warn: HttpDeps['deps']['settings']['warn']): void {

@@ -6,19 +6,28 @@ import {
   errorResponse,
   McpError,
   readSignal,
+  type RequestId,
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
 import { revisionRow } from '../../revisions.ts'
 import { sharedMethods } from '../../translate/request.ts'
-import type { CallChannel } from '../call-channel.ts'
+import { type CallChannel, type CallLink, CallMoved } from '../call-channel.ts'
 import { type ResumedCall, runLegacyCall } from '../legacy-call.ts'
 import { serveLocally, unknownMethod } from '../local-methods.ts'
 import { randomId } from '../random-id.ts'
 import type { SessionState } from '../session-state.ts'
 import { type CallStream, createCallStream } from './call-stream.ts'
 import { rejectionHead } from './errors.ts'
-import { type HttpDeps, type HttpPeer, type SessionPeer, httpClientSettings, type TakenStream } from './peer.ts'
+import { requestSuffix } from './event-id.ts'
+import {
+  type HttpDeps,
+  type HttpPeer,
+  type LinkedCall,
+  type SessionPeer,
+  httpClientSettings,
+  type TakenStream,
+} from './peer.ts'
 
 /** A request of a POST, or the error that is its answer. */
 export type ServedRequest = RpcRequest | { readonly rejected: RpcResponse }
@@ -29,7 +38,7 @@ export function serveRequests(
   peer: HttpPeer,
   http: HttpDeps & { isBatch: boolean },
 ): void {
-  const posted = openPost(requests.length, peer, http)
+  const posted = openPost(requests, peer, http)
   for (const request of requests) {
     if ('rejected' in request) posted.stream.respond(request.rejected)
     else void serveOne(request, posted, http)
@@ -51,15 +60,19 @@ interface RunningCall {
   cancel(reason: string): void
 }
 
-function openPost(responses: number, peer: HttpPeer, { deps, states, isBatch }: HttpDeps & { isBatch: boolean }): Post {
+function openPost(requests: readonly ServedRequest[], peer: HttpPeer, http: HttpDeps & { isBatch: boolean }): Post {
+  const { states, isBatch, link } = http
   const { session, view } = peer
   const state = session === undefined ? undefined : states.of(session, callerOf(view))
   const running = new Set<RunningCall>()
-  const options = streamOptions(peer, { deps, states })
+  const options = streamOptions(peer, http)
+  const [first] = requests
+  const isLinked = link !== undefined && !isBatch && session !== undefined
   const stream = createCallStream(view.reply, {
     ...options,
     id: randomId(),
-    responses,
+    responses: requests.length,
+    ...(isLinked && first !== undefined && 'id' in first && { suffix: requestSuffix(first.id) }),
     isBatch,
     onDetach: () => state && states.makeRoom(state),
     onEnd: () => endPost(stream, { running, state, states }),
@@ -98,6 +111,8 @@ function endPost({ id }: CallStream, { running, state, states }: EndingPost): vo
 /** A stream that another instance began, and a place for its call, which goes on here. */
 export interface ResumedStream {
   readonly id: string
+  /** Ends its event ids, where the instances are linked. */
+  readonly requestId?: RequestId
   /** The number of its first event here. */
   readonly firstEvent: number
   /** Called when the stream is over. */
@@ -120,6 +135,7 @@ export function takeOver(resumed: ResumedStream, peer: SessionPeer, http: HttpDe
     ...streamOptions(peer, http),
     id: resumed.id,
     firstEvent: resumed.firstEvent,
+    ...(resumed.requestId !== undefined && { suffix: requestSuffix(resumed.requestId) }),
     responses: 1,
     isBatch: false,
     onDetach: () => states.makeRoom(state),
@@ -150,11 +166,11 @@ async function serveOne(request: RpcRequest, post: Post, http: HttpDeps): Promis
   const { stream, peer } = post
   try {
     const local = serveLocally(request, httpClientSettings(peer, http), http.deps)
-    if (local !== undefined) return stream.respond(await local)
-    if (!sharedMethods.has(request.method)) return stream.respond(unknownMethod(request))
+    if (local !== undefined) return void stream.respond(await local)
+    if (!sharedMethods.has(request.method)) return void stream.respond(unknownMethod(request))
     if (post.state?.calls.has(request.id) === true) {
       const message = 'A request with this id is still under way: give each request an id of its own'
-      return stream.respond(errorResponse(request.id, new McpError(errorCodes.invalidRequest, message)))
+      return void stream.respond(errorResponse(request.id, new McpError(errorCodes.invalidRequest, message)))
     }
     await serveCall(request, post, http)
   } catch (error) {
@@ -166,7 +182,7 @@ async function serveOne(request: RpcRequest, post: Post, http: HttpDeps): Promis
 async function serveCall(
   request: RpcRequest,
   post: Post,
-  { deps, states, resumed }: HttpDeps & { readonly resumed?: ResumedCall },
+  { deps, states, link, resumed }: HttpDeps & { readonly resumed?: ResumedCall },
 ): Promise<void> {
   const { stream, state, running, peer } = post
   const cancellation = createCancellation()
@@ -174,29 +190,54 @@ async function serveCall(
     request,
     cancel: (reason) => cancel(cancellation, new DOMException(reason, 'AbortError')),
   }
+  const move = (): void => cancel(cancellation, new CallMoved())
+  const linked = linkOf(post, link, { move, isStored: resumed !== undefined })
   running.add(call)
   // basic/utilities/cancellation: no response is sent for a request that its client has cancelled.
-  state?.calls.set(request.id, { cancel: () => call.cancel('The client cancelled the request') })
+  const cancelByClient = (): void => {
+    call.cancel('The client cancelled the request')
+    linked?.finish(undefined)
+  }
+  state?.calls.set(request.id, { cancel: cancelByClient })
   try {
-    const level = state?.level ?? 'info'
-    const channel = channelOf(post, readSignal(cancellation))
-    const response = await runLegacyCall({ request, client: peer.client, level, channel }, deps, resumed)
+    const channel = channelOf(post, readSignal(cancellation), linked)
+    const legacyCall = { request, client: peer.client, level: state?.level ?? 'info', channel }
+    const response = await runLegacyCall(legacyCall, deps, resumed)
     running.delete(call)
     // A status for one call of a batch would have its client send all of them again.
-    stream.respond(response, rejectionHead(response, post.isBatch ? undefined : peer.view))
+    const written = stream.respond(response, rejectionHead(response, post.isBatch ? undefined : peer.view))
+    linked?.finish(written)
   } catch (error) {
-    running.delete(call)
-    if (!cancellation.cancelled) throw error
-    stream.skip()
+    endUnanswered(error, cancellation.cancelled, stream)
   } finally {
-    if (state !== undefined) {
-      state.calls.delete(request.id)
-      states.removeExpired(state)
-    }
+    running.delete(call)
+    linked?.leave()
+    if (state !== undefined) forgetCall(request, state, states)
   }
 }
 
-function channelOf({ peer, stream }: Post, signal: AbortSignal): CallChannel {
+/** Ends a call that was cancelled, or that goes on at another instance. */
+function endUnanswered(error: unknown, isCancelled: boolean, stream: CallStream): void {
+  if (error instanceof CallMoved) return stream.release()
+  if (!isCancelled) throw error
+  stream.skip()
+}
+
+function forgetCall({ id }: RpcRequest, state: SessionState, states: HttpDeps['states']): void {
+  state.calls.delete(id)
+  states.removeExpired(state)
+}
+
+/** The link of a call with other instances; undefined for one that cannot go on there. */
+function linkOf(
+  { peer: { session }, stream, isBatch }: Post,
+  link: HttpDeps['link'],
+  call: Pick<LinkedCall, 'move' | 'isStored'>,
+): CallLink | undefined {
+  return session === undefined || isBatch ? undefined : link?.linkCall({ ...call, session, stream })
+}
+
+function channelOf({ peer, stream }: Post, signal: AbortSignal, link: CallLink | undefined): CallChannel {
   const { session, view } = peer
   return {
     caller: view,
@@ -205,7 +246,9 @@ function channelOf({ peer, stream }: Post, signal: AbortSignal): CallChannel {
     timeoutMs: view.limits.timeoutMs,
     notify: (message) => stream.send(message, true),
     origin: session && { session, stream: stream.id, events: () => stream.events },
-    ask: (question) => (question.state === undefined ? stream.send(question, false) : stream.ask(question)),
+    link,
+    ask: (question) =>
+      question.state === undefined && link === undefined ? stream.send(question, false) : stream.ask(question),
     onAnswered: () => stream.mark(),
     notifyOfQuestion: (message) => stream.send(message, false),
   }

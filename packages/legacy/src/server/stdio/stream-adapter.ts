@@ -112,6 +112,7 @@ class Connection implements StreamConnection {
       notify: call.notify,
       // The streams end with the process, and with them what waits: a state would buy nothing.
       origin: undefined,
+      link: undefined,
       onAnswered: () => {},
       ask,
       notifyOfQuestion: (message: RpcNotification) => void this.#peer.notify(message),

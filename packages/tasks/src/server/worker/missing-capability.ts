@@ -1,4 +1,12 @@
-import { createCall, errorCodes, isJsonObject, type JsonObject, type RpcResponse } from '@x/schema'
+import {
+  createCall,
+  errorCodes,
+  isJsonObject,
+  type JsonObject,
+  restoredPartsKey,
+  type RpcResponse,
+  withContext,
+} from '@x/schema'
 import type { TaskWork } from '../payload.ts'
 import type { TaskContext } from '../task-context.ts'
 import type { MissingCapability } from './requeue.ts'
@@ -30,7 +38,7 @@ const maxPages = 1000
 /** Tells whether the server lists the tool for the caller of a task. */
 export async function hasTool({ work, signal }: RestoredCall, { inner }: Pick<TaskContext, 'inner'>): Promise<boolean> {
   const { name, _meta = {} } = work.params
-  const call = createCall({ signal, principal: work.principal })
+  const call = withContext(createCall({ signal, principal: work.principal }), restoredPartsKey, work.parts)
   let cursor: JsonObject = {}
   for (let page = 0; page < maxPages; page++) {
     const request = { jsonrpc: '2.0', id: `page-${page}`, method: 'tools/list', params: { ...cursor, _meta } } as const

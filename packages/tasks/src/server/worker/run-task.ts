@@ -7,6 +7,7 @@ import {
   type RpcResponse,
   toWire,
   type WireError,
+  restoredPartsKey,
   withContext,
 } from '@x/schema'
 import type { LeaseState, TaskEnd } from '../../engines/engine.ts'
@@ -42,7 +43,7 @@ export async function runTask(attempt: Attempt, context: TaskContext): Promise<v
 /** Runs the call. Rejects when its task was stopped, also when its handler did not end in time. */
 async function runAttempt(attempt: Attempt, work: TaskWork, context: TaskContext): Promise<RpcResponse | undefined> {
   const { task, controller } = attempt
-  const { method, params, principal, journal } = work
+  const { method, params, principal, journal, parts } = work
   controller.signal.throwIfAborted()
   const request = { jsonrpc: '2.0', id: task.id, method, params: withProgress(params, task.id) } as const
   const caller = createCall({
@@ -53,7 +54,12 @@ async function runAttempt(attempt: Attempt, work: TaskWork, context: TaskContext
       if (method === 'notifications/progress') noteProgress(attempt, params, context)
     },
   })
-  const running = context.inner(request, withContext(caller, journalKey, journalStoreOf(attempt, journal, context)))
+  const call = withContext(
+    withContext(caller, restoredPartsKey, parts),
+    journalKey,
+    journalStoreOf(attempt, journal, context),
+  )
+  const running = context.inner(request, call)
   const late = graceAfterCancel(attempt, context)
   try {
     return await Promise.race([running, late.promise])

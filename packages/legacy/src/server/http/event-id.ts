@@ -1,0 +1,51 @@
+import type { RequestId } from '@x/schema'
+
+/** End of the number of an event whose call waits for an answer, so that any instance may continue it. */
+export const waitingMark = 'q'
+
+/** The parts of an event id. */
+export interface EventPlace {
+  readonly stream: string
+  readonly number: number
+  readonly isWaiting: boolean
+  /** The request of the stream, where the id tells it. */
+  readonly requestId: RequestId | undefined
+}
+
+/** An event that was sent. */
+export interface WrittenEvent {
+  readonly number: number
+  readonly text: string
+}
+
+const eventIdForm = /^([\w-]{22})\.(\d{1,15})(q?)(?:\.([\w.!~*'()%-]{1,256}))?$/
+const longestSuffix = 257
+
+/** Parses a `Last-Event-ID`; undefined for one that never was an id of an event here. */
+export function parseEventId(id: string): EventPlace | undefined {
+  const [, stream, number, mark, request] = eventIdForm.exec(id) ?? []
+  if (stream === undefined) return undefined
+  return {
+    stream,
+    number: Number(number),
+    isWaiting: mark === waitingMark,
+    requestId: request === undefined ? undefined : parseRequestId(request),
+  }
+}
+
+/** Ends the event ids of a stream with its request, so that an error can be addressed to it when its instance is gone. */
+export function requestSuffix(id: RequestId): string {
+  const text = JSON.stringify(id)
+  if (text.length > longestSuffix) return ''
+  const suffix = `.${encodeURIComponent(text)}`
+  return suffix.length > longestSuffix ? '' : suffix
+}
+
+function parseRequestId(text: string): RequestId | undefined {
+  try {
+    const id: unknown = JSON.parse(decodeURIComponent(text))
+    return typeof id === 'string' || typeof id === 'number' ? id : undefined
+  } catch {
+    return undefined
+  }
+}

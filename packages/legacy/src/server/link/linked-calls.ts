@@ -1,0 +1,152 @@
+import type { RequestId, RpcResponse } from '@x/schema'
+import type { CallLink } from '../call-channel.ts'
+import type { CallStream } from '../http/call-stream.ts'
+import type { WrittenEvent } from '../http/event-id.ts'
+import type { Link, LinkedCall, SessionPeer } from '../http/peer.ts'
+import { streamOfQuestion } from '../questions.ts'
+import { randomId } from '../random-id.ts'
+import type { LinkParts } from './link-parts.ts'
+import type { StoredCall } from './link-store.ts'
+import { resumeStoredCall } from './resume-stored-call.ts'
+
+/** The calls that wait here, and those that other instances have stored. */
+export interface LinkedCalls extends Pick<Link, 'linkCall' | 'takeAnswer' | 'drain'> {
+  /** Waits here for the answers of a stored call; undefined when it does so already, or there is no room. */
+  adopt(stored: StoredCall, peer: SessionPeer, lastEvent?: number): CallStream | undefined
+  /** Passes an answer in the store to the call that waits here, if it does. */
+  takeStoredAnswer(session: string, question: string): Promise<void>
+  /** Leaves a call that waits for the answers of a round to another instance. */
+  moveCall(round: string): void
+  /** Cancels a request, whose id is JSON. */
+  cancelCall(session: string, request: string): void
+  /** Looks for the answers of all calls that wait here. */
+  catchUp(): Promise<void>
+}
+
+interface WaitingCallHere {
+  readonly stored: StoredCall
+  move(): void
+}
+
+/** Time in which an instance that waits for an answer says that it has it, in milliseconds. */
+const takenMs = 1000
+
+/** Starts with no call. */
+export function createLinkedCalls(parts: LinkParts): LinkedCalls {
+  return new WaitingCalls(parts)
+}
+
+class WaitingCalls implements LinkedCalls {
+  readonly #parts: LinkParts
+  readonly #waiting = new Map<string, WaitingCallHere>()
+  #isDraining = false
+
+  constructor(parts: LinkParts) {
+    this.#parts = parts
+  }
+
+  linkCall(call: LinkedCall): CallLink {
+    const { store, deps } = this.#parts
+    const { session, stream, move } = call
+    let { isStored } = call
+    let round = ''
+    const leave = (): void => void this.#waiting.delete(stream.id)
+    return {
+      stream: stream.id,
+      store: async (waiting, questions) => {
+        round = randomId()
+        const stored = { waiting, session: session.key, round, questions, askedAt: deps.now() }
+        try {
+          await store.putCall(stored)
+        } catch (error) {
+          deps.report(error)
+          return false
+        }
+        isStored = true
+        this.#waiting.set(stream.id, { stored, move })
+        return true
+      },
+      onAsked: () => (this.#isDraining ? move() : undefined),
+      claim() {
+        leave()
+        return store.claim(round)
+      },
+      leave,
+      finish: (response) => {
+        leave()
+        if (isStored) this.#finish(call, response).catch(deps.report)
+      },
+    }
+  }
+
+  async takeAnswer(response: RpcResponse, peer: SessionPeer): Promise<boolean> {
+    const { store, bus, deps } = this.#parts
+    const id = String(response.id)
+    const { key } = peer.session
+    const stored = await store.getCall(streamOfQuestion(id))
+    if (stored?.session !== key || !stored.questions.some((question) => question.id === id)) return false
+    await store.addAnswer(id, response)
+    const taken = bus.expect('taken', id, takenMs)
+    // The call may wait at another instance as well, which has to know that it is over there.
+    bus.publish('answered', { id, session: key })
+    if (deps.questions.answer(key, response)) return true
+    const adoptUntaken = async (): Promise<void> => {
+      if (!(await taken) && !(await store.isClaimed(stored.round))) this.adopt(stored, peer)
+    }
+    adoptUntaken().catch(deps.report)
+    return true
+  }
+
+  adopt(stored: StoredCall, peer: SessionPeer, lastEvent?: number): CallStream | undefined {
+    const { bus, http, store } = this.#parts
+    const { stream } = stored.waiting
+    if (http().states.find(peer.session)?.streams.has(stream) === true) return undefined
+    bus.publish('adopted', { id: stored.round })
+    return resumeStoredCall(stored, {
+      peer,
+      http: http(),
+      lastEvent,
+      store,
+      onWaiting: (move) => void this.#waiting.set(stream, { stored, move }),
+      onEnd: () => void this.#waiting.delete(stream),
+    })
+  }
+
+  drain(): () => void {
+    this.#isDraining = true
+    for (const { move } of this.#waiting.values()) move()
+    return () => {
+      this.#isDraining = false
+    }
+  }
+
+  async takeStoredAnswer(session: string, question: string): Promise<void> {
+    const { store, bus, deps } = this.#parts
+    const { questions } = deps
+    if (questions.find(session, question) === undefined) return
+    const response = await store.getAnswer(question)
+    if (response !== undefined && questions.answer(session, response)) bus.publish('taken', { id: question })
+  }
+
+  moveCall(round: string): void {
+    for (const { stored, move } of this.#waiting.values()) if (stored.round === round) move()
+  }
+
+  cancelCall(session: string, request: string): void {
+    const state = this.#parts.http().states.find({ key: session })
+    // `cancelRequest` wrote it.
+    state?.calls.get(JSON.parse(request) as RequestId)?.cancel()
+  }
+
+  async catchUp(): Promise<void> {
+    for (const { stored } of Array.from(this.#waiting.values())) {
+      for (const { id } of stored.questions) await this.takeStoredAnswer(stored.session, id)
+    }
+  }
+
+  async #finish({ stream, session }: LinkedCall, response: WrittenEvent | undefined): Promise<void> {
+    const { store } = this.#parts
+    if (response !== undefined) await store.putEnd(stream.id, { session: session.key, ...response })
+    await store.deleteCall(stream.id)
+  }
+}

@@ -1,0 +1,53 @@
+import type { Link } from '../http/peer.ts'
+import { createRecentSessions } from '../session.ts'
+import type { LinkParts } from './link-parts.ts'
+import type { StoredSession } from './link-store.ts'
+
+/** The sessions of all instances, as the store has them. */
+export interface LinkedSessions {
+  readonly open: Link['openSession']
+  readonly change: Link['changeSession']
+  /** Reads a session again, whose record has changed. */
+  reload(key: string): Promise<void>
+  /** Reads all sessions again, of which some may have changed. */
+  catchUp(): Promise<void>
+}
+
+const maxSessions = 10_000
+
+/** Each session is read once, and again when another instance has changed it. */
+export function createLinkedSessions({ store, bus, deps, http }: LinkParts): LinkedSessions {
+  let known = createRecentSessions<StoredSession>(maxSessions)
+  const reload = async (key: string): Promise<void> => {
+    const { states } = http()
+    known.delete(key)
+    const state = states.find({ key })
+    if (state === undefined) return
+    const stored = await store.getSession(key)
+    if (stored.isEnded) states.end({ key })
+    else states.apply(state, stored)
+  }
+  return {
+    async open(session, caller) {
+      const { states } = http()
+      const remembered = known.get(session.key)
+      const stored = remembered ?? (await store.getSession(session.key))
+      known.set(session.key, stored)
+      if (stored.isEnded) return false
+      const isPlain = stored.level === undefined && stored.uris.length === 0
+      const isNew = remembered === undefined || states.find(session) === undefined
+      if (isNew && !isPlain) states.apply(states.of(session, caller), stored)
+      return true
+    },
+    async change(session, change) {
+      const ttlMs = Math.max(1, session.expiresAt - deps.now())
+      known.set(session.key, await store.changeSession(session.key, ttlMs, change))
+      bus.publish('session', { session: session.key })
+    },
+    reload,
+    async catchUp() {
+      known = createRecentSessions(maxSessions)
+      for (const key of Array.from(http().states.all(), (state) => state.key)) await reload(key)
+    },
+  }
+}

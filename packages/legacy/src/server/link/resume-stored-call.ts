@@ -1,0 +1,153 @@
+import { callerOf, type RpcResponse } from '@x/schema'
+import { type RoundAnswer, toAnswer, unanswered } from '../ask-client.ts'
+import type { CallStream } from '../http/call-stream.ts'
+import type { HttpDeps, SessionPeer, TakenStream } from '../http/peer.ts'
+import { withAccepted } from '../http/resume-call.ts'
+import { takeOver } from '../http/serve-requests.ts'
+import type { AcceptedPage } from '../question-state.ts'
+import type { LinkStore, StoredCall, StoredQuestion } from './link-store.ts'
+
+/** Dependencies of {@link resumeStoredCall}. */
+export interface StoredCallOptions {
+  readonly peer: SessionPeer
+  readonly http: HttpDeps
+  readonly store: LinkStore
+  /** The number of the last event that the client has; undefined while it reads nothing. */
+  readonly lastEvent: number | undefined
+  /** The call waits here, until `onEnd`; `move` leaves it to other instances. */
+  readonly onWaiting: (move: () => void) => void
+  /** The call waits here no more. */
+  readonly onEnd: () => void
+}
+
+// Between a question and its answer the stream may have had a few more events.
+const eventGap = 1000
+
+/**
+ * Waits at this instance for the answers of a stored call, of which some may be in the store, and runs it on with them unless another
+ * instance does. Returns its stream; undefined when the session has too many open questions.
+ */
+export function resumeStoredCall(stored: StoredCall, options: StoredCallOptions): CallStream | undefined {
+  const { peer, http, lastEvent, onWaiting } = options
+  const { waiting, questions } = stored
+  const round = new AdoptedRound(stored, options)
+  if (!round.open()) return undefined
+  const { stream } = round.taken
+  http.states.of(peer.session, callerOf(peer.view)).calls.set(waiting.request.id, { cancel: () => round.cancel() })
+  onWaiting(() => stream.release())
+  if (lastEvent !== undefined) sendUnseen(questions, lastEvent, stream)
+  round.takeStored().catch((error: unknown) => round.fail(error))
+  return stream
+}
+
+/** The round of a stored call, until all of its answers are here. */
+class AdoptedRound {
+  readonly taken: TakenStream
+  readonly #stored: StoredCall
+  readonly #options: StoredCallOptions
+  readonly #answers = new Map<string, RoundAnswer>()
+  #isWaiting = true
+  readonly #cancelTimer: () => void
+
+  constructor(stored: StoredCall, options: StoredCallOptions) {
+    const { peer, http, lastEvent = 0 } = options
+    const { id: requestId } = stored.waiting.request
+    const { stream: id, events } = stored.waiting
+    const firstEvent = Math.max(events, lastEvent) + eventGap
+    this.#stored = stored
+    this.#options = options
+    this.taken = takeOver({ id, requestId, firstEvent, onEnd: () => this.#stop() }, peer, http)
+    const { now, schedule, settings } = http.deps
+    const leftMs = Math.max(1, stored.askedAt + settings.answerTimeoutMs - now())
+    this.#cancelTimer = schedule(() => this.#giveUp(), leftMs)
+  }
+
+  /** Waits for the answers of clients; false when there are too many questions. */
+  open(): boolean {
+    const { http, peer } = this.#options
+    for (const question of this.#stored.questions) {
+      const onAnswer = (response: RpcResponse): void => this.#take(question, toAnswer(question.method, response))
+      const opened = http.deps.questions.open(peer.session.key, onAnswer, question.id)
+      if (opened === undefined) {
+        this.taken.stream.abandon()
+        return false
+      }
+      opened.isStored = true
+    }
+    return true
+  }
+
+  async takeStored(): Promise<void> {
+    const { store, http, peer } = this.#options
+    for (const { id } of this.#stored.questions) {
+      const response = await store.getAnswer(id)
+      if (response !== undefined) http.deps.questions.answer(peer.session.key, response)
+    }
+  }
+
+  cancel(): void {
+    const { store, http } = this.#options
+    this.taken.stream.abandon()
+    store.deleteCall(this.#stored.waiting.stream).catch(http.deps.report)
+  }
+
+  fail(error: unknown): void {
+    this.#options.http.deps.report(error)
+    this.taken.stream.release()
+  }
+
+  #take({ key }: StoredQuestion, answer: RoundAnswer): void {
+    this.#answers.set(key, answer)
+    if (this.#answers.size === this.#stored.questions.length) this.#runOn().catch((error: unknown) => this.fail(error))
+  }
+
+  #giveUp(): void {
+    for (const question of this.#stored.questions) {
+      if (this.#answers.has(question.key)) continue
+      this.#take(question, unanswered(question.method, 'The client did not answer in time'))
+    }
+  }
+
+  async #runOn(): Promise<void> {
+    const { waiting, round } = this.#stored
+    const { store, http } = this.#options
+    this.#stop()
+    if (!(await store.claim(round))) return this.taken.stream.release()
+    const pages = [...waiting.pages, ...pagesIn(this.#stored, this.#answers, http.deps.now())]
+    this.taken.run({ waiting: { ...waiting, pages }, answers: withAccepted(waiting, this.#answers) })
+  }
+
+  /** Waits no more. */
+  #stop(): void {
+    if (!this.#isWaiting) return
+    this.#isWaiting = false
+    this.#cancelTimer()
+    const { http, peer, onEnd } = this.#options
+    const { questions, waiting } = this.#stored
+    onEnd()
+    for (const { id } of questions) http.deps.questions.find(peer.session.key, id)?.close()
+    http.states.find(peer.session)?.calls.delete(waiting.request.id)
+  }
+}
+
+/** Sends the questions that the client has not received. */
+function sendUnseen(questions: readonly StoredQuestion[], lastEvent: number, stream: CallStream): void {
+  for (const { id, method, params, number } of questions) {
+    if (number > lastEvent) stream.send({ jsonrpc: '2.0', id, method, ...(params && { params }) }, false)
+  }
+}
+
+/** The pages that the user has agreed to in this round. */
+function pagesIn(
+  { questions }: StoredCall,
+  answers: ReadonlyMap<string, RoundAnswer>,
+  acceptedAt: number,
+): AcceptedPage[] {
+  return questions.flatMap(({ key, params }): AcceptedPage[] => {
+    const answer = answers.get(key)
+    const { url, elicitationId } = params ?? {}
+    const isAccepted = answer !== undefined && 'response' in answer && answer.response['action'] === 'accept'
+    if (!isAccepted || typeof url !== 'string' || typeof elicitationId !== 'string') return []
+    return [{ url, elicitationId, acceptedAt }]
+  })
+}

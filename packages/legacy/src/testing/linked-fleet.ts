@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto'
+import { type ChangeBus, type McpServer, memoryBus, type Tool, tool } from '@x/server'
+import { memoryStore, sealed } from '@x/state-codec'
+import { createGate, type Gate } from '@tooling/vitest/gate'
+import { httpHandler } from '@x/transport-http'
+import type { LegacyOptions } from '../server/options.ts'
+import { greet, named } from './asking.ts'
+import { type ScriptedClient, scriptedClient } from './scripted-client.ts'
+import { createLegacyServer } from './serve-legacy.ts'
+
+/** The bus of one instance. */
+function instanceBus(shared: ChangeBus): Omit<LinkedInstance, 'server'> & { readonly bus: ChangeBus } {
+  let state: 'runs' | 'frozen' | 'dead' = 'runs'
+  const waiting: (() => void)[] = []
+  const run = (deliver: () => void): void => {
+    if (state === 'runs') deliver()
+    else if (state === 'frozen') waiting.push(deliver)
+  }
+  const bus: ChangeBus = {
+    publish: (change) => new Promise((resolve, reject) => run(() => void shared.publish(change).then(resolve, reject))),
+    listen: (listener) =>
+      shared.listen({
+        onChange: (change) => run(() => listener.onChange(change)),
+        onGap: () => run(() => listener.onGap()),
+      }),
+  }
+  return {
+    bus,
+    kill() {
+      state = 'dead'
+    },
+    freeze() {
+      state = 'frozen'
+    },
+    thaw() {
+      state = 'runs'
+      for (const deliver of waiting.splice(0)) deliver()
+    },
+  }
+}
+
+/** One instance, which a test can end or stop. */
+export interface LinkedInstance {
+  readonly server: McpServer
+  /** Cuts it off, as a killed process is. */
+  kill(): void
+  /** Stops it, as a process is that gets no time. */
+  freeze(): void
+  thaw(): void
+}
+
+/** Three instances, of which each request goes to the one that a test chose. */
+export interface LinkedFleet {
+  readonly client: ScriptedClient
+  /** The steps that tools have taken, in order. */
+  readonly steps: readonly string[]
+  readonly errors: readonly unknown[]
+  /** Lets tools go on that work for long. */
+  readonly gate: Gate
+  /** Chooses an instance. */
+  at(place: number): LinkedInstance
+  /** Makes another client. */
+  another(): ScriptedClient
+}
+
+/** Starts instances that share keys, a store and a bus. */
+export function linkedFleet(options: LegacyOptions = {}): LinkedFleet {
+  const codec = sealed({ keys: [randomBytes(32)] })
+  const [shared, store] = [memoryBus(), memoryStore({ maxEntriesPerOwner: 10_000 })]
+  const steps: string[] = []
+  const errors: unknown[] = []
+  const gate = createGate()
+  const tools = toolsOf(steps, gate)
+  const start = () => {
+    const bus = instanceBus(shared)
+    const server = createLegacyServer(
+      { tools, state: codec, strictReplay: false, onError: (error) => errors.push(error) },
+      { codec, link: { store, bus: bus.bus }, ...options },
+    )
+    return { ...bus, server, handle: httpHandler(server) }
+  }
+  const instances = [start(), start(), start()]
+  let chosen = 0
+  const client = scriptedClient((request) => instances[chosen]?.handle(request) ?? Promise.reject(new Error('gone')))
+  return {
+    client,
+    steps,
+    errors,
+    gate,
+    at(place: number) {
+      chosen = place
+      const instance = instances[place]
+      if (instance === undefined) throw new RangeError('no such instance')
+      return instance
+    },
+    another: () => scriptedClient((request) => instances[chosen]?.handle(request) ?? Promise.reject(new Error('gone'))),
+  }
+}
+
+function toolsOf(steps: string[], gate: Gate): Tool[] {
+  return [
+    greet,
+    tool('pair', {
+      description: 'Asks for two names, with a step between',
+      run: async (_, ctx) => {
+        const first = await ctx.elicit('first', { message: 'The first?', schema: named })
+        await ctx.step('work', () => void steps.push(first.name))
+        const second = await ctx.elicit('second', { message: 'The second?', schema: named })
+        await ctx.step('more', () => void steps.push(second.name))
+        return `${first.name} and ${second.name}`
+      },
+    }),
+    tool('both', {
+      description: 'Asks user and model at once',
+      run: async (_, ctx) => {
+        const messages = [{ role: 'user', content: { type: 'text', text: 'Hi' } }] as const
+        const [{ name }, { model }] = await Promise.all([
+          ctx.elicit('name', { message: 'Name?', schema: named }),
+          ctx.sample('model', { messages, maxTokens: 1 }),
+        ])
+        return `${name} by ${model}`
+      },
+    }),
+    tool('slow', {
+      description: 'Works until the gate opens',
+      run: async (_, ctx) => {
+        ctx.progress(1)
+        await gate.opened
+        ctx.progress(2)
+        return 'done'
+      },
+    }),
+    tool('work', {
+      description: 'Asks, and works until the gate opens',
+      run: async (_, ctx) => {
+        await ctx.elicit('name', { message: 'Name?', schema: named })
+        steps.push('begun')
+        await gate.opened
+        return 'done'
+      },
+    }),
+    tool('talk', {
+      description: 'Logs at two levels',
+      run: async (_, ctx) => {
+        ctx.log('debug', 'quiet')
+        ctx.log('error', 'loud')
+        return 'talked'
+      },
+    }),
+  ]
+}

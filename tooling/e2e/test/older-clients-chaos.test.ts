@@ -1,0 +1,160 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startPostgres } from '@tooling/real-servers/postgres'
+import { startRedis } from '@tooling/real-servers/redis'
+import { describeNeeding } from '@tooling/vitest/needs'
+import { isJsonObject, type JsonObject } from '@x/schema'
+import { createStateTable } from '@x/state-codec/postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ChildProgram, childProgram } from './child-program.ts'
+import { type LinkedClient, linkedClient } from './linked-client.ts'
+import { type LinkedFleet, startLinkedFleet } from './linked-fleet.ts'
+
+// `LINK_CHAOS_SEED=… LINK_CHAOS_COUNT=… npx vitest run test/older-clients-chaos.test.ts` chooses the same again.
+const seed = Number(process.env['LINK_CHAOS_SEED'] ?? Math.floor(Math.random() * 2 ** 32))
+const count = Number(process.env['LINK_CHAOS_COUNT'] ?? 200)
+
+/** The number of concurrent calls that ask; one more works meanwhile. */
+const callsAtOnce = 20
+
+let program: ChildProgram
+let folder: string
+
+beforeAll(async () => {
+  program = await childProgram(new URL('./programs/linked-instance.ts', import.meta.url))
+  folder = await mkdtemp(join(tmpdir(), 'e2e-link-'))
+}, 60_000)
+afterAll(async () => {
+  await program?.[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Numbers from 0 to 1 that a seed decides (Mulberry32). */
+function dice(from: number): () => number {
+  let state = from >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Meets so many callers: each waits until all are there or have ended, and what happens then has begun. */
+function createBarrier(size: number, onAll: () => Promise<void>): (caller: number) => Promise<void> {
+  const left = new Set(Array.from({ length: size }, (_, caller) => caller))
+  let open = (): void => {}
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  return async (caller) => {
+    if (left.delete(caller) && left.size === 0) await onAll().finally(open)
+    await opened
+  }
+}
+
+/** Kills or freezes one instance. A frozen one goes on in the background, when its answers have been sent. */
+async function makeTrouble(fleet: LinkedFleet, throwDie: () => number, background: Promise<void>[]): Promise<void> {
+  const place = Math.floor(throwDie() * 3)
+  if (throwDie() < 0.5) await fleet.replace(place)
+  else background.push(fleet.freeze(place))
+}
+
+/** One wave: all calls wait for an answer whenever something happens, but for one that works. */
+async function runWave(
+  fleet: LinkedFleet,
+  clients: readonly LinkedClient[],
+  { first, throwDie }: Wave,
+): Promise<JsonObject[]> {
+  const background: Promise<void>[] = []
+  const size = Math.min(callsAtOnce, count - first)
+  const trouble = () => makeTrouble(fleet, throwDie, background)
+  const barriers = [createBarrier(size, trouble), createBarrier(size, trouble)]
+  const asking = Array.from({ length: size }, async (_, index) => {
+    const response = await clientAt(clients, index).call('pair', `call-${first + index}`, async (message) => {
+      await barriers[message.endsWith('.1') ? 0 : 1]?.(index)
+      return { action: 'accept', content: { name: `answer to ${message}` } }
+    })
+    for (const barrier of barriers) void barrier(index)
+    return response
+  })
+  const working = clientAt(clients, size).call('work', `wave-${first}`)
+  const responses = await Promise.all([...asking, working])
+  await Promise.all(background)
+  return responses
+}
+
+function clientAt(clients: readonly LinkedClient[], index: number): LinkedClient {
+  const client = clients[index]
+  if (client === undefined) throw new RangeError('There are fewer clients than calls')
+  return client
+}
+
+interface Wave {
+  readonly first: number
+  readonly throwDie: () => number
+}
+
+async function runChaos(environment: NodeJS.ProcessEnv): Promise<void> {
+  process.stdout.write(`LINK_CHAOS_SEED=${seed} LINK_CHAOS_COUNT=${count}\n`)
+  const effects = join(folder, `effects-${Object.keys(environment).join()}`)
+  await using fleet = await startLinkedFleet(program.path, { ...environment, EFFECTS: effects })
+  const clients = await Promise.all(Array.from({ length: callsAtOnce + 1 }, () => linkedClient(fleet.url)))
+  const throwDie = dice(seed)
+  const worked: JsonObject[] = []
+  for (let first = 0; first < count; first += callsAtOnce) {
+    const responses = await runWave(fleet, clients, { first, throwDie })
+    worked.push(...responses.slice(-1))
+    responses.slice(0, -1).forEach((response, index) => {
+      const id = `call-${first + index}`
+      expect(textOf(response), id).toBe(`answer to ${id}.1 and answer to ${id}.2`)
+    })
+  }
+  const lines = (await readFile(effects, 'utf8')).trim().split('\n')
+  // Nothing that waited is lost, and nothing runs twice.
+  const ids = Array.from({ length: count }, (_, index) => `call-${index}`)
+  const steps = ids.flatMap((id) => [`${id}.1 answer to ${id}.1`, `${id}.2 answer to ${id}.2`])
+  expect(lines.filter((line) => line.startsWith('call-')).toSorted()).toEqual(steps.toSorted())
+  // What was running has ended, or tells why it did not.
+  for (const response of worked) {
+    if (textOf(response) === 'worked') continue
+    expect(response['error']).toMatchObject({ code: -32603, data: { reason: 'lost' } })
+  }
+}
+
+function textOf({ result }: JsonObject): unknown {
+  const content = isJsonObject(result) ? result['content'] : undefined
+  return Array.isArray(content) && isJsonObject(content[0]) ? content[0]['text'] : undefined
+}
+
+const longest = 600_000
+
+describeNeeding('redis', 'calls of older clients over instances that are linked by Redis', (redis) => {
+  test(
+    `go on in turns whatever happens while they wait (LINK_CHAOS_SEED=${seed}) [LEG-092 LEG-093 LEG-094]`,
+    async () => {
+      const server = await startRedis(redis)
+      try {
+        await runChaos({ REDIS_PATH: server.path })
+      } finally {
+        await server.close()
+      }
+    },
+    longest,
+  )
+})
+
+test(
+  `calls of older clients over instances that are linked by PostgreSQL go on (LINK_CHAOS_SEED=${seed}) [LEG-092 LEG-093 LEG-094]`,
+  async () => {
+    const server = await startPostgres()
+    const pool = server.pool()
+    try {
+      await createStateTable(pool)
+      await runChaos({ DATABASE_URL: server.url })
+    } finally {
+      await pool.end()
+      await server.close()
+    }
+  },
+  longest,
+)
