@@ -3,7 +3,7 @@ import { cacheOptionsOf, withCache } from './caching/cache.ts'
 import type { Client } from './client.ts'
 import { type ClientParts, createParts } from './client-parts.ts'
 import { askForLists, listsOf } from './offered-lists.ts'
-import { type CoreClientOptions, warningListener } from './options.ts'
+import { type CoreClientOptions, warningListener } from './request/options.ts'
 import {
   alwaysComplete,
   createExtensionRequest,

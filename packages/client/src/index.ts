@@ -19,7 +19,7 @@ export {
   type ClientErrorCode,
   isClientError,
   isResourceNotFound,
-} from './client-error.ts'
+} from './request/client-error.ts'
 export type {
   ClientApis,
   ClientExtension,
@@ -42,15 +42,15 @@ export type {
   UnknownServer,
 } from './typed-calls.ts'
 export type { ExtensionCallOptions, ExtensionRequest } from './request/request.ts'
-export type { CallOptions, LogMessage, Progress, ReadOptions } from './call-options.ts'
-export type { ClientWarning, CoreClientOptions } from './options.ts'
+export type { CallOptions, LogMessage, Progress, ReadOptions } from './request/call-options.ts'
+export type { ClientWarning, CoreClientOptions } from './request/options.ts'
 export type { AskingCalls } from './rounds/asking-calls.ts'
-export type { AskingMethod, AskingResults } from './rounds/input-required.ts'
+export type { AskingMethod, AskingResults } from './request/input-required.ts'
 export type { InputAnswers } from './rounds/answer-requests.ts'
-export type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from './rounds/input-handlers.ts'
+export type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from './request/input-handlers.ts'
 export type { AskedRound, ManualRounds, Round } from './rounds/manual.ts'
 export type { PendingCall } from './rounds/pending-call.ts'
-export type { PauseBounds, RoundOptions, RoundView } from './rounds/round-options.ts'
+export type { PauseBounds, RoundOptions, RoundView } from './request/round-options.ts'
 export { isPermanent, retryAfterOf } from './subscriptions/permanent-failure.ts'
 export type { KeepFresh, KeepFreshOptions } from './subscriptions/keep-fresh.ts'
 export type {

@@ -1,6 +1,6 @@
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@x/schema'
-import { withSafeIcons } from './icons.ts'
-import { createList, type List, type ListContext } from './lists.ts'
+import { withSafeIcons } from './tools/icons.ts'
+import { createList, type List, type ListContext } from './request/lists.ts'
 import type { AskForLists } from './subscriptions/fresh-lists.ts'
 import type { ToolIndex } from './tools/tool-index.ts'
 

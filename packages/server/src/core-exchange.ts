@@ -21,12 +21,12 @@ import {
   type RpcResponse,
   requestMeta,
 } from '@x/schema'
-import { answerError } from './request/answer-error.ts'
+import { answerError } from './answer-error.ts'
 import { isPromiseLike } from './request/awaitable.ts'
-import type { Catalog } from './catalog.ts'
+import type { Catalog } from './compile/catalog.ts'
 import { checkCaller, countDown, countUp } from './shedding/caller-limit.ts'
-import { findMethod, type ServedMethod } from './methods.ts'
-import { quote, type RequestState, type ServerSettings } from './request/request-state.ts'
+import { findMethod, type ServedMethod } from './methods/methods.ts'
+import { quote, type RequestState, type ServerSettings } from './replay/served-request.ts'
 
 /** The revisions that are served, newest first. */
 const supported = [protocolVersion]

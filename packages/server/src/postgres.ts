@@ -9,11 +9,11 @@ import { BusError } from './bus/bus-error.ts'
 import type { Connect } from './bus/connection.ts'
 import { watchConnections } from './bus/watch-connections.ts'
 import { defaultTimeoutMs, wireBus, type WireOptions } from './bus/wire-bus.ts'
-import type { ChangeBus } from './subscriptions/change-bus.ts'
+import type { ChangeBus } from './bus/change-bus.ts'
 
 export { BusError, type BusProblem } from './bus/bus-error.ts'
 export type { WireOptions } from './bus/wire-bus.ts'
-export type { Change, ChangeBus, ChangeListener } from './subscriptions/change-bus.ts'
+export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 
 /** A query with a time limit, in milliseconds, as `pg` takes it. */
 export interface PostgresQuery {

@@ -1,5 +1,5 @@
 import type { GetPromptResult, ReadResourceResult } from '@x/schema'
-import type { CallOptions, ReadOptions } from '../call-options.ts'
+import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import { createRounds } from './run-rounds.ts'
 import { createManualRounds, type ManualRounds } from './manual.ts'
 import type { SendOnce } from '../request/request.ts'

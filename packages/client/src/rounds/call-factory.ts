@@ -1,6 +1,6 @@
 import type { JsonObject } from '@x/schema'
-import type { AskingMethod } from './input-required.ts'
-import type { ReadOptions } from '../call-options.ts'
+import type { AskingMethod } from '../request/input-required.ts'
+import type { ReadOptions } from '../request/call-options.ts'
 import type { SendOnce } from '../request/request.ts'
 import type { AskingCall } from './asking-call.ts'
 import type { ToolCalls } from '../tools/call-tool.ts'

@@ -1,6 +1,6 @@
-import type { InputRequired, AskingMethod } from './input-required.ts'
-import { ClientError } from '../client-error.ts'
-import { declaredCapabilities } from './input-handlers.ts'
+import type { InputRequired, AskingMethod } from '../request/input-required.ts'
+import { ClientError } from '../request/client-error.ts'
+import { declaredCapabilities } from '../request/input-handlers.ts'
 import { checkRequests } from './input-kinds.ts'
 import type { RoundsContext, AskingCall } from './asking-call.ts'
 

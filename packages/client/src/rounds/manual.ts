@@ -1,9 +1,14 @@
 import type { InputRequests, JsonObject } from '@x/schema'
 import { checkRound } from './check-round.ts'
 import { checkAnswers, type InputAnswers } from './answer-requests.ts'
-import { type InputRequired, type AskingMethod, type AskingResults, isRequiredInput } from './input-required.ts'
-import type { CallOptions, ReadOptions } from '../call-options.ts'
-import { ClientError } from '../client-error.ts'
+import {
+  type InputRequired,
+  type AskingMethod,
+  type AskingResults,
+  isRequiredInput,
+} from '../request/input-required.ts'
+import type { CallOptions, ReadOptions } from '../request/call-options.ts'
+import { ClientError } from '../request/client-error.ts'
 import { type ParsedPending, parsePending, type PendingCall } from './pending-call.ts'
 import { withIdempotencyKey } from '../request/idempotency-key.ts'
 import { retryParams } from './retry.ts'

@@ -1,6 +1,6 @@
 import { errorCodes, type InputResponses, isJsonObject, type JsonObject } from '@x/schema'
-import type { InputRequired } from './input-required.ts'
-import { isClientError } from '../client-error.ts'
+import type { InputRequired } from '../request/input-required.ts'
+import { isClientError } from '../request/client-error.ts'
 
 /**
  * Returns the params of a retry: those of the call, the answers to this round and its unchanged state. Answers of

@@ -1,4 +1,4 @@
-import type { ListMethod } from '../lists.ts'
+import type { ListMethod } from '../request/lists.ts'
 import { staleLists } from './changes.ts'
 import { endedError, type FreshPart } from './fresh-part.ts'
 import { debounceWork } from './debounce-work.ts'

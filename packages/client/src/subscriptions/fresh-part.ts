@@ -1,6 +1,6 @@
 import type { Clock } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
-import { ClientError } from '../client-error.ts'
+import { ClientError } from '../request/client-error.ts'
 import type { SendOnce } from '../request/request.ts'
 import type { Listen } from './listen.ts'
 import type { ListenOptions } from './subscription.ts'

@@ -1,5 +1,5 @@
 import { onAbort } from '@x/schema'
-import { isClientError } from '../client-error.ts'
+import { isClientError } from '../request/client-error.ts'
 import { endedError, type FreshPart } from './fresh-part.ts'
 import { debounceWork, type DebouncedWork } from './debounce-work.ts'
 import { subscriberOf, type Subscribers, createSubscribers } from './sub-resources.ts'

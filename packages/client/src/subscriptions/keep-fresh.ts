@@ -1,7 +1,7 @@
 import { type Clock, type ErrorListener, errorListener, platformClock } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
 import type { SendOnce } from '../request/request.ts'
-import { openWait } from '../rounds/wait.ts'
+import { openWait } from '../request/wait.ts'
 import { type AskForLists, keepListsFresh } from './fresh-lists.ts'
 import { keepResourcesFresh } from './fresh-resources.ts'
 import type { Listen } from './listen.ts'

@@ -1,6 +1,6 @@
 import { type ListToolsResult, type HeaderParam, headerParams, type Tool } from '@x/schema'
-import { withSafeIcons } from '../icons.ts'
-import type { ClientWarning } from '../options.ts'
+import { withSafeIcons } from './icons.ts'
+import type { ClientWarning } from '../request/options.ts'
 
 /** A tool as it was last listed, and the arguments that HTTP headers repeat. */
 export interface KnownTool {

@@ -1,4 +1,4 @@
-import type { Change, ChangeListener } from '../subscriptions/change-bus.ts'
+import type { Change, ChangeListener } from './change-bus.ts'
 
 /** The listeners of one bus in this process. */
 export interface Listeners {

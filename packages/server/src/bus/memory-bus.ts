@@ -1,5 +1,5 @@
 import type { ErrorListener } from '@x/schema'
-import type { ChangeBus } from '../subscriptions/change-bus.ts'
+import type { ChangeBus } from './change-bus.ts'
 import { createListeners } from './listeners.ts'
 import { reporter } from './report.ts'
 

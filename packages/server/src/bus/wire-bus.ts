@@ -1,5 +1,5 @@
 import { type Clock, type ErrorListener, platformClock } from '@x/schema'
-import type { ChangeBus } from '../subscriptions/change-bus.ts'
+import type { ChangeBus } from './change-bus.ts'
 import { BusError } from './bus-error.ts'
 import { decodeMessage, encodeChange } from './change-text.ts'
 import type { Connect } from './connection.ts'

@@ -7,7 +7,7 @@ import {
   McpError,
 } from '@x/schema'
 import { after, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
-import { quote, requireCapabilities } from '../request/request-state.ts'
+import { quote, requireCapabilities } from './served-request.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { QuestionRecord } from './journal.ts'
 import { cloneJson } from './json-copy.ts'

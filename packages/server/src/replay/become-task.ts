@@ -1,10 +1,10 @@
 import { backgroundKey, errorCodes, type JsonObject, McpError } from '@x/schema'
-import { resultMeta } from '../catalog.ts'
-import { quote, type RequestState } from '../request/request-state.ts'
+import { resultMeta } from '../compile/catalog.ts'
+import { quote, type RequestState } from './served-request.ts'
 import { hideError } from './hide-error.ts'
 import { writeJournal } from './journal.ts'
 import { effectsOf, failRun, continueAsTask, journalOf, type Run, tooLate } from './run.ts'
-import type { TaskChoice } from './task-choice.ts'
+import type { TaskChoice } from '../definitions/task-choice.ts'
 
 /** Returns whether a call becomes a task before its handler runs. */
 export function beginsAsTask(choice: TaskChoice | undefined, { call, journal }: RequestState): boolean {

@@ -1,5 +1,5 @@
 import { canHandOffKey } from '@x/schema'
-import { report } from '../request/request-state.ts'
+import { report } from './served-request.ts'
 import { nextTick } from '../shedding/event-loop.ts'
 import { handOffReason } from '../shedding/hand-off.ts'
 import type { LoadMonitor } from '../shedding/load-monitor.ts'

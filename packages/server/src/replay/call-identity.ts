@@ -9,7 +9,7 @@ import {
   principalIdentity,
 } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
-import type { RequestState } from '../request/request-state.ts'
+import type { RequestState } from './served-request.ts'
 import { digestNow, fingerprintOf } from './fingerprint.ts'
 import type { Journal } from './journal.ts'
 

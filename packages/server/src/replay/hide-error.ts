@@ -1,5 +1,5 @@
 import { errorCodes, isMcpError, McpError } from '@x/schema'
-import { report, type RequestState } from '../request/request-state.ts'
+import { report, type RequestState } from './served-request.ts'
 
 /**
  * Returns the error that the peer sees for a failure outside the handler, which is not a result of its tool: an

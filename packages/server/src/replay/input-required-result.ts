@@ -1,5 +1,5 @@
 import type { InputRequest, JsonObject } from '@x/schema'
-import { resultMeta } from '../catalog.ts'
+import { resultMeta } from '../compile/catalog.ts'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import { noteEntry } from './commit-journal.ts'
 import { sealState } from './request-state.ts'

@@ -1,6 +1,6 @@
 import { type JournalStore, type JsonObject, metaNames } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
-import type { RequestState } from '../request/request-state.ts'
+import type { RequestState } from './served-request.ts'
 import { beginsAsTask, handOverToTask } from './become-task.ts'
 import { identifyCall } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'

@@ -11,7 +11,7 @@ import {
   quotaError,
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
-import { report, type RequestState } from '../request/request-state.ts'
+import { report, type RequestState } from './served-request.ts'
 import { HandlerError, withoutState } from './handler-error.ts'
 import { hideError } from './hide-error.ts'
 import { answersKind } from './needs.ts'

@@ -1,6 +1,6 @@
 import { type InputRequest, type InputResponse, isJsonObject, type JsonObject, type McpError, onAbort } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
-import type { RequestState } from '../request/request-state.ts'
+import type { RequestState } from './served-request.ts'
 import { effectsId } from './call-identity.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
 import { HandlerError, type HandlerProblem, withoutState } from './handler-error.ts'

@@ -1,7 +1,7 @@
 import { errorCodes, type JsonObject, McpError, metaKeys } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
 import { HandlerError } from './handler-error.ts'
-import type { InputRequired } from './input-required.ts'
+import type { InputRequired } from '../definitions/input-required.ts'
 import { asksFor, inputRequiredResult } from './input-required-result.ts'
 import { jsonCopy } from './json-copy.ts'
 import { missingCapabilities } from './needs.ts'

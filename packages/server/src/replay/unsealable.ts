@@ -1,5 +1,5 @@
 import { errorCodes, type JsonValue, McpError } from '@x/schema'
-import type { RequestState } from '../request/request-state.ts'
+import type { RequestState } from './served-request.ts'
 import { type Journal, writeJournal } from './journal.ts'
 
 /**

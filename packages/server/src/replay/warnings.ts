@@ -1,5 +1,5 @@
-import { quote } from '../request/request-state.ts'
-import type { WarningCode } from '../server-warning.ts'
+import { quote } from './served-request.ts'
+import type { WarningCode } from '../request/server-warning.ts'
 import type { Run } from './run.ts'
 
 /** A problem of a handler, in words that follow its name, and the key. */

@@ -1,5 +1,5 @@
 import { errorCodes, McpError } from '@x/schema'
-import type { RequestState } from '../request/request-state.ts'
+import type { RequestState } from '../replay/served-request.ts'
 import { countDown, countUp } from './caller-limit.ts'
 import { beginMonitoredCall, endMonitoredCall, type LoadMonitor, loadOf } from './load-monitor.ts'
 import type { HardLimits } from './rules.ts'

@@ -1,6 +1,6 @@
 import { isWorkerd } from '@x/schema'
-import type { ServerDefinition } from '../server-definition.ts'
-import type { ServerSettings } from '../request/request-state.ts'
+import type { ServerDefinition } from '../definitions/server-definition.ts'
+import type { ServerSettings } from '../replay/served-request.ts'
 import { createLoadMonitor, type LoadMonitor } from './load-monitor.ts'
 import { unrefTimer } from './unref-timer.ts'
 import { rulesOf } from './rules.ts'
