@@ -2,12 +2,11 @@ import { createHostCount, type Implementation, type ListKind, type ServerApis, t
 import { type Composition, compose } from './compose.ts'
 import { compileDefinition, infoOf } from './compile/compile-definition.ts'
 import { exchangeOver, type ServerState } from './core-exchange.ts'
-import { localOnly as withoutKeys } from './compile/random-key.ts'
-import { report, type ServerSettings } from './replay/served-request.ts'
+import { localOnly as withoutKeys, type ServerSettings, compileServerSettings } from './compile/settings.ts'
+import { report } from './request/report.ts'
 import type { McpServer, ServerDefinition, ServerOffers, TypesByName } from './definitions/server-definition.ts'
-import { compileServerSettings } from './compile/settings.ts'
-import { beginDrain, serverLoad } from './shedding/server-load.ts'
-import { announce } from './replay/announce.ts'
+import { beginDrain, serverLoad } from './shedding/load-monitor.ts'
+import { announce } from './replay/open-context.ts'
 import { lists, resourceTopic } from './subscriptions/topics.ts'
 
 /**

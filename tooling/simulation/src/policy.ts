@@ -7,7 +7,7 @@ export {
   beginMonitoredCall,
   endMonitoredCall,
   type LoadMonitor,
+  serverLoad,
 } from '../../../packages/server/src/shedding/load-monitor.ts'
 export { rulesOf } from '../../../packages/server/src/shedding/rules.ts'
-export { serverLoad } from '../../../packages/server/src/shedding/server-load.ts'
 export type { SheddingOptions, ShedReason } from '../../../packages/server/src/shedding/shedding-options.ts'

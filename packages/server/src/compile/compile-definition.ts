@@ -8,7 +8,15 @@ import {
   type ServerExtension,
 } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
-import type { Catalog, CompiledDefinition, CompiledPrompt, CompiledTemplate } from './catalog.ts'
+import {
+  type Catalog,
+  type CompiledDefinition,
+  type CompiledPrompt,
+  type CompiledTemplate,
+  createListing,
+  type ListField,
+  type Listing,
+} from './catalog.ts'
 import { cacheHints, type Compiling, elementBound } from './compile-entry.ts'
 import { compilePrompt } from './compile-prompt.ts'
 import { compileResource, compileTemplate } from './compile-resource.ts'
@@ -16,7 +24,6 @@ import type { Tool } from '../definitions/tool.ts'
 import { compileTool, hasKeyedEffects, idempotentCalls } from './compile-tool.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import { frozenObject } from '../json-schema/frozen-json.ts'
-import { createListing, type ListField, type Listing } from './pages.ts'
 import type { ServerDefinition } from '../definitions/server-definition.ts'
 
 /** Lists are the same for everybody and seldom change. */

@@ -3,7 +3,7 @@ import type { CompiledDefinition, ReadHints } from './catalog.ts'
 import { DefinitionError } from '../request/definition-error.ts'
 import type { CacheHints, Completer, Described } from '../definitions/described.ts'
 import { frozenObject } from '../json-schema/frozen-json.ts'
-import type { ServerWarning } from '../request/server-warning.ts'
+import type { ServerWarning } from '../request/report.ts'
 
 /** The parts of the server's definition that compiling one entry needs. */
 export interface Compiling {

@@ -1,9 +1,17 @@
+import type { Resource as ListedResource } from '@x/schema'
 import type { CompiledResource, CompiledTemplate } from './catalog.ts'
 import { cacheHints, compileCompleters, compileEntry } from './compile-entry.ts'
 import { DefinitionError } from '../request/definition-error.ts'
-import { completeFromList } from '../methods/list-templates.ts'
-import type { Resource, ResourceDescription, ResourceTemplate } from '../definitions/resource.ts'
-import { parseUriTemplate } from '../definitions/uri-template.ts'
+import type {
+  Resource,
+  ResourceDescription,
+  ResourceTemplate,
+  AnyTemplateDefinition,
+  ResourcePage,
+} from '../definitions/resource.ts'
+import { parseUriTemplate, matchUriTemplate, type UriTemplate } from '../definitions/uri-template.ts'
+import type { Completer } from '../definitions/described.ts'
+import type { RequestContext } from '../definitions/context.ts'
 
 /** A read result is private, and stale at once, unless the author says otherwise. */
 const readDefaults = { ttlMs: 0, scope: 'private' } as const
@@ -53,4 +61,46 @@ function readHints({ cache, visibleTo }: ResourceDescription, subject: string): 
     throw new DefinitionError('cache', subject, { reason })
   }
   return cacheHints(cache, readDefaults, subject)
+}
+
+export async function readOwnPage(
+  definition: AnyTemplateDefinition,
+  ctx: RequestContext,
+  cursor: string | undefined,
+): Promise<ResourcePage> {
+  const returned = (await definition.list?.(ctx, cursor)) ?? []
+  return isOneEntry(returned) ? { resources: returned } : returned
+}
+
+function isOneEntry(returned: ResourcePage | readonly ListedResource[]): returned is readonly ListedResource[] {
+  return Array.isArray(returned)
+}
+
+/** The pages that one completion reads, and the most values that it gives. */
+const maxPages = 20
+
+const maxValues = 100
+
+/** Makes the completer of a variable from the list of a template's resources. */
+export function completeFromList(definition: AnyTemplateDefinition, template: UriTemplate, name: string): Completer {
+  return async (typed, { arguments: others, ctx }) => {
+    const values = new Set<string>()
+    const wanted = typed.toLowerCase()
+    let cursor: string | undefined
+    for (let pages = 0; pages < maxPages; pages++) {
+      const page = await readOwnPage(definition, ctx, cursor)
+      for (const { uri } of page.resources) {
+        const variables = matchUriTemplate(template, uri) ?? {}
+        const value = variables[name]
+        const fits = Object.entries(others).every(
+          ([other, given]) => other === name || (variables[other] ?? given) === given,
+        )
+        if (fits && value?.toLowerCase().startsWith(wanted) === true) values.add(value)
+      }
+      cursor = page.nextCursor
+      if (cursor === undefined) return [...values]
+      if (values.size > maxValues) break
+    }
+    return { values: [...values], hasMore: true }
+  }
 }

@@ -13,12 +13,10 @@ import type {
   Principal,
   RequestMetaObject,
   Root,
+  InputRequest,
 } from '@x/schema'
 import type { AnsweredBy, Form } from '../elicitation/form.ts'
 import type { AnySchema } from '../json-schema/schemas.ts'
-import type { TaskChoice } from './task-choice.ts'
-import type { FormAnswer, FormQuestion, UrlQuestion } from './question.ts'
-import type { Checkpoint, StepContext, StepResult, Widened } from './recorded.ts'
 import type { Awaitable } from '../request/awaitable.ts'
 
 /** The request while it is served. It may be destructured: its functions need no `this`. */
@@ -141,3 +139,139 @@ export type ClientFeature =
   | 'sampling.tools'
   | 'roots'
   | `${string}/${string}`
+
+/** A form for the user; never for secrets, which belong behind a URL (client/elicitation, form mode). */
+export interface FormQuestion<S extends AnySchema | Form<unknown>> {
+  /** The text that says what is wanted, and why. */
+  readonly message: string
+  /** The fields of the form: an object of strings, numbers, booleans and choices. */
+  readonly schema: S
+}
+
+/** A page that the user is sent to; the client sees nothing of what happens there (client/elicitation, URL mode). */
+export interface UrlQuestion {
+  /** The text that says why to open the page. */
+  readonly message: string
+  /** The same in every run: make it from `ctx.uuid`, or in a step. */
+  readonly url: string
+  /**
+   * Returns whether the work behind the URL is done, as the server itself knows it: the user's agreement to open a page
+   * proves nothing. While it is not done, the question is asked again. Without this function, the agreement is the
+   * answer.
+   */
+  readonly done?: (() => Awaitable<boolean>) | undefined
+}
+
+/** The user's answer to a form. */
+export type FormAnswer<T> =
+  | { readonly action: 'accept'; readonly content: T }
+  | { readonly action: 'decline' | 'cancel'; readonly content?: undefined }
+
+/** The argument of a step's function. */
+export interface StepContext {
+  /**
+   * The same whenever this step of this call runs with the same answers, over replays and retries, and when a client
+   * sends a call with an idempotency key again: give it to what the step talks to, because a step runs at least once.
+   * At most 165 characters.
+   */
+  readonly idempotencyKey: string
+  /** Aborts when nobody wants the answer any more; a question that is asked meanwhile does not stop a step. */
+  readonly signal: AbortSignal
+}
+
+/** The result type of a step: JSON, or nothing. `MustBeJson` looks into its objects. */
+export type StepResult = JsonLeaf | undefined | void | object
+
+/** The recorded progress of a loop. */
+export interface Checkpoint<T> {
+  /** The value last saved, in this run or an earlier one; at first, the initial value. */
+  readonly value: T
+  /**
+   * Records how far the loop is: a later run begins from here. Lets the event loop turn when handlers have held it up
+   * for about 10 milliseconds, and ends this run when the call is to go on at another instance.
+   */
+  save(value: T): Promise<void>
+}
+
+/**
+ * The type that a checkpoint goes on with: one that begins with 0 may save any number, and one that begins with an empty
+ * list may save a list of anything. `ctx.checkpoint<{ ids: string[] }>('k', { ids: [] })` says of what.
+ */
+export type Widened<T> = T extends number
+  ? number
+  : T extends string
+    ? string
+    : T extends boolean
+      ? boolean
+      : WithListsFilled<T>
+
+/** Replaces the type of an empty list, which can hold nothing. */
+export type WithListsFilled<T> = T extends readonly never[]
+  ? JsonValue[]
+  : T extends JsonLeaf | readonly unknown[]
+    ? T
+    : { [K in keyof T]: WithListsFilled<T[K]> }
+
+/**
+ * Decides whether a call runs as a task: `never`; `allowed` when its client accepts tasks; or `required`, which rejects
+ * a client that does not.
+ */
+export type TaskChoice = 'never' | 'allowed' | 'required'
+
+const explicit = Symbol('explicit round')
+
+/**
+ * The input that a handler requires of the client, and the state that it gets back with the answers; see
+ * {@link inputRequired}.
+ */
+export interface InputRequired {
+  readonly [explicit]: true
+  readonly requests: { readonly [key: string]: InputRequest }
+  readonly state: JsonValue | undefined
+}
+
+/**
+ * Ends a run by asking, in the protocol's own terms, for handlers that want every round in sight: return it, and in the next
+ * round read `ctx.responses` and `ctx.state`. The state is sealed on its way; the contents of forms are the client's word, and
+ * the handler checks them. At least one of the two must be there (basic/patterns/mrtr, server requirements).
+ *
+ * @example
+ * const name = ctx.responses.get('name')
+ * if (name === undefined) return inputRequired({ requests: { name: { method: 'elicitation/create', params } } })
+ */
+export function inputRequired({
+  requests = {},
+  state,
+}: {
+  readonly requests?: { readonly [key: string]: InputRequest } | undefined
+  readonly state?: JsonValue | undefined
+}): InputRequired {
+  return { [explicit]: true, requests, state }
+}
+
+/** Returns true for the value of {@link inputRequired}. */
+export function isInputRequired(value: unknown): value is InputRequired {
+  return typeof value === 'object' && value !== null && explicit in value
+}
+
+/**
+ * The user said no to a question, or turned away from it. Thrown by `ctx.elicit` and `ctx.elicitUrl`; uncaught, it ends
+ * the call with a result that says so. `ctx.ask` returns it instead (client/elicitation, response actions).
+ */
+export class InputDeclined extends Error {
+  override readonly name = 'InputDeclined'
+  /** The key of the question. */
+  readonly key: string
+  readonly action: 'decline' | 'cancel'
+
+  constructor(key: string, action: 'decline' | 'cancel') {
+    super(`The user ${action === 'decline' ? 'declined to answer' : 'dismissed'} the question "${key}"`)
+    this.key = key
+    this.action = action
+  }
+}
+
+/** Returns true for an {@link InputDeclined}. */
+export function isInputDeclined(error: unknown): error is InputDeclined {
+  return error instanceof InputDeclined
+}

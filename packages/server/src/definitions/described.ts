@@ -1,7 +1,6 @@
-import type { CacheScope, ClientCapabilities, Icon, JsonObject } from '@x/schema'
+import type { CacheScope, ClientCapabilities, Icon, JsonObject, Call, Principal } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { RequestContext } from './context.ts'
-import type { VisibleTo } from '../compile/pages.ts'
 
 /** The members that every definition may have. */
 export interface Described {
@@ -49,3 +48,12 @@ export interface Completion {
   /** True when there are more matches, where their number is unknown. */
   readonly hasMore?: boolean | undefined
 }
+
+/**
+ * Decides whether a caller may know of a definition and use it; `undefined` is a caller whom nobody authenticated. The
+ * call's context has what middleware and extensions set, such as its session.
+ */
+export type VisibleTo = (principal: Principal | undefined, call: CallView) => boolean
+
+/** The part of a call that handlers and `visibleTo` see: values of middleware and extensions, by typed keys. */
+export type CallView = Pick<Call, 'context'>

@@ -1,8 +1,7 @@
 import type { ContentBlock, JsonObject, PromptMessage, Typed } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
-import type { Context } from './context.ts'
+import type { Context, InputRequired } from './context.ts'
 import type { Completer, Described } from './described.ts'
-import type { InputRequired } from './input-required.ts'
 import type { AnySchema, ParsedBy, SchemaWithInput } from '../json-schema/schemas.ts'
 
 /** A prompt, as {@link prompt} makes it, with the type of the arguments that its callers write. */

@@ -7,9 +7,8 @@ import {
   McpError,
 } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
-import type { Context, RequestContext } from './context.ts'
+import type { Context, RequestContext, InputRequired } from './context.ts'
 import type { CacheHints, Completer, Described } from './described.ts'
-import type { InputRequired } from './input-required.ts'
 import type { UriVariables, VariableNames } from './uri-template.ts'
 
 /** A resource, as {@link resource} makes it. */

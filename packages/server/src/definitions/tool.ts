@@ -1,9 +1,7 @@
 import type { ContentBlock, JsonObject, JsonValue, ToolAnnotations, ToolTypes, Typed } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
-import type { Context, RequestContext } from './context.ts'
-import type { TaskChoice } from './task-choice.ts'
+import type { Context, RequestContext, TaskChoice, InputRequired } from './context.ts'
 import type { Described } from './described.ts'
-import type { InputRequired } from './input-required.ts'
 import type { AcceptedBy, AnySchema, ParsedBy, SchemaInput, SchemaWithInput } from '../json-schema/schemas.ts'
 
 /** A tool, as {@link tool} makes it, with the types that its callers write and read. */
@@ -120,4 +118,21 @@ export function toolResult(result: Partial<ToolContent>): FullToolResult {
 /** Returns true for a value of {@link toolResult}. */
 export function isFullToolResult(value: unknown): value is FullToolResult {
   return typeof value === 'object' && value !== null && fullResult in value
+}
+
+/**
+ * A failure of a tool that its model should read, such as the reason why arguments make no sense. Thrown in a tool's `run`,
+ * it ends the call with a result with `isError` whose text is the message (server/tools, error handling); it is not
+ * reported to `onError`. The text of any other error stays with the server.
+ *
+ * @example
+ * if (divisor === 0) throw new ToolError('The divisor must not be 0')
+ */
+export class ToolError extends Error {
+  override readonly name = 'ToolError'
+}
+
+/** Returns true for a {@link ToolError}, from this copy of the package or another. */
+export function isToolError(error: unknown): error is ToolError {
+  return error instanceof Error && error.name === 'ToolError'
 }

@@ -1,10 +1,10 @@
 import { type CompleteRequestParams, type CompleteResult, errorCodes, McpError } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
-import type { CompiledPrompt, CompiledTemplate } from '../compile/catalog.ts'
+import { type CompiledPrompt, type CompiledTemplate, findVisible } from '../compile/catalog.ts'
 import { openRequestContext } from '../replay/open-context.ts'
 import type { Completer, Completion } from '../definitions/described.ts'
-import { findVisible } from '../compile/pages.ts'
-import { quote, type RequestState } from '../replay/served-request.ts'
+import { quote } from '../request/report.ts'
+import type { RequestState } from '../replay/served-request.ts'
 
 /** The most values that one answer may have (server/utilities/completion, completion results). */
 const maxValues = 100

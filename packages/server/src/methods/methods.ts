@@ -1,8 +1,7 @@
-import { type JsonObject, type Method, type MethodRow, type MethodTypes, methods } from '@x/schema'
+import { type JsonObject, type Method, type MethodRow, type MethodTypes, methods, type RequestParams } from '@x/schema'
 import type { Awaitable } from '../request/awaitable.ts'
 import type { RequestState } from '../replay/served-request.ts'
 import { complete } from './completion.ts'
-import { discover } from './discover.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { listen } from './listen.ts'
 import { listResources, listResourceTemplates, readResource } from './resources.ts'
@@ -42,4 +41,9 @@ function methodEntry<M extends Method>(
   const row: MethodRow<MethodTypes[M]['params']> = methods[name]
   const { capability, streams } = row
   return [name, { name, capability, streams, handle: (params, request) => handler(row.params(params), request) }]
+}
+
+/** Returns the revisions, capabilities and instructions of the server (server/discover). */
+function discover(_params: RequestParams, { catalog }: RequestState): JsonObject {
+  return catalog.discovery
 }

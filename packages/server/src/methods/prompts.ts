@@ -8,13 +8,13 @@ import {
   type PromptMessage,
 } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
-import { type CompiledPrompt, resultMeta } from '../compile/catalog.ts'
+import { type CompiledPrompt, resultMeta, findVisible, readPage } from '../compile/catalog.ts'
 import type { Context } from '../definitions/context.ts'
 import { replay } from '../replay/replay.ts'
-import { issueLines } from '../json-schema/issues.ts'
-import { findVisible, readPage } from '../compile/pages.ts'
+import { issueLines } from '../json-schema/schemas.ts'
 import type { PromptContent, PromptReturn } from '../definitions/prompt.ts'
-import { quote, requireCapabilities, type RequestState } from '../replay/served-request.ts'
+import { quote } from '../request/report.ts'
+import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
 
 type Arguments = NonNullable<GetPromptRequestParams['arguments']>
 

@@ -1,7 +1,7 @@
 import type { InputRequest, JsonObject } from '@x/schema'
 import { resultMeta } from '../compile/catalog.ts'
 import { after, type Awaitable } from '../request/awaitable.ts'
-import { noteEntry } from './commit-journal.ts'
+import { noteEntry } from './boundary.ts'
 import { sealState } from './request-state.ts'
 import { journalOf, type Run } from './run.ts'
 import { warn } from './warnings.ts'

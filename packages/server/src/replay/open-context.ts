@@ -1,12 +1,12 @@
 import { type ClientCapabilities, deferSignal, type LoggingLevel, metaKeys, supports } from '@x/schema'
-import { becomeTask } from './become-task.ts'
+import { becomeTask, type Run, signalOf } from './run.ts'
 import { askForm, elicit, elicitAll, elicitUrl, roots, sample, sampleText } from './questions.ts'
 import { checkpoint, now, step, uuid } from './record-work.ts'
-import { type Run, signalOf } from './run.ts'
-import { announce } from './announce.ts'
-import { resourceTopic } from '../subscriptions/topics.ts'
+import { resourceTopic, topicKey, noticeOf } from '../subscriptions/topics.ts'
 import type { ClientFeature, ClientView, Context, RequestContext } from '../definitions/context.ts'
 import type { RequestState } from './served-request.ts'
+import { report } from '../request/report.ts'
+import type { ServerSettings } from '../compile/settings.ts'
 
 /** The client capabilities that each feature stands for. */
 const features = new Map<string, ClientCapabilities>([
@@ -153,5 +153,14 @@ function openRate(request: RequestState): () => boolean {
     }
     sent++
     return sent <= maxNotificationsPerSecond
+  }
+}
+
+/** Notifies subscribers of a changed topic. A bus that fails is reported, because the change itself has happened. */
+export async function announce(topic: string, settings: ServerSettings): Promise<void> {
+  try {
+    await settings.subscriptions.publish(topic)
+  } catch (error) {
+    report(error, { method: noticeOf(topicKey(topic)).method }, settings)
   }
 }

@@ -9,13 +9,11 @@ import {
 } from '@x/schema'
 import { DefinitionError } from '../request/definition-error.ts'
 import { type AnsweredBy, type Form, formOf, schemaTextOf } from '../elicitation/form.ts'
-import type { AnySchema } from '../json-schema/schemas.ts'
-import { issueLines } from '../json-schema/issues.ts'
+import { type AnySchema, issueLines } from '../json-schema/schemas.ts'
 import { after } from '../request/awaitable.ts'
 import { answerQuestion, type Question, type ReadAnswer } from './ask-client.ts'
-import { InputDeclined } from '../definitions/input-declined.ts'
+import { InputDeclined, type FormAnswer, type FormQuestion, type UrlQuestion } from '../definitions/context.ts'
 import { samplingNeeds } from './needs.ts'
-import type { FormAnswer, FormQuestion, UrlQuestion } from '../definitions/question.ts'
 import { failRun, type Run } from './run.ts'
 
 /** Returns the user's answer: accept, decline or cancel. */

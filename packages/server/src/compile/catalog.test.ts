@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createServer, prompt, resource, resourceTemplate, tool } from '../index.ts'
-import { encodeCursor } from './pages.ts'
+import { encodeCursor } from './catalog.ts'
 import { errorOf, invalidParams, pagesOf, resultOf } from '../testing/ask.ts'
 
 const names = Array.from({ length: 7 }, (_, index) => `n${index}`)

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import fc from 'fast-check'
+import { createHash } from 'node:crypto'
 import { afterEach, expect, test, vi } from 'vitest'
 import { glass, type Run, send, serve } from '../testing/rounds.ts'
-import { fingerprintOf } from './fingerprint.ts'
+import { fingerprintOf } from './call-identity.ts'
 
 afterEach(() => {
   vi.unstubAllGlobals()
@@ -12,8 +12,8 @@ afterEach(() => {
 /** The function as it is where there is no module of Node's. */
 async function elsewhere(): Promise<typeof fingerprintOf> {
   vi.resetModules()
-  vi.stubGlobal('process', undefined)
-  return (await import('./fingerprint.ts')).fingerprintOf
+  vi.stubGlobal('process', { ...process, getBuiltinModule: undefined })
+  return (await import('./call-identity.ts')).fingerprintOf
 }
 
 test('the same question has the same fingerprint on every platform', async () => {

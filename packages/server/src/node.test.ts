@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { measureLoad } from '../node.ts'
+import { measureLoad } from './node.ts'
 
 test('a loop that is held up shows in the next reading, and the heap is a share', async () => {
   const load = measureLoad()

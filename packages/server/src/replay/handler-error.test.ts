@@ -1,7 +1,29 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, expect, test, describe } from 'vitest'
 import { z } from 'zod'
+import { isSuspension, suspensionFor } from './handler-error.ts'
 import { type Context, inputRequired } from '../index.ts'
 import { accept, kinds, modes, play, type Run, send, serve } from '../testing/rounds.ts'
+
+const { stackTraceLimit } = Error
+afterEach(() => {
+  Error.stackTraceLimit = stackTraceLimit
+})
+
+test('a suspension takes no stack, and leaves those of other errors as they are', () => {
+  Error.stackTraceLimit = 3
+  const suspension = suspensionFor(['colour'])
+  expect(suspension.stack).toBe('Suspension: The call waits for "colour"; let this error pass')
+  expect(new Error('other').stack?.split('\n')).toHaveLength(4)
+})
+
+test.each([
+  ['itself', suspensionFor([]), true],
+  ['as the cause of another error', new Error('failed', { cause: suspensionFor(['a']) }), true],
+  ['in another error', new Error('failed'), false],
+  ['in no error', 'Suspension', false],
+])('a suspension is found %s', (_title, error, found) => {
+  expect(isSuspension(error)).toBe(found)
+})
 
 const text = { message: 'What?', schema: z.object({}) }
 const uses: [string, (ctx: Context, key: string) => unknown][] = [
