@@ -13,7 +13,7 @@ import {
   errorContextOf,
 } from './request/request.ts'
 import { createAskingCalls } from './rounds/asking-calls.ts'
-import { createSubscriptionCalls } from './subscriptions/subscriptions.ts'
+import { createSubscriptionCalls } from './subscriptions/keep-fresh.ts'
 import { createToolCalls, outcomesOf } from './tools/call-tool.ts'
 import { createOutputChecks } from './tools/check-output.ts'
 import { createToolIndex } from './tools/tool-index.ts'

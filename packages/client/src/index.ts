@@ -5,13 +5,8 @@
  */
 
 export type { ClientCache } from './caching/cache.ts'
-export {
-  type CacheEntry,
-  type CacheOptions,
-  type CacheStore,
-  type CacheStoreOptions,
-  createCacheStore,
-} from './caching/cache-store.ts'
+export { createCacheStore } from './caching/cache-store.ts'
+export { type CacheEntry, type CacheOptions, type CacheStore, type CacheStoreOptions } from './request/options.ts'
 export type { CallTool, ToolCall, ToolOutcome } from './tools/call-tool.ts'
 export {
   type CallErrorContext,
@@ -60,4 +55,4 @@ export type {
   Subscription,
   SubscriptionEvent,
 } from './subscriptions/subscription.ts'
-export type { SubscriptionCalls } from './subscriptions/subscriptions.ts'
+export type { SubscriptionCalls } from './subscriptions/keep-fresh.ts'

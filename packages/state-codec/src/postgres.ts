@@ -6,7 +6,7 @@
 
 import { StateUsageError } from './state-error.ts'
 import { defaultTimeoutMs, callStore } from './store/call-store.ts'
-import type { StateStore } from './store/state-store.ts'
+import type { StateStore } from './state-codec.ts'
 
 /** The part of a PostgreSQL client that the store uses; a `Pool` of `pg` has it. */
 export interface PostgresPool {

@@ -6,7 +6,7 @@
 
 import { StateError } from './state-error.ts'
 import { defaultTimeoutMs, callStore } from './store/call-store.ts'
-import type { StateStore } from './store/state-store.ts'
+import type { StateStore } from './state-codec.ts'
 
 /**
  * The part of a Redis client that the store uses: a connected client of `@redis/client` or `redis`, or a pool of them.

@@ -7,7 +7,8 @@ import {
   preparedMessage,
   type RpcNotification,
 } from '@x/schema'
-import { type CacheOptions, createCacheStore } from './cache-store.ts'
+import type { CacheOptions } from '../request/options.ts'
+import { createCacheStore } from './cache-store.ts'
 import type { ClientMethod, CompleteResults } from '../request/complete-results.ts'
 import type { ReadOptions } from '../request/call-options.ts'
 import { type CachePartition, openPartition, emptyPartition } from './cache-partition.ts'

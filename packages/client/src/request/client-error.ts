@@ -1,4 +1,11 @@
-import { errorCodes, isJsonObject, type JsonObject, legacyResourceNotFound, type WireError } from '@x/schema'
+import {
+  errorCodes,
+  isJsonObject,
+  type JsonObject,
+  legacyResourceNotFound,
+  type WireError,
+  type Failure,
+} from '@x/schema'
 
 /** The reason of a {@link ClientError}. Only `rpc` and `unsupported_version` come from the peer. */
 export type ClientErrorCode =
@@ -101,4 +108,20 @@ export function isResourceNotFound(error: unknown): boolean {
   if (!isClientError(error) || error.rpc === undefined) return false
   const { code, data } = error.rpc
   return code === legacyResourceNotFound || (code === errorCodes.invalidParams && isJsonObject(data) && 'uri' in data)
+}
+
+/** Returns the path and reason of a failed check, for an error; `whole` names the value itself, if it needs a name. */
+export function describeCheckFailure({ path, expected, got }: Failure, whole = ''): string {
+  const where = shownName(path.replace(/^\./, '')) || whole
+  const why = `expected ${expected}, got ${got}`
+  return where === '' ? why : `${where}: ${why}`
+}
+
+/** Returns a key that the server chose, as errors show it. */
+export function printableKey(key: string): string {
+  return JSON.stringify(shownName(key))
+}
+
+function shownName(name: string): string {
+  return name.slice(0, 128).replaceAll(/\p{C}/gu, ' ')
 }

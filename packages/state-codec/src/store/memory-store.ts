@@ -1,6 +1,5 @@
-import type { StateClock } from '../state-codec.ts'
+import type { StateClock, StateStore } from '../state-codec.ts'
 import { StateError } from '../state-error.ts'
-import type { StateStore } from './state-store.ts'
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {

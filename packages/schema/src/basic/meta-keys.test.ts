@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isMetaKey, isReservedMetaKey } from './meta-key.ts'
-import { metaKeys } from './meta-keys.ts'
+import { isMetaKey, isReservedMetaKey, metaKeys } from './meta-keys.ts'
 
 describe('a _meta key', () => {
   test.each([

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import * as mini from 'zod/mini'
 import { expect, test } from 'vitest'
 import { callToolResult } from '../zod.ts'
-import { issueOf } from './issue-of.zod.ts'
+import { issueOf } from './finished-result.zod.ts'
 
 test('what a validator takes has no issue', () => {
   expect(issueOf(callToolResult, { resultType: 'complete', content: [] })).toBeUndefined()

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { callHeadersKey, createCall, withContext, withNotify } from '../composition/call-context.ts'
-import { contextKey } from '../composition/context.ts'
-import { withHeader } from './call-headers.ts'
-import { cancel, cancelledBy, createCancellation, isCancelled } from './cancellation.ts'
+import { callHeadersKey, createCall, withContext, withNotify, withHeader } from './call-context.ts'
+import { contextKey } from './context.ts'
+import { cancel, cancelledBy, createCancellation, isCancelled } from '../basic/cancellation.ts'
 
 test('a header is added to those that a call has, and the call stays as it is', () => {
   const call = createCall()

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { subscriberOf, createSubscribers } from './sub-resources.ts'
+import { subscriberOf, createSubscribers } from './changes.ts'
 
 test.each([
   ['file:///a/b', ['file:///a'], 'file:///a'],

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { call, refusalOf } from '../testing/refusal.ts'
-import { defaultBounds } from './bounds.ts'
-import { errorCodes } from '../basic/error-codes.ts'
+import { defaultBounds } from './scan-text.ts'
+import { errorCodes } from '../basic/mcp-error.ts'
 import { parseMessage } from './parse-message.ts'
 
 afterEach(() => {

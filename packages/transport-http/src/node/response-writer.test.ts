@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import { abortOf, echo, pendingCalls, testServer } from '../testing/exchanges.ts'
 import { connectRaw, requestOf } from '../testing/raw.ts'
-import { createOpenResponses } from './open-responses.ts'
+import { createOpenResponses } from './response-writer.ts'
 import { serveHttp } from './serve-http.ts'
 
 test('a finished answer that its client does not read is not held for ever', async () => {

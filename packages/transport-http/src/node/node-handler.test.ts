@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { addToList, removeFromList } from '../indexed-list.ts'
 import { handClock } from '../testing/hand-clock.ts'
-import { createTimerWheel, type Waiting } from './timer-wheel.ts'
+import { createTimerWheel, type Waiting } from './node-handler.ts'
 
 /** Makes waits, and a way to begin one. */
 function waits(due: (waiting: Waiting) => void = () => {}) {

@@ -1,7 +1,7 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { expect, test } from 'vitest'
 import { settled } from '../testing/asking.ts'
-import { debounceWork } from './debounce-work.ts'
+import { debounceWork } from './fresh-part.ts'
 
 function start() {
   const clock = manualClock()
