@@ -82,7 +82,7 @@ const maxPages = 20
 const maxValues = 100
 
 /** Makes the completer of a variable from the list of a template's resources. */
-export function completeFromList(definition: AnyTemplateDefinition, template: UriTemplate, name: string): Completer {
+function completeFromList(definition: AnyTemplateDefinition, template: UriTemplate, name: string): Completer {
   return async (typed, { arguments: others, ctx }) => {
     const values = new Set<string>()
     const wanted = typed.toLowerCase()
