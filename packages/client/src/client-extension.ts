@@ -1,7 +1,7 @@
 import type { ClientCapabilities, KnownName, Middleware } from '@x/schema'
 import type { ClientParts } from './client-parts.ts'
 import type { Client } from './client.ts'
-import type { CoreClientOptions } from './options.ts'
+import type { CoreClientOptions } from './request/options.ts'
 import type { ToolCall } from './tools/call-tool.ts'
 import type { ExtensionRequest } from './request/request.ts'
 

@@ -1,6 +1,6 @@
 import { callHeadersKey, type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { otherResultOf } from './client-error.ts'
+import { otherResultOf } from './request/client-error.ts'
 import type { ClientExtension, ClientExtensionHost } from './client-extension.ts'
 import { createClient } from './create-client.ts'
 import { bareTool, host, never, said, scripted, toolsPage } from './testing/scripted-exchange.ts'

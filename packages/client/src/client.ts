@@ -10,10 +10,10 @@ import type {
   Tool,
 } from '@x/schema'
 import type { ClientCache } from './caching/cache.ts'
-import type { CallOptions, ReadOptions } from './call-options.ts'
+import type { CallOptions, ReadOptions } from './request/call-options.ts'
 import type { ExtensionRequest } from './request/request.ts'
 import type { AskingCalls } from './rounds/asking-calls.ts'
-import type { SubscriptionCalls } from './subscriptions/subscriptions.ts'
+import type { SubscriptionCalls } from './subscriptions/keep-fresh.ts'
 import type { TypedCalls } from './typed-calls.ts'
 
 /** Options of a completion. */

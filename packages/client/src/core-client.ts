@@ -3,7 +3,7 @@ import { cacheOptionsOf, withCache } from './caching/cache.ts'
 import type { Client } from './client.ts'
 import { type ClientParts, createParts } from './client-parts.ts'
 import { askForLists, listsOf } from './offered-lists.ts'
-import { type CoreClientOptions, warningListener } from './options.ts'
+import { type CoreClientOptions, warningListener } from './request/options.ts'
 import {
   alwaysComplete,
   createExtensionRequest,
@@ -13,7 +13,7 @@ import {
   errorContextOf,
 } from './request/request.ts'
 import { createAskingCalls } from './rounds/asking-calls.ts'
-import { createSubscriptionCalls } from './subscriptions/subscriptions.ts'
+import { createSubscriptionCalls } from './subscriptions/keep-fresh.ts'
 import { createToolCalls, outcomesOf } from './tools/call-tool.ts'
 import { createOutputChecks } from './tools/check-output.ts'
 import { createToolIndex } from './tools/tool-index.ts'

@@ -9,7 +9,7 @@ import {
   withExtensionCapabilities,
 } from './client-extension.ts'
 import { createCore } from './core-client.ts'
-import type { CoreClientOptions } from './options.ts'
+import type { CoreClientOptions } from './request/options.ts'
 import { completeCalls } from './tools/call-tool.ts'
 import { createNamedCalls } from './typed-calls.ts'
 

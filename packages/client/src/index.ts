@@ -5,13 +5,8 @@
  */
 
 export type { ClientCache } from './caching/cache.ts'
-export {
-  type CacheEntry,
-  type CacheOptions,
-  type CacheStore,
-  type CacheStoreOptions,
-  createCacheStore,
-} from './caching/cache-store.ts'
+export { createCacheStore } from './caching/cache-store.ts'
+export { type CacheEntry, type CacheOptions, type CacheStore, type CacheStoreOptions } from './request/options.ts'
 export type { CallTool, ToolCall, ToolOutcome } from './tools/call-tool.ts'
 export {
   type CallErrorContext,
@@ -19,7 +14,7 @@ export {
   type ClientErrorCode,
   isClientError,
   isResourceNotFound,
-} from './client-error.ts'
+} from './request/client-error.ts'
 export type {
   ClientApis,
   ClientExtension,
@@ -42,15 +37,15 @@ export type {
   UnknownServer,
 } from './typed-calls.ts'
 export type { ExtensionCallOptions, ExtensionRequest } from './request/request.ts'
-export type { CallOptions, LogMessage, Progress, ReadOptions } from './call-options.ts'
-export type { ClientWarning, CoreClientOptions } from './options.ts'
+export type { CallOptions, LogMessage, Progress, ReadOptions } from './request/call-options.ts'
+export type { ClientWarning, CoreClientOptions } from './request/options.ts'
 export type { AskingCalls } from './rounds/asking-calls.ts'
-export type { AskingMethod, AskingResults } from './rounds/input-required.ts'
+export type { AskingMethod, AskingResults } from './request/input-required.ts'
 export type { InputAnswers } from './rounds/answer-requests.ts'
-export type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from './rounds/input-handlers.ts'
+export type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from './request/input-handlers.ts'
 export type { AskedRound, ManualRounds, Round } from './rounds/manual.ts'
 export type { PendingCall } from './rounds/pending-call.ts'
-export type { PauseBounds, RoundOptions, RoundView } from './rounds/round-options.ts'
+export type { PauseBounds, RoundOptions, RoundView } from './request/round-options.ts'
 export { isPermanent, retryAfterOf } from './subscriptions/permanent-failure.ts'
 export type { KeepFresh, KeepFreshOptions } from './subscriptions/keep-fresh.ts'
 export type {
@@ -60,4 +55,4 @@ export type {
   Subscription,
   SubscriptionEvent,
 } from './subscriptions/subscription.ts'
-export type { SubscriptionCalls } from './subscriptions/subscriptions.ts'
+export type { SubscriptionCalls } from './subscriptions/keep-fresh.ts'

@@ -1,8 +1,7 @@
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@x/schema'
-import { withSafeIcons } from './icons.ts'
-import { createList, type List, type ListContext } from './lists.ts'
+import { withSafeIcons, type ToolIndex } from './tools/tool-index.ts'
+import { createList, type List, type ListContext } from './request/lists.ts'
 import type { AskForLists } from './subscriptions/fresh-lists.ts'
-import type { ToolIndex } from './tools/tool-index.ts'
 
 /** The lists of a server's offers. */
 export interface Lists {

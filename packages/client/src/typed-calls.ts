@@ -1,5 +1,5 @@
 import type { CallToolResult, GetPromptResult, JsonObject } from '@x/schema'
-import type { CallOptions } from './call-options.ts'
+import type { CallOptions } from './request/call-options.ts'
 
 /** The result of a tool whose types are known. The content is what the server declares; `validateOutput` checks it. */
 export interface TypedToolResult<Output> extends Omit<CallToolResult, 'structuredContent'> {

@@ -4,7 +4,7 @@
  * @module @x/schema
  */
 
-export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/error-codes.ts'
+export { type ErrorCode, errorCodes, legacyResourceNotFound } from './basic/mcp-error.ts'
 export {
   backgroundKey,
   backPressureKey,
@@ -23,8 +23,8 @@ export {
   withNotify,
 } from './composition/call-context.ts'
 export { type CallContext, type ContextKey, contextKey, emptyContext } from './composition/context.ts'
-export { type ClientTarget, type Connection, type ConnectionView, exchangeOf } from './composition/connection.ts'
-export type { AsyncResource } from './composition/disposable.ts'
+export { type ClientTarget, type Connection, type ConnectionView, exchangeOf } from './composition/server.ts'
+export type { AsyncResource } from './composition/server.ts'
 export { callerOf, quotaError, quotaReason, type ReachedQuota } from './composition/quota.ts'
 export { platformRuntime, type Runtime, runtimeOf } from './composition/runtime.ts'
 export {
@@ -37,7 +37,7 @@ export {
   type ServerParts,
   type Undrain,
 } from './composition/server.ts'
-export type { ServerTypes, ToolTypes, Typed, TypesOf } from './composition/server-types.ts'
+export type { ServerTypes, ToolTypes, Typed, TypesOf } from './composition/server-extension.ts'
 export type {
   ExtensionHost,
   ExtensionInstance,
@@ -46,7 +46,7 @@ export type {
   ServerApis,
   ServerExtension,
 } from './composition/server-extension.ts'
-export { withHeader } from './basic/call-headers.ts'
+export { withHeader } from './composition/call-context.ts'
 export type {
   Background,
   Call,
@@ -62,10 +62,10 @@ export { isJsonObject, type JsonArray, type JsonObject, type JsonValue } from '.
 export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObject } from './basic/must-be-json.ts'
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { metaKeys } from './basic/meta-keys.ts'
-export { metaNames } from './basic/meta-names.ts'
+export { metaNames } from './basic/meta-keys.ts'
 export { olderClientError } from './basic/older-client.ts'
 export { knowsDiscover, olderHandshake, olderRevisionIn, olderServerMessage } from './basic/older-server.ts'
-export { protocolVersion, protocolVersions } from './basic/revision.ts'
+export { protocolVersion, protocolVersions } from './basic/older-client.ts'
 export type {
   RequestId,
   RpcError,
@@ -242,13 +242,13 @@ export type {
   ToolOutputSchema,
 } from './server/tools.ts'
 export { checkSchema, dialectOf, type SchemaDialect, schemaDialects } from './json-schema/check-schema.ts'
-export { defaultBounds, type ParseBounds } from './messages/bounds.ts'
+export { defaultBounds, type ParseBounds } from './messages/scan-text.ts'
 export { checkCreateMessageResult, checkListRootsResult } from './methods/check-answers.ts'
 export { checkInputRequest, checkInputRequests } from './methods/check-input-requests.ts'
 export type { ParamsCheck } from './methods/check-params.ts'
 export { checkResult } from './methods/check-results.ts'
 export type { Check, Failure } from './methods/checks.ts'
-export { type Clock, isWorkerd, platformClock, unref } from './basic/clock.ts'
+export { type Clock, isWorkerd, platformClock, unref } from './composition/runtime.ts'
 export {
   cancel,
   cancelledBy,
@@ -261,12 +261,12 @@ export {
   unlessCancelled,
 } from './basic/cancellation.ts'
 export type { Cancellable, Cancellation } from './basic/cancellation.ts'
-export { deferSignal } from './basic/defer-signal.ts'
+export { deferSignal } from './basic/cancellation.ts'
 export { type ErrorListener, errorListener } from './basic/error-listener.ts'
-export { offAbort, onAbort } from './basic/on-abort.ts'
+export { offAbort, onAbort } from './basic/cancellation.ts'
 export { encodeMessage, encodePieces, type MessagePieces, preparedMessage } from './messages/encode-message.ts'
-export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/json-schema-compiler.ts'
-export { isMetaKey, isReservedMetaKey } from './basic/meta-key.ts'
+export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/check-schema.ts'
+export { isMetaKey, isReservedMetaKey } from './basic/meta-keys.ts'
 export { type Method, type MethodRow, methodRow, methods, type MethodTypes } from './methods/methods.ts'
 export {
   type NotificationMethod,
@@ -287,9 +287,9 @@ export {
 export { requestMeta } from './methods/request-meta.ts'
 export { defaultSchemaBounds, type SchemaBounds } from './json-schema/subschemas.ts'
 export { supports } from './basic/supports.ts'
-export { principalIdentity } from './basic/principal-identity.ts'
+export { principalIdentity } from './composition/quota.ts'
 export { type TraceContext, traceContext } from './basic/trace-context.ts'
-export { decodeHeaderValue, encodeHeaderValue } from './transports/header-value.ts'
+export { decodeHeaderValue, encodeHeaderValue } from './transports/header-params.ts'
 export type {
   HttpLimits,
   HttpErrorHead,

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { errorCodes } from './basic/error-codes.ts'
+import { errorCodes } from './basic/mcp-error.ts'
 import type { JsonObject } from './basic/json.ts'
 import { compileJsonSchema } from './json-schema.ts'
 

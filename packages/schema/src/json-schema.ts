@@ -5,17 +5,15 @@
  */
 
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema'
-import { checkSchema, dialectOf } from './json-schema/check-schema.ts'
+import { checkSchema, dialectOf, type JsonSchemaCompiler, type SchemaIssue } from './json-schema/check-schema.ts'
 import { boundPatterns } from './json-schema/bound-patterns.ts'
 import { dialectCopy } from './json-schema/dialect-copy.ts'
-import { errorCodes } from './basic/error-codes.ts'
+import { errorCodes, McpError } from './basic/mcp-error.ts'
 import type { JsonObject } from './basic/json.ts'
-import type { JsonSchemaCompiler, SchemaIssue } from './json-schema/json-schema-compiler.ts'
-import { McpError } from './basic/mcp-error.ts'
 import { subschemas } from './json-schema/subschemas.ts'
 import { maximumSteps, countSteps, countPairs, type StepBudget, tooMuchWork } from './json-schema/validation-work.ts'
 
-export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/json-schema-compiler.ts'
+export type { JsonSchemaCompiler, SchemaIssue } from './json-schema/check-schema.ts'
 
 /**
  * Compiles a JSON Schema of dialect 2020-12 or draft-07 without `eval` and without network access. The returned

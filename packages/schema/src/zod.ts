@@ -26,7 +26,7 @@ export {
   unsupportedProtocolVersionError,
 } from './basic/errors.zod.ts'
 export { baseMetadata, icon, icons, implementation } from './basic/implementation.zod.ts'
-export { issueOf, type Validator } from './basic/issue-of.zod.ts'
+export { issueOf, type Validator } from './methods/finished-result.zod.ts'
 export { jsonArray, jsonObject, jsonValue } from './basic/json.zod.ts'
 export {
   metaObject,
@@ -37,7 +37,7 @@ export {
   requestParams,
   resultMetaObject,
 } from './basic/meta.zod.ts'
-export { requestId } from './basic/request-id.zod.ts'
+export { requestId } from './basic/json.zod.ts'
 export { emptyResult, result, resultType } from './basic/result.zod.ts'
 export {
   rpcError,

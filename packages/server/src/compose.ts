@@ -11,8 +11,8 @@ import type {
   ServerExtension,
   Undrain,
 } from '@x/schema'
-import { rejectExtensionName } from './compile-entry.ts'
-import { DefinitionError } from './definition-error.ts'
+import { rejectExtensionName } from './compile/compile-entry.ts'
+import { DefinitionError } from './request/definition-error.ts'
 
 /** The extensions of one server, started, and the exchange that they and the middleware of `use` make of its core. */
 export interface Composition {

@@ -4,4 +4,30 @@
  * @module @x/server/node
  */
 
-export { measureLoad } from './shedding/measure-load.ts'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { getHeapStatistics } from 'node:v8'
+import type { Load } from './shedding/shedding-options.ts'
+
+const resolutionMs = 10
+const unreadMs = 2000
+
+/**
+ * Measures the event loop's delay with Node's own histogram, and the heap:
+ * `createServer({ shedding: { load: measureLoad() } })`. Each reading tells of the time since the one before. Nothing
+ * is measured while nobody reads, and nothing keeps the process alive.
+ */
+export function measureLoad(): () => Omit<Load, 'running'> {
+  const histogram = monitorEventLoopDelay({ resolution: resolutionMs })
+  const idleTimer = setTimeout(() => histogram.disable(), unreadMs).unref()
+  return () => {
+    idleTimer.refresh()
+    // False when it measures already.
+    const begun = histogram.enable()
+    const { mean } = histogram
+    histogram.reset()
+    // The histogram records the time between two samples, which is the resolution when nothing is late.
+    const eventLoopDelayMs = begun || Number.isNaN(mean) ? 0 : Math.max(0, mean / 1e6 - resolutionMs)
+    const { used_heap_size, heap_size_limit } = getHeapStatistics()
+    return { eventLoopDelayMs, heapShare: used_heap_size / heap_size_limit }
+  }
+}

@@ -5,18 +5,16 @@
  */
 
 import { createBatches, maxWaiting } from './bus/batches.ts'
-import { BusError } from './bus/bus-error.ts'
+import { BusError, type ChangeBus } from './bus/change-bus.ts'
 import type { Connect } from './bus/connection.ts'
-import { watchConnections } from './bus/watch-connections.ts'
 import { defaultTimeoutMs, wireBus, type WireOptions } from './bus/wire-bus.ts'
-import type { ChangeBus } from './subscriptions/change-bus.ts'
 
-export { BusError, type BusProblem } from './bus/bus-error.ts'
+export { BusError, type BusProblem } from './bus/change-bus.ts'
 export type { WireOptions } from './bus/wire-bus.ts'
-export type { Change, ChangeBus, ChangeListener } from './subscriptions/change-bus.ts'
+export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 
 /** A query with a time limit, in milliseconds, as `pg` takes it. */
-export interface PostgresQuery {
+interface PostgresQuery {
   text: string
   values?: unknown[]
   query_timeout?: number
@@ -43,13 +41,13 @@ export interface PostgresConnection {
 }
 
 /** A notification on a channel. */
-export interface PostgresNotification {
+interface PostgresNotification {
   readonly channel: string
   readonly payload?: string | undefined
 }
 
 /** The options of {@link postgresBus}. */
-export interface PostgresBusOptions extends WireOptions {
+interface PostgresBusOptions extends WireOptions {
   /**
    * The channel that every instance of one service has in common, and no other service of the database has. Default:
    * `mcp_changes`.
@@ -137,4 +135,29 @@ function checkedPostgresChannel(channel: string): string {
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(channel)) return channel
   const rule = 'use up to 63 small letters, digits and underscores, as in mcp_changes'
   throw new BusError('option', `channel is ${JSON.stringify(channel)}: ${rule}`)
+}
+
+/** The part of a connection that is needed to handle its errors. */
+interface ObservableConnection {
+  on(event: 'error', listener: (error?: unknown) => void): unknown
+}
+
+/** A pool that announces each connection that it opens, before any caller gets it. */
+interface ObservablePool<C extends ObservableConnection> {
+  on?(event: 'connect', listener: (connection: C) => void): unknown
+}
+
+/** The pools that are handled already: one listener for each, however many buses and engines share it. */
+const watchedPools = new WeakSet<object>()
+
+/**
+ * Handles the errors of a pool's connections from their beginning. A database that is being stopped may accept a
+ * connection and end it with the same packet. The error then comes before the caller has the connection, and an
+ * unhandled one ends the process.
+ */
+function watchConnections<C extends ObservableConnection>(pool: ObservablePool<C>): void {
+  if (watchedPools.has(pool)) return
+  watchedPools.add(pool)
+  // The caller finds the connection broken: its next query rejects.
+  pool.on?.('connect', (connection) => void connection.on('error', () => {}))
 }

@@ -4,14 +4,13 @@
  * @module @x/server/redis
  */
 
-import { BusError } from './bus/bus-error.ts'
+import { BusError, type ChangeBus } from './bus/change-bus.ts'
 import type { Connect } from './bus/connection.ts'
 import { wireBus, type WireOptions } from './bus/wire-bus.ts'
-import type { ChangeBus } from './subscriptions/change-bus.ts'
 
-export { BusError, type BusProblem } from './bus/bus-error.ts'
+export { BusError, type BusProblem } from './bus/change-bus.ts'
 export type { WireOptions } from './bus/wire-bus.ts'
-export type { Change, ChangeBus, ChangeListener } from './subscriptions/change-bus.ts'
+export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 
 /** The part of a Redis client that the bus uses: a connected one of `@redis/client` or `redis` is one. */
 export interface RedisClient {

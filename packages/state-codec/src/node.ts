@@ -11,9 +11,9 @@ export type { KeyedOptions } from './token/token-codec.ts'
 export { memoryStore, type MemoryStoreOptions } from './store/memory-store.ts'
 export type { MigratingCodec, MigratingOptions } from './store/migrating.ts'
 export type { MigrationEvent, MigrationPhase, MigrationReport } from './store/migration.ts'
-export type { StateStore } from './store/state-store.ts'
+export type { StateStore } from './state-codec.ts'
 export type { StoredOptions } from './store/stored.ts'
-export type { JsonArray, JsonObject, JsonValue } from './json.ts'
+export type { JsonArray, JsonObject, JsonValue } from './state-codec.ts'
 export type { ClaimOptions, OpenClaims, OpenOptions, SealClaims, StateClock, StateCodec } from './state-codec.ts'
 export {
   isStateError,

@@ -1,7 +1,6 @@
-import type { StateCodec } from './state-codec.ts'
+import type { StateCodec, StateStore } from './state-codec.ts'
 import { createMigratingCodec, type MigratingCodec, type MigratingOptions } from './store/migrating.ts'
 import { createSingleUseCodec } from './store/single-use.ts'
-import type { StateStore } from './store/state-store.ts'
 import { createStoredCodec, type StoredOptions } from './store/stored.ts'
 import { createPlainCodec, type PlainOptions } from './token/plain.ts'
 import { webCrypto } from './token/crypto-provider-web.ts'

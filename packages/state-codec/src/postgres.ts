@@ -6,6 +6,7 @@
 
 import { StateUsageError } from './state-error.ts'
 import { defaultTimeoutMs, callStore } from './store/call-store.ts'
+import type { StateStore } from './state-codec.ts'
 import {
   compileOwnerQuota,
   digestOwner,
@@ -13,7 +14,6 @@ import {
   type OwnerQuotaOptions,
   ownerQuotaError,
 } from './store/owner-quota.ts'
-import type { StateStore } from './store/state-store.ts'
 
 export type { OwnerQuotaOptions } from './store/owner-quota.ts'
 

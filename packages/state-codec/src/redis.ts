@@ -6,6 +6,7 @@
 
 import { StateError } from './state-error.ts'
 import { defaultTimeoutMs, callStore } from './store/call-store.ts'
+import type { StateStore } from './state-codec.ts'
 import {
   type StoredAmount,
   compileOwnerQuota,
@@ -14,7 +15,6 @@ import {
   type OwnerQuotaOptions,
   ownerQuotaError,
 } from './store/owner-quota.ts'
-import type { StateStore } from './store/state-store.ts'
 
 export type { OwnerQuotaOptions } from './store/owner-quota.ts'
 

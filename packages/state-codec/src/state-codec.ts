@@ -1,5 +1,3 @@
-import type { JsonValue } from './json.ts'
-
 /** Converts between a JSON value and a URL-safe string that an untrusted peer may carry. */
 export interface StateCodec {
   /**
@@ -80,4 +78,38 @@ export interface ClaimOptions {
   readonly clock?: StateClock | undefined
   /** The source of nonces and handles. Default: the platform's secure source; replace it for test vectors only. */
   readonly random?: ((bytes: number) => Uint8Array) | undefined
+}
+
+/** Any value that JSON can carry. */
+export type JsonValue = string | number | boolean | null | JsonArray | JsonObject
+
+/** A JSON array. */
+export type JsonArray = readonly JsonValue[]
+
+/** A JSON object; members that are `undefined` are left out, as `JSON.stringify` does. */
+export interface JsonObject {
+  readonly [key: string]: JsonValue | undefined
+}
+
+/** A key-value store whose operations are each atomic over all instances that share the store. */
+export interface StateStore {
+  /**
+   * Adds a value for a time in milliseconds. Returns `false` and changes nothing when the key has an unexpired value.
+   */
+  add(key: string, value: string, ttlMs: number): Promise<boolean>
+  /** Returns the unexpired value of a key. */
+  get(key: string): Promise<string | undefined>
+  /** Deletes a key if it exists. */
+  delete(key: string): Promise<void>
+  /**
+   * Lets a key expire in some milliseconds, unless it does so earlier; a key that is not there stays so. Without this operation a value
+   * that was replaced stays until its successor is read, or until it expires.
+   */
+  expire?(key: string, ttlMs: number): Promise<void>
+  /**
+   * Returns the same store for one owner: what it adds counts against the owner's quota, so that no owner fills the store
+   * for all others. `add` rejects with a `StateError` `quota` when the owner has as much as one may have. Without this
+   * operation owners share one store without limits of their own.
+   */
+  ownedBy?: ((owner: string) => StateStore) | undefined
 }

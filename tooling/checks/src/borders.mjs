@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import ts from 'typescript'
 import { importsOf, parseSource } from './imports.mjs'
+import { folderProblems } from './folders.mjs'
 import { layers } from './layers.mjs'
 import { portabilityProblems } from './portable.mjs'
 import { problem, runCheck } from './report.mjs'
@@ -35,6 +36,7 @@ export function checkBorders(root, _flags = [], rows = layers) {
       ...sourceProblems(tree, one, layer),
       ...entryProblems(root, one),
       ...portabilityProblems(tree, one, layer),
+      ...folderProblems(root, one.folder, tree),
     ]
   })
 }

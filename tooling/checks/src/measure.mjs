@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { parseSource } from './imports.mjs'
 import { isProgram, problem } from './report.mjs'
+import { measureCalls, measureStructure } from './structure.mjs'
 import { listFiles, workspaceRoot } from './workspace.mjs'
 
 /** Makes a value above its limit a failure. */
@@ -140,10 +141,20 @@ function main(flags) {
     console.log(`${row.title}: ${shownValue(value, row)} (below ${shownValue(row.limit, row)}: ${state})`)
     if (flags.includes('--list')) for (const detail of details) console.log(`  ${detail}`)
   }
+  printStructure(flags)
   if (!enforced) return
   for (const found of checkMeasures(workspaceRoot)) {
     console.error(found)
     process.exitCode = 1
+  }
+}
+
+/** @param {readonly string[]} flags */
+function printStructure(flags) {
+  for (const { title, value, limit, details } of [...measureStructure(workspaceRoot), ...measureCalls(workspaceRoot)]) {
+    console.log(`${title}: ${value} (at most ${limit}: ${value <= limit ? 'ok' : 'above the limit'})`)
+    if (flags.includes('--list')) for (const detail of details) console.log(`  ${detail}`)
+    if (value > limit) process.exitCode = 1
   }
 }
 

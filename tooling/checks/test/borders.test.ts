@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { checkBorders } from '../src/borders.mjs'
+import { folderProblems } from '../src/folders.mjs'
 import type { Layer } from '../src/layers.mjs'
 import { tree } from './tree.ts'
 
@@ -124,4 +125,21 @@ test('an import that a condition chooses is followed to the one without Node', (
 
 test('tests may import what they compare with', () => {
   expect(check({ ...schema, 'packages/schema/src/parse.test.ts': "import 'ajv'\nimport '@tooling/vitest'\n" })).toBe('')
+})
+
+test('an import from a folder to one above it is reported, and one down is not', () => {
+  const root = tree({
+    'packages/server/src/main.ts': "import './methods/call.ts'\n",
+    'packages/server/src/methods/call.ts': "import '../request/read.ts'\n",
+    'packages/server/src/request/read.ts': "import type { Call } from '../methods/call.ts'\n",
+    'packages/server/src/request/read.test.ts': "import '../main.ts'\n",
+  })
+  const files = ['main.ts', 'methods/call.ts', 'request/read.ts', 'request/read.test.ts'].map(
+    (file) => `packages/server/src/${file}`,
+  )
+  const rowOf = (upward: number) => new Map([['packages/server', { order: ['.', 'methods', 'request'], upward }]])
+  expect(folderProblems(root, 'packages/server', { files, layers: rowOf(0) })).toEqual([
+    'packages/server/src/request/read.ts imports packages/server/src/methods/call.ts\n  an import points down the layers of tooling/checks/src/folders.mjs',
+  ])
+  expect(folderProblems(root, 'packages/server', { files, layers: rowOf(1) })).toEqual([])
 })

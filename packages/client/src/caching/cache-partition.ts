@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@x/schema'
-import type { CacheEntry, CacheStore } from './cache-store.ts'
+import type { CacheEntry, CacheStore } from '../request/options.ts'
 
 /** The part of a request that determines its result (server/utilities/caching, cache key). */
 export interface CacheKey {

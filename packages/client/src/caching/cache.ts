@@ -7,12 +7,13 @@ import {
   preparedMessage,
   type RpcNotification,
 } from '@x/schema'
-import { type CacheOptions, createCacheStore } from './cache-store.ts'
+import type { CacheOptions } from '../request/options.ts'
+import { createCacheStore } from './cache-store.ts'
 import type { ClientMethod, CompleteResults } from '../request/complete-results.ts'
-import type { ReadOptions } from '../call-options.ts'
+import type { ReadOptions } from '../request/call-options.ts'
 import { type CachePartition, openPartition, emptyPartition } from './cache-partition.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
-import { type InputRequired, isRequiredInput } from '../rounds/input-required.ts'
+import { type InputRequired, isRequiredInput } from '../request/input-required.ts'
 import { staleByNotification } from '../subscriptions/changes.ts'
 
 /** The cache of a client, with counts of its use. */

@@ -1,5 +1,5 @@
 import type { PrimitiveSchemaDefinition, RequestedSchema, StringSchema } from '@x/schema'
-import type { ElicitAnswer } from '../rounds/input-handlers.ts'
+import type { ElicitAnswer } from '../request/input-handlers.ts'
 import { type Choice, choicesOf, type FieldValue, fieldMismatch, isFieldValue } from './check-form.ts'
 
 /** The members that fields of all types have. Texts come from the server: escape them for the place that shows them. */

@@ -9,8 +9,8 @@ import {
   type ListToolsResult,
   type SubscriptionsListenResult,
 } from '@x/schema'
-import type { AskingResults } from '../rounds/input-required.ts'
-import { describeCheckFailure } from '../describe-failure.ts'
+import type { AskingResults } from './input-required.ts'
+import { describeCheckFailure } from './client-error.ts'
 
 /** The complete result of each method that this client calls. */
 export interface CompleteResults extends AskingResults {

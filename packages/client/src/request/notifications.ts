@@ -1,5 +1,5 @@
 import type { JsonObject, LoggingLevel, RpcNotification, RpcRequest } from '@x/schema'
-import type { CallOptions, LogMessage, Progress } from '../call-options.ts'
+import type { CallOptions, LogMessage, Progress } from './call-options.ts'
 
 const levels: ReadonlySet<unknown> = new Set<LoggingLevel>([
   ...(['debug', 'info', 'notice', 'warning'] as const),

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type MethodRow, methodRow, type RpcError, type RpcResponse } from '@x/schema'
-import { type CallErrorContext, ClientError, noteOtherResult } from '../client-error.ts'
-import { type InputRequired, parseInputRequired } from '../rounds/input-required.ts'
+import { type CallErrorContext, ClientError, noteOtherResult } from './client-error.ts'
+import { type InputRequired, parseInputRequired } from './input-required.ts'
 import { type ClientMethod, type CompleteResults, checkComplete } from './complete-results.ts'
 
 /**

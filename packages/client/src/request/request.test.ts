@@ -1,6 +1,6 @@
 import { type JsonObject, metaKeys, protocolVersion } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import { isResourceNotFound } from '../client-error.ts'
+import { isResourceNotFound } from './client-error.ts'
 import { createClient } from '../create-client.ts'
 import { host, never, said, scripted, toolsPage } from '../testing/scripted-exchange.ts'
 

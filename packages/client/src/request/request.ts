@@ -13,12 +13,12 @@ import {
   type RpcRequest,
   type RpcResponse,
 } from '@x/schema'
-import { type CallErrorContext, ClientError } from '../client-error.ts'
+import { type CallErrorContext, ClientError } from './client-error.ts'
 import type { ClientMethod, CompleteResults } from './complete-results.ts'
-import type { CallOptions } from '../call-options.ts'
-import { type CoreClientOptions, clientInfoOf } from '../options.ts'
-import { type InputRequired, isRequiredInput } from '../rounds/input-required.ts'
-import { declaredCapabilities, hasHandlers } from '../rounds/input-handlers.ts'
+import type { CallOptions } from './call-options.ts'
+import { type CoreClientOptions, clientInfoOf } from './options.ts'
+import { type InputRequired, isRequiredInput } from './input-required.ts'
+import { declaredCapabilities, hasHandlers } from './input-handlers.ts'
 import { resendUnstarted, type ResendLimits } from './resend-unstarted.ts'
 import { runCall } from './run-call.ts'
 import { peerError, serverInfoOf, parseResult } from './parse-result.ts'

@@ -1,9 +1,9 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import type { JsonObject, WireError } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import type { CallOptions } from '../call-options.ts'
+import type { CallOptions } from './call-options.ts'
 import { createClient } from '../create-client.ts'
-import type { CoreClientOptions } from '../options.ts'
+import type { CoreClientOptions } from './options.ts'
 import { settled } from '../testing/asking.ts'
 import { host, said, scripted } from '../testing/scripted-exchange.ts'
 

@@ -1,7 +1,7 @@
 import type { Exchange, RpcNotification } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../create-client.ts'
-import type { LogMessage, Progress } from '../call-options.ts'
+import type { LogMessage, Progress } from './call-options.ts'
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { host, never, said, scripted, toolsPage } from '../testing/scripted-exchange.ts'
 

@@ -19,9 +19,9 @@ import {
   withContext,
   withHeader,
 } from '@x/schema'
-import { type CallErrorContext, ClientError } from '../client-error.ts'
+import { type CallErrorContext, ClientError } from './client-error.ts'
 import { dispatchNotification } from './notifications.ts'
-import type { CallOptions } from '../call-options.ts'
+import type { CallOptions } from './call-options.ts'
 
 /** One request that is being sent. */
 export interface RunningCall {

@@ -1,6 +1,6 @@
 import type { Clock, RpcResponse } from '@x/schema'
-import { isClientError } from '../client-error.ts'
-import { pauseCall, backoffMs } from '../rounds/pause.ts'
+import { isClientError } from './client-error.ts'
+import { pauseCall, backoffMs } from './pause.ts'
 
 /** Options for sending a request again whose answer was lost. */
 export interface ResendRules {

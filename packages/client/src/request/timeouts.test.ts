@@ -1,6 +1,6 @@
 import { manualClock } from '@tooling/vitest/manual-clock'
 import { describe, expect, test } from 'vitest'
-import type { CallOptions } from '../call-options.ts'
+import type { CallOptions } from './call-options.ts'
 import type { Client } from '../client.ts'
 import { createClient } from '../create-client.ts'
 import { asks, nameForm, settled } from '../testing/asking.ts'

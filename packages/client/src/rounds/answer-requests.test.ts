@@ -1,6 +1,6 @@
 import { type JsonObject, metaKeys } from '@x/schema'
 import { describe, expect, test } from 'vitest'
-import type { InputContext } from './input-handlers.ts'
+import type { InputContext } from '../request/input-handlers.ts'
 import { asks, form, inTurn, nameForm, page, question } from '../testing/asking.ts'
 import { createClient } from '../create-client.ts'
 import { host, never } from '../testing/scripted-exchange.ts'

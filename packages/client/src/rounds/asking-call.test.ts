@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/schema'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import type { RoundView } from './round-options.ts'
+import type { RoundView } from '../request/round-options.ts'
 import { asks, form, inTurn, nameForm, question } from '../testing/asking.ts'
 import { createClient } from '../create-client.ts'
 import { manualClock } from '@tooling/vitest/manual-clock'

@@ -1,10 +1,10 @@
 import { type Clock, isJsonObject, type JsonObject, platformClock } from '@x/schema'
-import { type InputRequired, type AskingMethod, isRequiredInput } from './input-required.ts'
+import { type InputRequired, type AskingMethod, isRequiredInput } from '../request/input-required.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
-import type { ReadOptions } from '../call-options.ts'
-import type { CallErrorContext } from '../client-error.ts'
-import type { CoreClientOptions } from '../options.ts'
-import type { RoundView } from './round-options.ts'
+import type { ReadOptions } from '../request/call-options.ts'
+import type { CallErrorContext } from '../request/client-error.ts'
+import type { CoreClientOptions } from '../request/options.ts'
+import type { RoundView } from '../request/round-options.ts'
 
 /** A call that may take several requests. */
 export interface AskingCall<M extends AskingMethod> {

@@ -1,11 +1,10 @@
 import type { GetPromptResult, ReadResourceResult } from '@x/schema'
-import type { CallOptions, ReadOptions } from '../call-options.ts'
+import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import { createRounds } from './run-rounds.ts'
 import { createManualRounds, type ManualRounds } from './manual.ts'
 import type { SendOnce } from '../request/request.ts'
 import type { RoundsContext } from './asking-call.ts'
-import { createCallFactory } from './call-factory.ts'
-import { withIdempotencyKey } from '../request/idempotency-key.ts'
+import { createCallFactory, withIdempotencyKey } from './call-factory.ts'
 import type { CallTool, ToolCalls } from '../tools/call-tool.ts'
 
 /** The calls in which a server may ask for input (basic/patterns/mrtr, supported requests). */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@x/schema'
-import type { AskingMethod } from './input-required.ts'
-import type { ReadOptions } from '../call-options.ts'
+import type { AskingMethod } from '../request/input-required.ts'
+import type { ReadOptions } from '../request/call-options.ts'
 import type { SendOnce } from '../request/request.ts'
 import type { AskingCall } from './asking-call.ts'
 import type { ToolCalls } from '../tools/call-tool.ts'
@@ -13,7 +13,7 @@ export type CreateCall = <M extends AskingMethod>(
 ) => Promise<AskingCall<M>>
 
 /** The calls that may be asked for input (basic/patterns/mrtr, supported requests). */
-export interface CallFactory {
+interface CallFactory {
   readonly tool: ToolCalls
   readonly of: CreateCall
   /** The call of a prompt or a resource, which only reads. */
@@ -39,4 +39,15 @@ export function createCallFactory(once: SendOnce, tool: ToolCalls): CallFactory 
       'resources/read': async (params, options) => otherCall('resources/read', params, options),
     }
   return { tool, otherCall, of: (method, params, options) => table[method](params, options) }
+}
+
+/**
+ * Returns the options of a call with an idempotency key, the same for every request of the call: 128 random bits, as Base64url. What
+ * the caller gave stays.
+ */
+export function withIdempotencyKey<T extends { readonly idempotencyKey?: string | undefined }>(options: T): T {
+  if (options.idempotencyKey !== undefined) return options
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  const text = btoa(String.fromCharCode(...bytes))
+  return { ...options, idempotencyKey: text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '') }
 }

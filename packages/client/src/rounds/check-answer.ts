@@ -9,7 +9,7 @@ import {
   type ListRootsResult,
 } from '@x/schema'
 import { checkForm } from '../forms/check-form.ts'
-import { describeCheckFailure } from '../describe-failure.ts'
+import { describeCheckFailure } from '../request/client-error.ts'
 
 /** An answer as it is sent, or the path and reason of a failure; the reason repeats nothing of the answer. */
 export type CheckedAnswer = { readonly response: InputResponse } | { readonly issue: string }

@@ -1,11 +1,12 @@
-import type { InputRequired, AskingMethod } from './input-required.ts'
-import { ClientError } from '../client-error.ts'
-import { declaredCapabilities } from './input-handlers.ts'
+import { errorCodes, type InputResponses, isJsonObject, type JsonObject } from '@x/schema'
+import type { InputRequired, AskingMethod } from '../request/input-required.ts'
+import { ClientError, isClientError } from '../request/client-error.ts'
+import { declaredCapabilities } from '../request/input-handlers.ts'
 import { checkRequests } from './input-kinds.ts'
 import type { RoundsContext, AskingCall } from './asking-call.ts'
 
 /** The number of `input_required` results of one call, and the last of them. */
-export interface RoundCount {
+interface RoundCount {
   readonly asked: InputRequired
   readonly times: number
 }
@@ -26,4 +27,29 @@ export function checkRound<M extends AskingMethod>(
     throw new ClientError('too_many_rounds', why, errorContext)
   }
   checkRequests(asked, declaredCapabilities(options, call.options), errorContext)
+}
+
+/**
+ * Returns the params of a retry: those of the call, the answers to this round and its unchanged state. Answers of
+ * earlier rounds are omitted (basic/patterns/mrtr, client requirements).
+ */
+export function retryParams(
+  params: JsonObject,
+  { state }: InputRequired,
+  responses: InputResponses | undefined,
+): JsonObject {
+  return {
+    ...params,
+    // Types of the protocol are JSON, which their readonly interfaces cannot say.
+    ...(responses && { inputResponses: responses as unknown as JsonObject }),
+    ...(state !== undefined && { requestState: state }),
+  }
+}
+
+/** Returns whether a retry failed because the server no longer accepts the state that it issued. */
+export function isStateRefused(error: unknown, params: JsonObject): boolean {
+  if (params.requestState === undefined || !isClientError(error) || error.rpc === undefined) return false
+  const { code, message, data } = error.rpc
+  if (code !== errorCodes.invalidParams) return false
+  return (isJsonObject(data) && data.reason === 'requestState') || /\brequestState\b/.test(message)
 }

@@ -1,10 +1,7 @@
-import type { ClientCapabilities, InputRequest } from '@x/schema'
-import { supports } from '@x/schema'
-import type { InputRequired } from './input-required.ts'
-import { type CallErrorContext, ClientError } from '../client-error.ts'
-import type { Awaitable, InputContext, InputHandlers } from './input-handlers.ts'
-import { unsafeUrl } from './unsafe-url.ts'
-import { printableKey } from '../describe-failure.ts'
+import { type ClientCapabilities, type InputRequest, supports } from '@x/schema'
+import { type InputRequired, unsafeUrl } from '../request/input-required.ts'
+import { type CallErrorContext, ClientError, printableKey } from '../request/client-error.ts'
+import type { Awaitable, InputContext, InputHandlers } from '../request/input-handlers.ts'
 
 /** The handler of a kind of request, and the capability that allows it. */
 interface InputKind {

@@ -1,14 +1,17 @@
 import type { InputRequests, JsonObject } from '@x/schema'
-import { checkRound } from './check-round.ts'
+import { checkRound, retryParams } from './check-round.ts'
 import { checkAnswers, type InputAnswers } from './answer-requests.ts'
-import { type InputRequired, type AskingMethod, type AskingResults, isRequiredInput } from './input-required.ts'
-import type { CallOptions, ReadOptions } from '../call-options.ts'
-import { ClientError } from '../client-error.ts'
+import {
+  type InputRequired,
+  type AskingMethod,
+  type AskingResults,
+  isRequiredInput,
+} from '../request/input-required.ts'
+import type { CallOptions, ReadOptions } from '../request/call-options.ts'
+import { ClientError } from '../request/client-error.ts'
 import { type ParsedPending, parsePending, type PendingCall } from './pending-call.ts'
-import { withIdempotencyKey } from '../request/idempotency-key.ts'
-import { retryParams } from './retry.ts'
+import { withIdempotencyKey, type CreateCall } from './call-factory.ts'
 import { type RoundsContext, type AskingCall, sendRound } from './asking-call.ts'
-import type { CreateCall } from './call-factory.ts'
 
 /** The outcome of one request of a call: its result, or the input that the server requires. */
 export type Round<M extends AskingMethod> =

@@ -1,5 +1,5 @@
 import { defaultBounds, type InputRequests, isJsonObject, type JsonObject, methodRow } from '@x/schema'
-import { type InputRequired, type AskingMethod, parseInputRequired } from './input-required.ts'
+import { type InputRequired, type AskingMethod, parseInputRequired } from '../request/input-required.ts'
 
 /** A call that waits for input, as plain JSON: its holder can continue the call, in this process or another. */
 export interface PendingCall<M extends AskingMethod = AskingMethod> {

@@ -1,15 +1,14 @@
 import type { JsonObject } from '@x/schema'
-import { checkRound } from './check-round.ts'
+import { checkRound, isStateRefused, retryParams } from './check-round.ts'
 import { answerRequests } from './answer-requests.ts'
-import { type InputRequired, type AskingMethod, isRequiredInput } from './input-required.ts'
-import { ClientError } from '../client-error.ts'
+import { type InputRequired, type AskingMethod, isRequiredInput } from '../request/input-required.ts'
+import { ClientError } from '../request/client-error.ts'
 import type { CompleteResults } from '../request/complete-results.ts'
-import { handlersOf, type InputHandlers } from './input-handlers.ts'
-import { handOffPause, pauseCall } from './pause.ts'
-import { isStateRefused, retryParams } from './retry.ts'
-import { type RoundOptions, roundRules } from './round-options.ts'
+import { handlersOf, type InputHandlers } from '../request/input-handlers.ts'
+import { handOffPause, pauseCall } from '../request/pause.ts'
+import { type RoundOptions, roundRules } from '../request/round-options.ts'
 import { clientClock, type RoundsContext, type AskingCall, sendRound, observerOf } from './asking-call.ts'
-import { openWait } from './wait.ts'
+import { openWait } from '../request/wait.ts'
 
 /** Runs a call to its complete result, through every round. */
 export type RunRounds = <M extends AskingMethod>(call: AskingCall<M>) => Promise<CompleteResults[M]>

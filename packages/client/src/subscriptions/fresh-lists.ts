@@ -1,7 +1,6 @@
-import type { ListMethod } from '../lists.ts'
+import type { ListMethod } from '../request/lists.ts'
 import { staleLists } from './changes.ts'
-import { endedError, type FreshPart } from './fresh-part.ts'
-import { debounceWork } from './debounce-work.ts'
+import { endedError, type FreshPart, debounceWork } from './fresh-part.ts'
 
 /** Reads a whole list, page by page. */
 export type AskForList = (options: { readonly signal: AbortSignal }) => Promise<unknown>

@@ -1,8 +1,7 @@
 import { onAbort } from '@x/schema'
-import { isClientError } from '../client-error.ts'
-import { endedError, type FreshPart } from './fresh-part.ts'
-import { debounceWork, type DebouncedWork } from './debounce-work.ts'
-import { subscriberOf, type Subscribers, createSubscribers } from './sub-resources.ts'
+import { isClientError } from '../request/client-error.ts'
+import { endedError, type FreshPart, debounceWork, type DebouncedWork } from './fresh-part.ts'
+import { subscriberOf, type Subscribers, createSubscribers } from './changes.ts'
 import type { Subscription, SubscriptionEvent } from './subscription.ts'
 
 // The number that `@x/server` accepts in one filter by default.

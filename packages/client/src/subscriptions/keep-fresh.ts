@@ -1,11 +1,11 @@
-import { type Clock, type ErrorListener, errorListener, platformClock } from '@x/schema'
+import { type Clock, type ErrorListener, errorListener, platformClock, type SubscriptionFilter } from '@x/schema'
 import type { CachePartition } from '../caching/cache-partition.ts'
 import type { SendOnce } from '../request/request.ts'
-import { openWait } from '../rounds/wait.ts'
+import { openWait } from '../request/wait.ts'
 import { type AskForLists, keepListsFresh } from './fresh-lists.ts'
 import { keepResourcesFresh } from './fresh-resources.ts'
-import type { Listen } from './listen.ts'
-import type { ListenOptions } from './subscription.ts'
+import { type Listen, createListen, type ListenContext } from './listen.ts'
+import type { ListenOptions, Subscription } from './subscription.ts'
 
 /** Options of `client.keepFresh`. `signal` ends it, as closing does. */
 export interface KeepFreshOptions extends ListenOptions {
@@ -27,7 +27,7 @@ export interface KeepFresh extends AsyncDisposable {
 }
 
 /** The parts of the client that keep its cache fresh. */
-export interface FreshContext {
+interface FreshContext {
   readonly listen: Listen
   readonly once: SendOnce
   readonly partition: CachePartition
@@ -38,7 +38,7 @@ export interface FreshContext {
 }
 
 /** Creates the function that keeps a cache fresh (server/utilities/caching, interaction with notifications). */
-export function createKeepFresh(context: FreshContext): (options?: KeepFreshOptions) => KeepFresh {
+function createKeepFresh(context: FreshContext): (options?: KeepFreshOptions) => KeepFresh {
   const { listen, once, partition, clock = platformClock, isKeeping, lists } = context
   return ({ resources = false, jitterMs = 1000, onError: given, ...options } = {}) => {
     const onError = errorListener(given, '@x/client', () => 'keepFresh')
@@ -57,4 +57,30 @@ export function createKeepFresh(context: FreshContext): (options?: KeepFreshOpti
     }
     return { close, [Symbol.asyncDispose]: close }
   }
+}
+
+/** The calls of a client that subscribe to changes (basic/patterns/subscriptions). */
+export interface SubscriptionCalls {
+  /**
+   * Listens for changes from this moment on, whether or not they are read at once, and opens the stream again when it ends. Each
+   * change makes what the cache keeps of it stale by itself.
+   *
+   * @example
+   * for await (const event of client.listen({ toolsListChanged: true })) {
+   *   if (event.type === 'toolsListChanged') show(await client.listTools())
+   * }
+   */
+  listen(filter: SubscriptionFilter, options?: ListenOptions): Subscription
+  /**
+   * Subscribes to changes of the lists, as far as the server reports them, and reads those lists again that are in use,
+   * so that the next call finds them in the cache. Ends when it is closed; throws a `TypeError` when the client has no
+   * cache.
+   */
+  keepFresh(options?: KeepFreshOptions): KeepFresh
+}
+
+/** Creates the calls that subscribe. */
+export function createSubscriptionCalls(context: ListenContext & Omit<FreshContext, 'listen'>): SubscriptionCalls {
+  const listen = createListen(context)
+  return { listen, keepFresh: createKeepFresh({ ...context, listen }) }
 }

@@ -1,5 +1,5 @@
 import { errorCodes } from '@x/schema'
-import type { ClientError } from '../client-error.ts'
+import type { ClientError } from '../request/client-error.ts'
 
 const permanentCodes: ReadonlySet<number> = new Set([
   errorCodes.invalidRequest,

@@ -1,5 +1,5 @@
 import type { JsonObject, SubscriptionFilter } from '@x/schema'
-import type { ClientError } from '../client-error.ts'
+import type { ClientError } from '../request/client-error.ts'
 
 /** A list of the server that may change; the name of its member in a filter (basic/patterns/subscriptions). */
 export type ListChange = 'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged'

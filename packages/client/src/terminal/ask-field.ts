@@ -1,7 +1,6 @@
 import { confirm, isCancel, log, multiselect, select, text } from '@clack/prompts'
+import type { Readable, Writable } from 'node:stream'
 import type { BooleanField, ChoiceField, ChoicesField, FormField, NumberField, TextField } from '../forms/form.ts'
-import { shownText } from './shown-text.ts'
-import type { Terminal } from './terminal.ts'
 
 /** The person left the prompt without an answer. */
 export const leftForm: unique symbol = Symbol('left')
@@ -107,4 +106,24 @@ async function askChoices(field: ChoicesField, terminal: Terminal): Promise<Fiel
 
 function streamsOf({ input, output, signal }: Terminal): Terminal {
   return { input, output, signal }
+}
+
+/** The longest text of a server that is shown at once, in UTF-16 code units. */
+const longestShown = 4_000
+
+/**
+ * Returns a text from a server as a terminal may show it, at most 4,000 code units of it. Escape sequences, and
+ * characters that turn or hide others, could make a question look like another one: each becomes a space.
+ */
+export function shownText(text: string): string {
+  const harmless = text.replaceAll(/[^\P{C}\n]/gu, ' ')
+  return harmless.length > longestShown ? `${harmless.slice(0, longestShown)}…` : harmless
+}
+
+/** The streams of a person's terminal. */
+export interface Terminal {
+  readonly input: Readable
+  readonly output: Writable
+  /** Takes the question away. */
+  readonly signal: AbortSignal
 }

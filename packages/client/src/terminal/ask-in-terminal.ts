@@ -1,10 +1,8 @@
 import { isCancel, log, select } from '@clack/prompts'
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@x/schema'
 import { type Form, readForm } from '../forms/form.ts'
-import type { ElicitAnswer } from '../rounds/input-handlers.ts'
-import { askField, leftForm } from './ask-field.ts'
-import { shownText } from './shown-text.ts'
-import type { Terminal } from './terminal.ts'
+import type { ElicitAnswer } from '../request/input-handlers.ts'
+import { askField, leftForm, shownText, type Terminal } from './ask-field.ts'
 
 /** The ways in which a person can dismiss a question. */
 const declineOptions = [

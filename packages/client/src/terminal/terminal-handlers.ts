@@ -1,9 +1,8 @@
 import type { Readable, Writable } from 'node:stream'
 import { log } from '@clack/prompts'
-import type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from '../rounds/input-handlers.ts'
+import type { Awaitable, ElicitAnswer, InputContext, InputHandlers } from '../request/input-handlers.ts'
 import { askInTerminal, confirmPage } from './ask-in-terminal.ts'
-import { shownText } from './shown-text.ts'
-import type { Terminal } from './terminal.ts'
+import { shownText, type Terminal } from './ask-field.ts'
 
 /** The streams of the terminal, and the way to a browser. */
 export interface TerminalOptions {

@@ -2,7 +2,7 @@ import { headerParamsKey, type JsonObject } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { describe, expect, test, vi } from 'vitest'
 import { createClient } from '../create-client.ts'
-import type { ClientWarning } from '../options.ts'
+import type { ClientWarning } from '../request/options.ts'
 import { bareTool, host, said, scripted, type ScriptedExchange, toolsPage } from '../testing/scripted-exchange.ts'
 
 const region = { type: 'string', 'x-mcp-header': 'Region' }

@@ -9,8 +9,8 @@ import {
   type HeaderParam,
 } from '@x/schema'
 import type { OutputCheck } from './check-output.ts'
-import { type CallErrorContext, ClientError, isClientError, otherResultOf } from '../client-error.ts'
-import type { CallOptions, ReadOptions } from '../call-options.ts'
+import { type CallErrorContext, ClientError, isClientError, otherResultOf } from '../request/client-error.ts'
+import type { CallOptions, ReadOptions } from '../request/call-options.ts'
 import type { ClientRequest, SendOnce } from '../request/request.ts'
 import type { AskingCall } from '../rounds/asking-call.ts'
 import type { KnownTool, ToolIndex } from './tool-index.ts'

@@ -1,6 +1,6 @@
 import { checkSchema, type CallToolResult, type JsonObject, type JsonSchemaCompiler, type Tool } from '@x/schema'
-import { type CallErrorContext, ClientError } from '../client-error.ts'
-import type { ClientWarning } from '../options.ts'
+import { type CallErrorContext, ClientError } from '../request/client-error.ts'
+import type { ClientWarning } from '../request/options.ts'
 
 /** Checks the result of one tool; throws {@link ClientError} `invalid_output`. */
 export type OutputCheck = (result: CallToolResult, errorContext: CallErrorContext) => void

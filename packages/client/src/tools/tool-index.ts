@@ -1,6 +1,5 @@
-import { type ListToolsResult, type HeaderParam, headerParams, type Tool } from '@x/schema'
-import { withSafeIcons } from '../icons.ts'
-import type { ClientWarning } from '../options.ts'
+import { type ListToolsResult, type HeaderParam, headerParams, type Tool, type Icon, type Icons } from '@x/schema'
+import type { ClientWarning } from '../request/options.ts'
 
 /** A tool as it was last listed, and the arguments that HTTP headers repeat. */
 export interface KnownTool {
@@ -50,4 +49,20 @@ export function createToolIndex(onWarning: (warning: ClientWarning) => void): To
     },
     find: (name) => known.get(name),
   }
+}
+
+/**
+ * Returns the item without icons that must not be fetched: a source is an https: address, or data: of an image
+ * (basic/index, icons). The icons that remain are still untrusted.
+ */
+export function withSafeIcons<Item extends Icons>(item: Item): Item {
+  const { icons } = item
+  if (icons === undefined || icons.every(isSafe)) return item
+  return { ...item, icons: icons.filter(isSafe) }
+}
+
+function isSafe({ src }: Icon): boolean {
+  // The scheme ends at the first colon. A browser would skip white space and control characters before it; this check
+  // does not.
+  return /^https:\/\//i.test(src) || /^data:image\//i.test(src)
 }

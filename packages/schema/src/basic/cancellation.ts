@@ -1,5 +1,3 @@
-import { offAbort, onAbort } from './on-abort.ts'
-
 /** An object that can be cancelled: a call, or another object with a signal. */
 export interface Cancellable {
   readonly signal: AbortSignal
@@ -126,4 +124,62 @@ export function unlessCancelled<T>(promise: Promise<T>, target: Cancellable): Pr
 
 function cancellationOf(target: Cancellable & MaybeCancelled): Cancellation | undefined {
   return target[cancellationKey]
+}
+
+const waiting = new WeakMap<AbortSignal, Set<() => void>>()
+
+/**
+ * Adds a callback for the abort of a signal. All callbacks of a signal share one listener: hundreds of listeners would
+ * make Node warn of a leak, and are slow to add and remove.
+ */
+export function onAbort(signal: AbortSignal, callback: () => void): void {
+  const known = waiting.get(signal)
+  if (known) {
+    known.add(callback)
+    return
+  }
+  const callbacks = new Set([callback])
+  waiting.set(signal, callbacks)
+  const fire = (): void => {
+    // A callback may remove itself during the iteration, which a Set allows.
+    for (const each of callbacks) each()
+  }
+  signal.addEventListener('abort', fire, { once: true })
+}
+
+/** Removes a callback of {@link onAbort}. */
+export function offAbort(signal: AbortSignal, callback: () => void): void {
+  waiting.get(signal)?.delete(callback)
+}
+
+const makeKey = Symbol('makes the signal')
+
+interface Deferred {
+  readonly [makeKey]: () => AbortSignal
+}
+
+/**
+ * Gives an object a `signal` that is created on access; few handlers read it, and creating one costs more than most of
+ * a call. `make` is called at every access, so it must return the same signal each time.
+ */
+export function deferSignal<T extends object>(
+  target: T,
+  make: () => AbortSignal,
+): T & { readonly signal: AbortSignal } {
+  const deferred: T & Deferred = Object.assign(target, { [makeKey]: make })
+  defineDeferredSignal(deferred)
+  return deferred
+}
+
+// A getter in a literal would be a new function in every object, and V8 creates a hidden class for each. These survive
+// the young generation and burden the garbage collector. A shared function needs `this`.
+const deferredSignal: PropertyDescriptor & ThisType<Deferred> = {
+  enumerable: true,
+  get() {
+    return this[makeKey]()
+  },
+}
+
+function defineDeferredSignal<T extends Deferred>(target: T): asserts target is T & { readonly signal: AbortSignal } {
+  Object.defineProperty(target, 'signal', deferredSignal)
 }

@@ -9,7 +9,7 @@ import type {
   ResourceLink,
   TextContent,
 } from './content.ts'
-import { base64 } from './formats.zod.ts'
+import { base64 } from './json.zod.ts'
 import { metaObject } from './meta.zod.ts'
 
 const shape = { annotations: z.optional(annotations), _meta: z.optional(metaObject) }

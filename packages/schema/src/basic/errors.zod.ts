@@ -10,8 +10,7 @@ import type {
   ParseError,
   UnsupportedProtocolVersionError,
 } from './errors.ts'
-import { jsonValue } from './json.zod.ts'
-import { requestId } from './request-id.zod.ts'
+import { jsonValue, requestId } from './json.zod.ts'
 import type { RpcError, WireError } from './rpc.ts'
 
 function parseErrorObject<C extends number>(code: C): z.ZodMiniType<WireError & { readonly code: C }> {

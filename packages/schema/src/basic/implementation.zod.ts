@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { uri } from './formats.zod.ts'
+import { uri } from './json.zod.ts'
 import type { BaseMetadata, Icon, Icons, Implementation } from './implementation.ts'
 
 /** The fields of a {@link BaseMetadata}. */

@@ -11,3 +11,41 @@ export const metaKeys = {
   tracestate: 'tracestate',
   baggage: 'baggage',
 } as const
+
+const label = '[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?'
+const prefixForm = new RegExp(`^${label}(?:\\.${label})*$`)
+const nameForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$/
+
+/** The second label of a reserved prefix, as in `io.modelcontextprotocol/` or `dev.mcp/`. */
+const reservedLabels: ReadonlySet<string | undefined> = new Set(['modelcontextprotocol', 'mcp'])
+
+const reservedNames: ReadonlySet<string> = new Set(Object.values(metaKeys))
+
+/** The longest key that is examined; the specification states no limit. */
+const longestKey = 512
+
+/** Tells if a `_meta` key has the specified form: an optional prefix and a name (basic/index, `_meta`). */
+export function isMetaKey(key: string): boolean {
+  if (key.length > longestKey) return false
+  const slash = key.indexOf('/')
+  return (slash === -1 || prefixForm.test(key.slice(0, slash))) && nameForm.test(key.slice(slash + 1))
+}
+
+/** Tells if a `_meta` key is reserved for the protocol (basic/index, `_meta`). */
+export function isReservedMetaKey(key: string): boolean {
+  const slash = key.indexOf('/')
+  if (slash === -1) return reservedNames.has(key)
+  return reservedLabels.has(key.slice(0, slash).split('.', 2)[1])
+}
+
+/** The `_meta` keys of this project: others may use them, and whoever does not know them ignores them (basic/index, `_meta`). */
+export const metaNames = {
+  /** On a request: names the call, the same each time that it is sent (docs/guides/idempotent-calls). */
+  idempotencyKey: 'dev.x/idempotencyKey',
+  /** On a tool: its effects honour their idempotency keys, so a call of it may be sent again. */
+  keyedEffects: 'dev.x/keyedEffects',
+  /** On a task: the numbers of its progress, `{ progress, total? }`. */
+  progress: 'dev.x/progress',
+  /** On a result with `requestState` alone: after how many milliseconds the client should send the call again. */
+  retryAfterMs: 'dev.x/retryAfterMs',
+} as const

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { loggingLevel } from '../server/logging-level.zod.ts'
 import { clientCapabilities } from './capabilities.zod.ts'
 import { implementation } from './implementation.zod.ts'
-import { jsonObject, jsonValue } from './json.zod.ts'
+import { jsonObject, jsonValue, requestId } from './json.zod.ts'
 import type {
   MetaObject,
   NotificationMetaObject,
@@ -12,7 +12,6 @@ import type {
   RequestParams,
   ResultMetaObject,
 } from './meta.ts'
-import { requestId } from './request-id.zod.ts'
 
 /** Validates a {@link MetaObject}. */
 export const metaObject: z.ZodMiniType<MetaObject> = jsonObject

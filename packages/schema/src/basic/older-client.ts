@@ -1,8 +1,6 @@
-import { errorCodes } from './error-codes.ts'
+import { errorCodes, McpError } from './mcp-error.ts'
 import { isJsonObject } from './json.ts'
-import { McpError } from './mcp-error.ts'
 import { metaKeys } from './meta-keys.ts'
-import { protocolVersion } from './revision.ts'
 import type { RpcRequest } from './rpc.ts'
 
 const shownCharacters = 100
@@ -22,3 +20,9 @@ export function olderClientError({ method, params }: RpcRequest): McpError | und
     { data: { supported: [protocolVersion], requested } },
   )
 }
+
+/** The protocol revision of these packages. */
+export const protocolVersion = '2026-07-28'
+
+/** The published protocol revisions, oldest first. */
+export const protocolVersions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', protocolVersion] as const

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { jsonObject, jsonValue } from './json.zod.ts'
+import { jsonObject, jsonValue, requestId } from './json.zod.ts'
 import { result } from './result.zod.ts'
 import type {
   RequestId,
@@ -13,7 +13,6 @@ import type {
   RpcResult,
   WireError,
 } from './rpc.ts'
-import { requestId } from './request-id.zod.ts'
 
 const jsonrpc = z.literal('2.0')
 

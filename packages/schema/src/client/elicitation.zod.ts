@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { uri } from '../basic/formats.zod.ts'
+import { uri } from '../basic/json.zod.ts'
 import type {
   ElicitRequest,
   ElicitRequestFormParams,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { uri } from '../basic/formats.zod.ts'
+import { uri } from '../basic/json.zod.ts'
 import { metaObject } from '../basic/meta.zod.ts'
 import type { ListRootsRequest, ListRootsResult, Root } from './roots.ts'
 

@@ -97,3 +97,13 @@ export const clientAddressKey = contextKey<string>('x/client-address')
 
 /** The transport that the call came over. */
 export const transportKey = contextKey<'http' | 'stdio'>('x/transport')
+
+/**
+ * Returns the same call with one more `Mcp-*` header beside its request, for a middleware of a client that repeats something there.
+ * Transports without headers have no use for it.
+ */
+export function withHeader(call: Call, name: string, value: string): Call {
+  const headers = new Map<string, string>()
+  call.context.get(callHeadersKey)?.forEach((known, other) => headers.set(other, known))
+  return withContext(call, callHeadersKey, headers.set(name, value))
+}

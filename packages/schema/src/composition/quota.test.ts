@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { callerOf, clientAddressKey, createCall, errorCodes, quotaError, toWire, withContext } from '../index.ts'
+import { principalIdentity } from './quota.ts'
 
 const at = (address: string) => callerOf(withContext(createCall(), clientAddressKey, address))
 
@@ -50,4 +51,12 @@ test('the error names the limit and when to try again', () => {
   expect(quotaError({ limit: 'max', max: 1, retryAfterMs: undefined }).message).toBe(
     'You have reached max, which is 1 for each caller',
   )
+})
+
+test.each([
+  ['nobody', undefined, null],
+  ['a subject alone', { subject: 'a' }, [null, 'a', null]],
+  ['all of it, and nothing else', { issuer: 'i', subject: 'a', client: 'c', scopes: ['s'] }, ['i', 'a', 'c']],
+])('%s', (_title, principal, identity) => {
+  expect(principalIdentity(principal)).toEqual(identity)
 })

@@ -1,8 +1,6 @@
-import { errorCodes } from '../basic/error-codes.ts'
+import { errorCodes, McpError } from '../basic/mcp-error.ts'
 import type { Call, Principal } from '../basic/exchange.ts'
 import type { JsonObject } from '../basic/json.ts'
-import { McpError } from '../basic/mcp-error.ts'
-import { principalIdentity } from '../basic/principal-identity.ts'
 import { clientAddressKey } from './call-context.ts'
 
 /** The key of callers without a principal and without an address, as in memory. */
@@ -79,4 +77,14 @@ export function quotaError({ limit, max, retryAfterMs, advice }: ReachedQuota): 
   const message = `You have reached ${limit}, which is ${max} for each caller${remedies === '' ? '' : `: ${remedies}`}`
   const data: JsonObject = { reason: quotaReason, limit, max, ...(retryAfterMs !== undefined && { retryAfterMs }) }
   return new McpError(errorCodes.internal, message, { data })
+}
+
+/**
+ * Returns the identity of a principal as JSON: its three fields in an array, so that they cannot run together. Null
+ * without a principal.
+ */
+export function principalIdentity(principal: Principal | undefined): (string | null)[] | null {
+  if (principal === undefined) return null
+  const { issuer = null, subject = null, client = null } = principal
+  return [issuer, subject, client]
 }

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '../basic/json.ts'
-import { isJsonObject } from '../basic/json.ts'
+import { type JsonObject, type JsonValue, isJsonObject } from '../basic/json.ts'
 import { malformedKeyword } from './schema-keywords.ts'
 import { referencesProblem } from './schema-references.ts'
 import { defaultSchemaBounds, type SchemaBounds, type Subschema, subschemas } from './subschemas.ts'
@@ -70,3 +69,16 @@ function isRegExp(pattern: string): boolean {
     return false
   }
 }
+
+/** A validation issue of a value. */
+export interface SchemaIssue {
+  /** JSON Pointer to the invalid part; empty for the whole value. */
+  readonly path: string
+  readonly message: string
+}
+
+/**
+ * Compiles a JSON Schema into a function that lists the issues of a value: none when it is valid. Throws when the
+ * schema itself is invalid. `compileJsonSchema` of `@x/schema/json-schema` is one.
+ */
+export type JsonSchemaCompiler = (schema: JsonObject) => (value: unknown) => readonly SchemaIssue[]

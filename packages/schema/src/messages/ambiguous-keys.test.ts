@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { call, refusalOf } from '../testing/refusal.ts'
-import { errorCodes } from '../basic/error-codes.ts'
-import { defaultBounds } from './bounds.ts'
+import { errorCodes } from '../basic/mcp-error.ts'
+import { defaultBounds } from './scan-text.ts'
 import { parseBatch, parseMessage } from './parse-message.ts'
 
 describe('keys are exact (CVE-2026-27896)', () => {

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { anyText } from '../testing/any-text.ts'
 import { call, errorOf, refusalOf } from '../testing/refusal.ts'
 import { encodeMessage } from './encode-message.ts'
-import { errorCodes } from '../basic/error-codes.ts'
-import { errorResponse } from '../basic/mcp-error.ts'
+import { errorCodes, errorResponse } from '../basic/mcp-error.ts'
 import {
   isErrorResponse,
   isNotification,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorCodes } from '../basic/error-codes.ts'
+import { errorCodes } from '../basic/mcp-error.ts'
 import type { JsonObject } from '../basic/json.ts'
 import { metaKeys } from '../basic/meta-keys.ts'
 import { requestMeta } from './request-meta.ts'

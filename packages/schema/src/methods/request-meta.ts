@@ -1,8 +1,7 @@
-import { implementation } from './check-content.ts'
 import * as check from './checks.ts'
-import { errorCodes } from '../basic/error-codes.ts'
+import { implementation } from './check-content.ts'
+import { errorCodes, McpError } from '../basic/mcp-error.ts'
 import type { JsonObject } from '../basic/json.ts'
-import { McpError } from '../basic/mcp-error.ts'
 import type { RequestMetaObject } from '../basic/meta.ts'
 import { metaKeys } from '../basic/meta-keys.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { notificationMetaObject } from '../basic/meta.zod.ts'
-import { requestId } from '../basic/request-id.zod.ts'
+import { requestId } from '../basic/json.zod.ts'
 import { notificationOf } from '../basic/rpc.zod.ts'
 import type { CancelledNotification, CancelledNotificationParams } from './cancellation.ts'
 

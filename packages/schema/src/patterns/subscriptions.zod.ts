@@ -1,8 +1,7 @@
 import * as z from 'zod/mini'
 import { implementation } from '../basic/implementation.zod.ts'
-import { jsonValue } from '../basic/json.zod.ts'
+import { jsonValue, requestId } from '../basic/json.zod.ts'
 import { notificationMetaObject, requestMetaObject } from '../basic/meta.zod.ts'
-import { requestId } from '../basic/request-id.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'
 import { notificationOf, requestValidator, responseOf } from '../basic/rpc.zod.ts'
 import type {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { uriTemplate } from '../basic/formats.zod.ts'
+import { uriTemplate } from '../basic/json.zod.ts'
 import { baseMetadataShape } from '../basic/implementation.zod.ts'
 import { requestMetaObject } from '../basic/meta.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { requestMetaObject } from '../basic/meta.zod.ts'
-import { requestId } from '../basic/request-id.zod.ts'
+import { requestId } from '../basic/json.zod.ts'
 import { resultShape } from '../basic/result.zod.ts'
 import { cacheableResultShape } from './caching.zod.ts'
 import type { Cursor, PaginatedRequest, PaginatedRequestParams, PaginatedResult } from './pagination.ts'

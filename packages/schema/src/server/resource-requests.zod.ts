@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { uri } from '../basic/formats.zod.ts'
+import { uri } from '../basic/json.zod.ts'
 import { requestMetaObject } from '../basic/meta.zod.ts'
 import { requestValidator, responseOf } from '../basic/rpc.zod.ts'
 import { inputRequiredResult, inputResponseRequestParamsShape } from '../patterns/mrtr.zod.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { annotations } from '../basic/annotations.zod.ts'
-import { base64, uri, uriTemplate } from '../basic/formats.zod.ts'
+import { base64, uri, uriTemplate } from '../basic/json.zod.ts'
 import { baseMetadataShape, iconsShape } from '../basic/implementation.zod.ts'
 import { metaObject, notificationMetaObject, notificationParams } from '../basic/meta.zod.ts'
 import { notificationOf } from '../basic/rpc.zod.ts'

@@ -1,4 +1,4 @@
-import { defaultBounds } from '../messages/bounds.ts'
+import { defaultBounds } from '../messages/scan-text.ts'
 import { isMcpError } from '../basic/mcp-error.ts'
 import { parseMessage, unreadRequestId } from '../messages/parse-message.ts'
 import type { RequestId } from '../basic/rpc.ts'

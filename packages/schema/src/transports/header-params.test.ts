@@ -1,10 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { errorCodes } from '../basic/error-codes.ts'
+import { errorCodes } from '../basic/mcp-error.ts'
 import type { JsonObject } from '../basic/json.ts'
 import { anyText } from '../testing/any-text.ts'
-import { encodeHeaderValue } from './header-value.ts'
-import { checkHeaderParam, type HeaderParam, encodeHeaderArguments, headerParams } from './header-params.ts'
+import {
+  encodeHeaderValue,
+  checkHeaderParam,
+  type HeaderParam,
+  encodeHeaderArguments,
+  headerParams,
+} from './header-params.ts'
 
 const marked = (name: unknown, type: unknown = 'string'): JsonObject =>
   JSON.parse(JSON.stringify({ type, 'x-mcp-header': name }))

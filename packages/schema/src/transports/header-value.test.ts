@@ -1,8 +1,8 @@
 import fc from 'fast-check'
+import vectors from './header-value.vectors.json' with { type: 'json' }
 import { describe, expect, test } from 'vitest'
 import { anyText } from '../testing/any-text.ts'
-import { decodeHeaderValue, encodeHeaderValue } from './header-value.ts'
-import vectors from './header-value.vectors.json' with { type: 'json' }
+import { decodeHeaderValue, encodeHeaderValue } from './header-params.ts'
 
 describe('the vectors', () => {
   test.each(vectors.encoded)('$reason: $text is sent as $header [SHT-052 SHT-053]', ({ text, header }) => {

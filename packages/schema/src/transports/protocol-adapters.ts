@@ -1,8 +1,8 @@
-import type { Clock } from '../basic/clock.ts'
+import type { Clock } from '../composition/runtime.ts'
 import type { Call, Principal } from '../basic/exchange.ts'
 import type { RpcNotification, RpcRequest, RpcResponse, WireError } from '../basic/rpc.ts'
 import type { CallContext } from '../composition/context.ts'
-import type { ParseBounds } from '../messages/bounds.ts'
+import type { ParseBounds } from '../messages/scan-text.ts'
 
 /** Protocol revisions that a server accepts beside this one. A transport asks its adapter before it rejects a request. */
 export interface ProtocolAdapters {

@@ -1,5 +1,5 @@
 import type { Clock } from '@x/schema'
-import { BusError, busUnavailable } from './bus-error.ts'
+import { BusError, busUnavailable } from './change-bus.ts'
 
 /** The parameters of a time limit. */
 export interface Limit {

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
-import type { Change } from '../subscriptions/change-bus.ts'
-import { BusError } from './bus-error.ts'
+import { type Change, BusError } from './change-bus.ts'
 
 /** A message on the channel: a change, or the notice that changes may have been lost. */
 export type Message = Change | { readonly gap: true }

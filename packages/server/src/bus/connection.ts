@@ -1,5 +1,5 @@
 import type { Clock } from '@x/schema'
-import { busUnavailable } from './bus-error.ts'
+import { busUnavailable } from './change-bus.ts'
 import { withBusTimeout } from './bus-timeout.ts'
 import { createPause } from './pause.ts'
 

@@ -1,4 +1,4 @@
-import { BusError } from './bus-error.ts'
+import { BusError } from './change-bus.ts'
 import { type ConnectionOptions, holdConnection } from './connection.ts'
 import { createPause, reconnectPause, healthyAfterMs } from './pause.ts'
 

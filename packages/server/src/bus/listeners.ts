@@ -1,7 +1,8 @@
-import type { Change, ChangeListener } from '../subscriptions/change-bus.ts'
+import { type ErrorListener, errorListener } from '@x/schema'
+import type { Change, ChangeListener } from './change-bus.ts'
 
 /** The listeners of one bus in this process. */
-export interface Listeners {
+interface Listeners {
   /** The number of listeners. */
   readonly count: number
   /** Adds one; the function that is returned removes it, and from then on it hears nothing. */
@@ -62,5 +63,20 @@ export function createListeners(onError: (error: unknown) => void): Listeners {
     },
     tellChange: (change) => notifyListeners((listener) => listener.onChange(change)),
     tellGap: () => notifyListeners((listener) => listener.onGap()),
+  }
+}
+
+/**
+ * Wraps an `onError` so that it may be called anywhere: an error that it throws itself is dropped, because others wait
+ * for their turn. Without an `onError`, each error is a line of `console.error`.
+ */
+export function reporter(given: ErrorListener<[error: unknown]>): (error: unknown) => void {
+  const onError = errorListener(given, '@x/server', () => 'change bus')
+  return (error) => {
+    try {
+      onError(error)
+    } catch {
+      // An error of the error handler cannot be reported to it.
+    }
   }
 }

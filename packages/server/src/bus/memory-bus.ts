@@ -1,7 +1,6 @@
 import type { ErrorListener } from '@x/schema'
-import type { ChangeBus } from '../subscriptions/change-bus.ts'
-import { createListeners } from './listeners.ts'
-import { reporter } from './report.ts'
+import type { ChangeBus } from './change-bus.ts'
+import { createListeners, reporter } from './listeners.ts'
 
 /** The options of {@link memoryBus}. */
 export interface MemoryBusOptions {

@@ -1,12 +1,10 @@
 import { type Clock, type ErrorListener, platformClock } from '@x/schema'
-import type { ChangeBus } from '../subscriptions/change-bus.ts'
-import { BusError } from './bus-error.ts'
+import { type ChangeBus, BusError } from './change-bus.ts'
 import { decodeMessage, encodeChange } from './change-text.ts'
 import type { Connect } from './connection.ts'
 import { withBusTimeout } from './bus-timeout.ts'
 import { createBusSession } from './line.ts'
-import { createListeners } from './listeners.ts'
-import { reporter } from './report.ts'
+import { createListeners, reporter } from './listeners.ts'
 
 /** The options that every bus over a network has. */
 export interface WireOptions {

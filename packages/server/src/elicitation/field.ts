@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@x/schema'
-import { DefinitionError } from '../definition-error.ts'
+import { DefinitionError } from '../request/definition-error.ts'
 
 /** A part of a schema, and where it stands. */
 export interface Field {

@@ -1,7 +1,6 @@
 import type { RequestedSchema } from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
-import type { CheckedValue } from '../json-schema/issues.ts'
-import { type AnySchema, compileSchema, type ParsedBy } from '../json-schema/schemas.ts'
+import { type CheckedValue, type AnySchema, compileSchema, type ParsedBy } from '../json-schema/schemas.ts'
 import type { Awaitable } from '../request/awaitable.ts'
 import { nameUnshown } from './name-unshown.ts'
 import { requestedSchemaOf } from './requested-schema.ts'

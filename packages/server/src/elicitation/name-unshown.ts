@@ -1,5 +1,5 @@
 import type { StandardTypedV1 } from '@standard-schema/spec'
-import { DefinitionError } from '../definition-error.ts'
+import { DefinitionError } from '../request/definition-error.ts'
 import type { AnySchema, CompiledSchema } from '../json-schema/schemas.ts'
 
 type CompileForm = (schema: AnySchema) => CompiledSchema

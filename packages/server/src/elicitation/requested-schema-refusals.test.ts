@@ -1,7 +1,7 @@
 import type { JsonObject } from '@x/schema'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { DefinitionError } from '../definition-error.ts'
+import { DefinitionError } from '../request/definition-error.ts'
 import type { AnySchema } from '../json-schema/schemas.ts'
 import { form } from './form.ts'
 

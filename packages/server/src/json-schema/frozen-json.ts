@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@x/schema'
-import { DefinitionError } from '../definition-error.ts'
+import { DefinitionError } from '../request/definition-error.ts'
 
 /** Deeper than any schema that `admitSchema` accepts, and shallow enough for the stack. */
 const maxDepth = 512

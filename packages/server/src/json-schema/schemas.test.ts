@@ -1,10 +1,12 @@
+import * as v from 'valibot'
+import fc from 'fast-check'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import type { JsonObject } from '@x/schema'
-import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type AnySchema, createServer, tool } from '../index.ts'
+import { type AnySchema, createServer, tool, type ServerDefinition } from '../index.ts'
 import { callTool, resultOf, textOf } from '../testing/ask.ts'
+import { zodIssues } from './zod-issues.ts'
 
 const about = { name: 'demo', version: '1.0.0' }
 const run = () => ''
@@ -114,5 +116,121 @@ describe('schemas', () => {
     const input: JsonObject = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}')
     const list = await resultOf(createServer({ ...about, ...withInput(input) }), 'tools/list')
     expect(JSON.stringify(list)).toContain('"properties":{"__proto__":{"type":"string"}}')
+  })
+})
+
+const row = z.object({ a: z.string(), b: z.string(), c: z.string() })
+const rows = z.object({ rows: z.array(row) })
+const server = (input: AnySchema, options: Partial<ServerDefinition> = {}, maxArgumentElements?: number) =>
+  createServer({
+    name: 'demo',
+    version: '1',
+    state: false,
+    tools: [tool('t', { description: 't', input, maxArgumentElements, run: () => 'accepted' })],
+    ...options,
+  })
+const many = (count: number, item: JsonObject = {}) => ({ rows: Array.from({ length: count }, () => item) })
+
+describe('arguments', () => {
+  test.each([
+    ['by default', 10_000, {}, undefined],
+    ['of the server', 50, { maxArgumentElements: 50 }, undefined],
+    ['of the tool, before that of the server', 70, { maxArgumentElements: 50 }, 70],
+  ] as const)('with more elements than the bound %s are rejected', async (_, bound, options, own) => {
+    const loose = server(z.object({ rows: z.array(z.unknown()) }), options, own)
+    expect(textOf(await callTool(loose, 't', { rows: Array(bound - 1).fill(1) }))).toBe('accepted')
+    const result = await callTool(loose, 't', { rows: Array(bound).fill(1) })
+    expect([result['isError'], textOf(result)]).toEqual([true, expect.stringContaining(`more than ${bound} elements`)])
+  })
+
+  test.each([0, -1, 1.5, Number.NaN])('cannot have a bound of %s elements', (bound) => {
+    expect(() => server(rows, { maxArgumentElements: bound })).toThrow(/server: .*maxArgumentElements/)
+    expect(() => server(rows, {}, bound)).toThrow(/tool "t": .*maxArgumentElements/)
+  })
+
+  test('that lack thousands of members are answered with the first 20 faults, in words of zod', async () => {
+    const text = textOf(await callTool(server(rows), 't', many(3000)))
+    expect(text.split('\n')).toHaveLength(22)
+    expect(text).toContain('- rows.6.b: Invalid input: expected string, received undefined\n- and more')
+  })
+
+  test('are counted to the last fault where these are few', async () => {
+    const text = textOf(await callTool(server(rows), 't', many(10)))
+    expect(text.split('\n').at(-1)).toBe('- and 10 more')
+  })
+
+  test('that could break another schema in more than 10,000 places are rejected before it sees them', async () => {
+    let seen = 0
+    const input = z.object({ rows: z.preprocess((value) => (seen++, value), z.array(row)) })
+    const text = textOf(await callTool(server(input), 't', many(4000)))
+    expect([text, seen]).toEqual([expect.stringContaining('more than 10000 possible faults'), 0])
+    expect(textOf(await callTool(server(input), 't', many(2000, { a: '', b: '', c: '' })))).toBe('accepted')
+    const foreign = toStandardJsonSchema(v.object({ rows: v.array(v.object({ a: v.string(), b: v.string() })) }))
+    const refused = textOf(await callTool(server(foreign), 't', many(6000)))
+    expect(refused).toContain('more than 10000 possible faults')
+    expect(textOf(await callTool(server(foreign), 't', many(3000, { a: '', b: '' })))).toBe('accepted')
+  })
+})
+
+describe('the search for the first faults', () => {
+  const leafs = fc.constantFrom(
+    z.string(),
+    z.string().min(2),
+    z.email(),
+    z.number().int().max(5),
+    z.boolean(),
+    z.enum(['a', 'b']),
+    z.literal(1),
+    z.null(),
+    z.unknown(),
+    z.coerce.number(),
+    z.string().trim().min(2),
+    z.string().transform((text) => text.length),
+    z.preprocess((value) => value ?? 'x', z.string()),
+    z.string().catch('x'),
+    z.string().refine((text) => text !== 'b'),
+  )
+  const schemas = fc.letrec<{ schema: z.ZodType }>((tie) => ({
+    schema: fc.oneof(
+      { maxDepth: 4 },
+      leafs,
+      tie('schema').map((item) => z.array(item).min(1)),
+      tie('schema').map((item) => z.record(z.string().max(1), item)),
+      tie('schema').map((item) => item.optional()),
+      tie('schema').map((item) => item.nullable()),
+      tie('schema').map((item) => item.default('d' as never)),
+      fc.tuple(tie('schema'), tie('schema')).map(([one, other]) => z.union([one, other])),
+      fc.tuple(tie('schema'), tie('schema')).map(([one, other]) => z.tuple([one], other)),
+      fc.tuple(tie('schema'), tie('schema')).map(([a, b]) => z.object({ a, b })),
+      fc.tuple(tie('schema'), tie('schema')).map(([a, b]) => z.strictObject({ a, b: b.optional() })),
+      fc.tuple(tie('schema'), tie('schema')).map(([a, rest]) => z.object({ a }).catchall(rest)),
+      fc
+        .tuple(tie('schema'), tie('schema'))
+        .map(([a, b]) =>
+          z.discriminatedUnion('a', [z.object({ a: z.literal('a'), b: a }), z.object({ a: z.literal('b'), b })]),
+        ),
+    ),
+  })).schema
+  const values = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom('a', 'b', 'abc', 'a@b.cd', 1, 7, 0.5, true, null),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor'), tie('value'), { maxKeys: 3 }),
+    ),
+  })).value
+
+  test('finds no fault in what zod accepts, whatever the schema', () => {
+    let found = 0
+    fc.assert(
+      fc.property(schemas, values, (schema, value) => {
+        const issues = zodIssues(schema)?.find(value, 20) ?? []
+        if (issues.length === 0) return
+        found++
+        expect(schema.safeParse(value).success).toBe(false)
+      }),
+      { numRuns: 1000 },
+    )
+    expect(found).toBeGreaterThan(100)
   })
 })

@@ -1,11 +1,16 @@
 import type { StandardSchemaV1, StandardTypedV1 } from '@standard-schema/spec'
-import { checkSchema, type JsonObject, type JsonSchemaCompiler, type JsonValue, type SchemaIssue } from '@x/schema'
+import {
+  checkSchema,
+  type JsonObject,
+  type JsonSchemaCompiler,
+  type JsonValue,
+  type SchemaIssue,
+  isJsonObject,
+} from '@x/schema'
 import { compileJsonSchema } from '@x/schema/json-schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
-import { DefinitionError } from '../definition-error.ts'
-import { boundedCheck, defaultMaxElements } from './bounded-check.ts'
+import { DefinitionError } from '../request/definition-error.ts'
 import { frozenObject } from './frozen-json.ts'
-import { type CheckedValue, maxShownIssues, type RejectedValue, rejected } from './issues.ts'
 import { type FirstIssues, zodIssues } from './zod-issues.ts'
 
 /**
@@ -45,7 +50,7 @@ export interface CompiledSchema {
 }
 
 /** The definition that a schema belongs to, and the compiler to use. */
-export interface SchemaUse {
+interface SchemaUse {
   /** Such as `tool "greet", input`. */
   readonly subject: string
   /** A schema that transforms has two sides: clients write its input, and read its output. */
@@ -193,4 +198,157 @@ function issueMessage(issue: unknown): string | undefined {
 
 function unusableSchema({ subject }: SchemaUse, reason: string): DefinitionError {
   return new DefinitionError('schema', subject, { reason })
+}
+
+/** The elements that the arguments of one call may have by default. */
+const defaultMaxElements = 10_000
+
+/** The issues that a validator may be made to produce where it cannot be stopped at the first ones. */
+const maxIssues = 10_000
+
+/** The number of possible issues up to which a validator runs at once: producing them all costs little. */
+const fewIssues = 200
+
+type Check = (value: unknown) => Awaitable<CheckedValue>
+
+/** A schema's check, and what bounds its cost. */
+interface CheckBounds {
+  /** The values in arrays and members of objects that are accepted. */
+  readonly maxElements: number
+  /** The schema as clients see it. */
+  readonly json: JsonObject
+  /** Finds the first issues of a value without producing the others; an empty list says nothing. */
+  readonly findFirst?: ((value: unknown) => CheckedValue | undefined) | undefined
+  /** True where no value makes the validator produce many issues once `findFirst` has found none. */
+  readonly stopsEarly: boolean
+}
+
+/**
+ * Bounds the cost of rejecting a value. A validator that lists every fault takes thousands of times longer for a value that
+ * is nothing but faults than for a valid one of the same size (CVE-2026-111768).
+ *
+ * A value with few elements goes straight to the validator.
+ */
+function boundedCheck(check: Check, { maxElements, json, findFirst, stopsEarly }: CheckBounds): Check {
+  const required = maxRequired(json)
+  return (value) => {
+    const size: Size = { elements: 0, issues: 0, maxElements, required }
+    countElements(value, size)
+    if (size.elements > maxElements) return tooManyElements(`more than ${maxElements} elements; send fewer`)
+    if (size.issues <= fewIssues) return check(value)
+    const found = findFirst?.(value)
+    if (found !== undefined) return found
+    if (!stopsEarly && size.issues > maxIssues)
+      return tooManyElements(`more than ${maxIssues} possible faults; send fewer elements`)
+    return check(value)
+  }
+}
+
+function tooManyElements(problem: string): CheckedValue {
+  const message = `It has ${problem}. Values in arrays and members of objects count as elements.`
+  return { issues: [{ path: '', message }] }
+}
+
+interface Size {
+  elements: number
+  /** The most issues that a validator could find: one for each element, and one for each required member that is missing. */
+  issues: number
+  readonly maxElements: number
+  readonly required: number
+}
+
+/** Counts the elements of a value, and stops past the bound. */
+function countElements(value: unknown, size: Size): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    size.elements += value.length
+    size.issues += value.length
+    for (const item of value) {
+      if (size.elements > size.maxElements) return
+      if (typeof item === 'object') countElements(item, size)
+    }
+    return
+  }
+  let members = 0
+  // No list of the members is made: nearly every call is small, and passes here.
+  for (const key in value) {
+    members++
+    if (++size.elements > size.maxElements) return
+    // Any object may be asked for its own members.
+    const member: unknown = (value as Readonly<Record<string, unknown>>)[key]
+    if (typeof member === 'object') countElements(member, size)
+  }
+  size.issues += Math.max(members, size.required)
+}
+
+/** The most members that one object can lack: those that a schema requires, over all of its alternatives. */
+function maxRequired(json: JsonObject): number {
+  const weights = new Map<JsonObject, number>()
+  let most = 0
+  const pending: (JsonValue | undefined)[] = [json]
+  while (pending.length > 0) {
+    const value = pending.pop()
+    if (isJsonObject(value)) most = Math.max(most, requiredBy(value, json, weights))
+    if (typeof value === 'object' && value !== null) pending.push(...Object.values(value))
+  }
+  return most
+}
+
+function requiredBy(schema: JsonObject, root: JsonObject, weights: Map<JsonObject, number>): number {
+  const known = weights.get(schema)
+  if (known !== undefined) return known
+  // Stands while the schema is looked at, so that a reference to itself ends.
+  weights.set(schema, 0)
+  const { required, anyOf, oneOf, allOf, $ref } = schema
+  let weight = Array.isArray(required) ? required.length : 0
+  for (const part of [anyOf, oneOf, allOf, typeof $ref === 'string' ? [resolveReference($ref, root)] : []]) {
+    for (const branch of Array.isArray(part) ? part : []) {
+      if (isJsonObject(branch)) weight += requiredBy(branch, root, weights)
+    }
+  }
+  weights.set(schema, weight)
+  return weight
+}
+
+/** The part of a schema that a local reference names. */
+function resolveReference(reference: string, root: JsonObject): JsonValue | undefined {
+  let found: JsonValue | undefined = root
+  for (const step of reference.split('/').slice(1)) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    found = isJsonObject(found) && Object.hasOwn(found, key) ? found[key] : undefined
+  }
+  return found
+}
+
+/** The issues that are copied and written of one value: a model can act on a few faults at a time. */
+const maxShownIssues = 20
+
+/** The faults of a rejected value. */
+export interface RejectedValue {
+  /** At most 20. */
+  readonly issues: readonly SchemaIssue[]
+  /** The number of faults that were found, where it is greater; `Infinity` where nobody looked for all of them. */
+  readonly total?: number | undefined
+}
+
+/** A value as its schema left it, or its faults. */
+export type CheckedValue = { readonly value: unknown; readonly issues?: undefined } | RejectedValue
+
+/** Copies the first issues of a validator, in the form of {@link SchemaIssue}; the others are counted. */
+function rejected<Issue>(issues: readonly Issue[], copy: (issue: Issue) => SchemaIssue): RejectedValue {
+  if (issues.length <= maxShownIssues) return { issues: issues.map(copy) }
+  return { issues: issues.slice(0, maxShownIssues).map(copy), total: issues.length }
+}
+
+/** Writes the faults of a value, one a line with its path, for a model or a person to read. */
+export function issueLines({ issues, total = issues.length }: RejectedValue): string {
+  const lines = issues.map(({ path, message }) => `- ${dotted(path)}: ${message}`)
+  if (total > issues.length) lines.push(total === Infinity ? '- and more' : `- and ${total - issues.length} more`)
+  return lines.join('\n')
+}
+
+/** Writes a JSON Pointer in the form that people use: `/items/0/name` as `items.0.name`. */
+function dotted(pointer: string): string {
+  if (pointer === '') return '(the whole)'
+  return pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
 }

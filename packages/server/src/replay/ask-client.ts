@@ -7,8 +7,9 @@ import {
   McpError,
 } from '@x/schema'
 import { after, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
-import { quote, requireCapabilities } from '../request/request-state.ts'
-import { fingerprintOf } from './fingerprint.ts'
+import { quote } from '../request/report.ts'
+import { requireCapabilities } from './served-request.ts'
+import { fingerprintOf } from './call-identity.ts'
 import type { QuestionRecord } from './journal.ts'
 import { cloneJson } from './json-copy.ts'
 import {

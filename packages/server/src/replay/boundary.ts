@@ -1,10 +1,11 @@
 import { canHandOffKey } from '@x/schema'
-import { report } from '../request/request-state.ts'
-import { nextTick } from '../shedding/event-loop.ts'
+import { report } from '../request/report.ts'
+import { nextTick } from '../request/awaitable.ts'
 import { handOffReason } from '../shedding/hand-off.ts'
 import type { LoadMonitor } from '../shedding/load-monitor.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
-import { handOff, journalOf, type Run, restartRun } from './run.ts'
+import { handOff, journalOf, type Run, restartRun, loseRun } from './run.ts'
+import { journalEntry, type JournalPart } from './journal.ts'
 
 /** For how long the handlers of a server may compute, together, before everything else has its turn. */
 const sliceMs = 10
@@ -64,4 +65,20 @@ async function waitForTurn(run: Run, loadMonitor: LoadMonitor): Promise<void> {
   await nextTick()
   loadMonitor.waiting--
   run.turnedAt = run.request.settings.now()
+}
+
+/** Passes a new entry of the journal to its store. */
+export function noteEntry(run: Run, part: JournalPart, key?: string): void {
+  run.request.journal?.note(journalEntry(journalOf(run), part, key))
+}
+
+/**
+ * Commits new entries before the handler continues; undefined when there are none. When the commit fails, the run ends
+ * here, and this rejects with its suspension.
+ */
+export function commitEntries(run: Run): Promise<void> | undefined {
+  const committing = run.request.journal?.commit()
+  return committing?.catch((error: unknown) => {
+    throw loseRun(run, error)
+  })
 }

@@ -1,15 +1,12 @@
 import type { JsonObject } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
-import type { Context } from '../request/context.ts'
-import { openContext } from '../request/open-context.ts'
-import { beginCall, endCall } from '../shedding/check-capacity.ts'
-import { handOverToTask } from './become-task.ts'
-import type { TaskChoice } from './task-choice.ts'
-import { type InputRequired, isInputRequired } from './input-required.ts'
-import { beginRun, whenDrained, endRun, type Run } from './run.ts'
+import { type Context, type TaskChoice, type InputRequired, isInputRequired } from '../definitions/context.ts'
+import { openContext } from './open-context.ts'
+import { beginCall, endCall } from '../shedding/load-monitor.ts'
+import { handOverToTask, beginRun, whenDrained, endRun, type Run } from './run.ts'
 import { shedCall } from './shed-call.ts'
 import { suspendCall, suspendExplicitly } from './suspend-call.ts'
-import { warnSwallowed } from './warn-swallowed.ts'
+import { warnSwallowed } from './warnings.ts'
 
 /** A handler, and what becomes of what it returns. */
 export interface Handler<T> {

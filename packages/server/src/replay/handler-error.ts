@@ -1,3 +1,7 @@
+import { errorCodes, isMcpError, McpError } from '@x/schema'
+import { report } from '../request/report.ts'
+import type { RequestState } from './served-request.ts'
+
 /** The mistakes of a handler in the use of its context. */
 export type HandlerProblem =
   /** A key is not of the form that keys have. */
@@ -35,4 +39,76 @@ export const withoutState = 'createServer was given state: false, so nothing can
 /** Returns true for a {@link HandlerError}. */
 export function isHandlerError(error: unknown): error is HandlerError {
   return error instanceof HandlerError
+}
+
+/**
+ * Returns the error that the peer sees for a failure outside the handler, which is not a result of its tool: an
+ * McpError unchanged, everything else without detail. The author receives the original.
+ */
+export function hideError(error: unknown, { method, call, settings }: RequestState, name: string): McpError {
+  if (isMcpError(error)) return error
+  // A call that was told to stop has not failed.
+  if (!call.signal.aborted) report(error, { method, name }, settings)
+  return new McpError(errorCodes.internal, 'Internal error')
+}
+
+/**
+ * The rejection of a `ctx` function whose answer is not there yet: the handler ends, and runs again from the top once
+ * the client has answered. It is not a failure; let it pass, so that `finally` and `using` run.
+ */
+class Suspension extends Error {
+  override readonly name = 'Suspension'
+}
+
+/** A suspension, which says what the call waits for. */
+export function suspensionFor(keys: readonly string[]): Error {
+  if (keys.length === 0) return withoutStack('The handler runs again from the top; let this error pass')
+  return withoutStack(`The call waits for ${keys.map((key) => JSON.stringify(key)).join(', ')}; let this error pass`)
+}
+
+/**
+ * It comes from the event loop: its stack would lead nowhere, and cost as much as the rest of a round's bookkeeping.
+ */
+function withoutStack(message: string): Suspension {
+  const { stackTraceLimit } = Error
+  // With frozen intrinsics this has no effect.
+  Reflect.set(Error, 'stackTraceLimit', 0)
+  const suspension = new Suspension(message)
+  Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
+  return suspension
+}
+
+/**
+ * Returns true for an error that only ends this run of a handler, because a question was asked. Throw it again: work
+ * that makes up for a failure must not be done while a user is still thinking.
+ */
+export function isSuspension(error: unknown): boolean {
+  for (let depth = 0, cause: unknown = error; depth < 8 && cause instanceof Error; depth++, cause = cause.cause) {
+    if (cause instanceof Suspension) return true
+  }
+  return false
+}
+
+/**
+ * Refuses a key that is not 1 to 128 letters, digits and `_ - . : /`. The keys of questions go over the wire, where `~`
+ * marks the second and every further time that one is asked.
+ */
+export function rejectKey(key: unknown, called: string): asserts key is string {
+  if (typeof key === 'string' && /^[A-Za-z0-9_.:/-]{1,128}$/.test(key)) return
+  const shown = typeof key === 'string' ? JSON.stringify(key.slice(0, 140)) : String(key)
+  const rule = 'a key is 1 to 128 letters, digits and "_-.:/"; in a loop, put the item into it ("confirm/17")'
+  throw new HandlerError('key', `${called} was given the key ${shown}: ${rule}`)
+}
+
+/**
+ * Under which name a question of an explicit round goes over the wire where no key may be used twice: `r` and a number are in no
+ * other key, since authors' keys have no `~`.
+ */
+export function explicitKey(key: string, round: number): string {
+  return `${key}~r${round}`
+}
+
+/** Under which name a question goes over the wire: its key, and from the second time on how often it was asked. */
+export function wireKey(key: string, times: number): string {
+  return times === 1 ? key : `${key}~${times}`
 }

@@ -7,15 +7,13 @@ import {
   type JsonObject,
   type Root,
 } from '@x/schema'
-import { DefinitionError } from '../definition-error.ts'
+import { DefinitionError } from '../request/definition-error.ts'
 import { type AnsweredBy, type Form, formOf, schemaTextOf } from '../elicitation/form.ts'
-import type { AnySchema } from '../json-schema/schemas.ts'
-import { issueLines } from '../json-schema/issues.ts'
+import { type AnySchema, issueLines } from '../json-schema/schemas.ts'
 import { after } from '../request/awaitable.ts'
 import { answerQuestion, type Question, type ReadAnswer } from './ask-client.ts'
-import { InputDeclined } from './input-declined.ts'
+import { InputDeclined, type FormAnswer, type FormQuestion, type UrlQuestion } from '../definitions/context.ts'
 import { samplingNeeds } from './needs.ts'
-import type { FormAnswer, FormQuestion, UrlQuestion } from './question.ts'
 import { failRun, type Run } from './run.ts'
 
 /** Returns the user's answer: accept, decline or cancel. */

@@ -1,11 +1,10 @@
 import type { JsonLeaf, JsonValue } from '@x/schema'
 import { type Awaitable, isPromiseLike } from '../request/awaitable.ts'
-import { quote } from '../request/request-state.ts'
-import type { Checkpoint, StepContext, StepResult, Widened } from './recorded.ts'
-import { beginWork, passBoundary } from './boundary.ts'
+import { quote } from '../request/report.ts'
+import type { Checkpoint, StepContext, StepResult, Widened } from '../definitions/context.ts'
+import { beginWork, passBoundary, commitEntries, noteEntry } from './boundary.ts'
 import { uuidAt } from './call-identity.ts'
 import { cloneJson, jsonCopy } from './json-copy.ts'
-import { commitEntries, noteEntry } from './commit-journal.ts'
 import { whileWorking, effectsOf, enterUse, failRun, journalOf, passCheckpoint, type Run, tooLate } from './run.ts'
 
 /** Runs work and records its result, so that later runs have it without the work. */

@@ -1,14 +1,15 @@
 import { type JournalStore, type JsonObject, metaNames } from '@x/schema'
-import { after, type Awaitable } from '../request/awaitable.ts'
-import type { RequestState } from '../request/request-state.ts'
-import { beginsAsTask, handOverToTask } from './become-task.ts'
+import { after, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import type { RequestState } from './served-request.ts'
+import { beginsAsTask, handOverToTask, beginRun, type RunStart } from './run.ts'
 import { identifyCall } from './call-identity.ts'
 import { answerOnce } from './completed-results.ts'
 import { openStored, openState, firstResponses } from './request-state.ts'
-import { beginRun, type RunStart } from './run.ts'
-import { checkCapacity, beginCall, endCall } from '../shedding/check-capacity.ts'
-import type { Handler } from './finish-run.ts'
-import { runFrom, startRun } from './start-run.ts'
+import { checkCapacity, beginCall, endCall } from '../shedding/load-monitor.ts'
+import { type Handler, runAttempt, finishRun } from './finish-run.ts'
+import { openContext } from './open-context.ts'
+import type { InputRequired } from '../definitions/context.ts'
+import { runStrictly } from './strict-replay.ts'
 
 /**
  * Runs a handler to its end, or to where it needs the client: then the result asks for that, and when the client comes
@@ -83,4 +84,28 @@ function resumeRun<T>(start: RunStart, handler: Handler<T>, request: RequestStat
   }
   request.settings.loadMonitor.resumed++
   return runFrom(start, handler, request)
+}
+
+/** Runs a handler for the first time, once its call was counted. One that asks nothing is called, and that is all. */
+function startRun<T>(handler: Handler<T>, request: RequestState, start?: RunStart): Awaitable<JsonObject> {
+  if (request.settings.strictReplay) return runStrictly(start ?? {}, handler, request)
+  const run = beginRun(request, handler.name, start)
+  let returned: Awaitable<T | InputRequired>
+  try {
+    returned = handler.run(openContext(run))
+  } catch (thrown) {
+    return finishRun(run, { thrown }, handler)
+  }
+  if (!isPromiseLike(returned)) return finishRun(run, { returned }, handler)
+  return Promise.resolve(returned).then(
+    (value) => finishRun(run, { returned: value }, handler),
+    (thrown: unknown) => finishRun(run, { thrown }, handler),
+  )
+}
+
+/** Runs a handler again from the top, with what is known so far, once its call was counted. */
+async function runFrom<T>(start: RunStart, handler: Handler<T>, request: RequestState): Promise<JsonObject> {
+  if (request.settings.strictReplay) return runStrictly(start, handler, request)
+  const run = beginRun(request, handler.name, start)
+  return finishRun(run, await runAttempt(handler, run), handler)
 }

@@ -11,15 +11,13 @@ import {
   quotaError,
 } from '@x/schema'
 import { isStateError } from '@x/state-codec'
-import { report, type RequestState } from '../request/request-state.ts'
-import { HandlerError, withoutState } from './handler-error.ts'
-import { hideError } from './hide-error.ts'
+import { report } from '../request/report.ts'
+import type { RequestState } from './served-request.ts'
+import { HandlerError, withoutState, hideError, explicitKey, wireKey } from './handler-error.ts'
 import { answersKind } from './needs.ts'
 import { type Journal, readJournal, writeJournal } from './journal.ts'
-import { explicitKey, wireKey } from './keys.ts'
 import { type RunStart, responseFor } from './run.ts'
 import { recordHandOff } from '../shedding/hand-off.ts'
-import { unsealableValues } from './unsealable.ts'
 
 /** The purpose of the sealed values; keys of other purposes do not open them. */
 const purpose = 'requestState'
@@ -196,4 +194,60 @@ function explicitResponses(
     if (response !== undefined && answersKind(kind, response)) responses.set(key, response as unknown as InputResponse)
   }
   return responses
+}
+
+/**
+ * Returns the error of a call whose state cannot be sealed because of values that its client sent: arguments that have no
+ * canonical form, to which the state is bound, or answers that take more than half of a journal that is too large.
+ * Undefined where the reason is another one.
+ */
+function unsealableValues(error: unknown, journal: Journal, { params }: RequestState): McpError | undefined {
+  if (!(error instanceof Error) || error.name !== 'StateUsageError' || !('code' in error)) return undefined
+  let reason: string | undefined
+  if (error.code === 'too_large') reason = sizeProblem(journal)
+  if (error.code === 'not_json') {
+    reason =
+      problemIn(params['arguments'], { path: 'arguments', depth: 0 }) ??
+      problemIn(answersIn(journal), { path: 'inputResponses', depth: 0 })
+  }
+  return reason === undefined ? undefined : new McpError(errorCodes.invalidParams, reason)
+}
+
+/** The answers that a journal holds, by the keys of their questions. */
+function answersIn({ questions, explicit }: Journal): JsonValue {
+  const asked = Array.from(questions, ([key, { response }]) => [key, response] as const)
+  return Object.fromEntries([...asked, ...(explicit?.responses ?? [])])
+}
+
+function sizeProblem(journal: Journal): string | undefined {
+  const size = JSON.stringify(answersIn(journal)).length
+  if (size * 2 < JSON.stringify(writeJournal(journal)).length) return undefined
+  return `inputResponses has answers of ${size} characters in all, which is more than requestState can carry`
+}
+
+const halfPair = /\p{Surrogate}/u
+const deepest = 256
+
+interface StateLocation {
+  readonly path: string
+  readonly depth: number
+}
+
+/** Finds the first value that a parser of JSON lets through and that has no canonical form (RFC 8785). */
+function problemIn(value: JsonValue | undefined, { path, depth }: StateLocation): string | undefined {
+  const problem = scalarProblem(value) ?? (depth > deepest ? `is deeper than ${deepest} levels` : undefined)
+  if (problem !== undefined) return `${path.slice(0, 200)} ${problem}`
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, member] of Object.entries(value)) {
+    const inside = { path: `${path}/${JSON.stringify(key).slice(1, -1)}`.slice(0, 300), depth: depth + 1 }
+    const found = problemIn(key, inside) ?? problemIn(member, inside)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function scalarProblem(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'string' && halfPair.test(value)) return 'has half of a surrogate pair'
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'is a number that is too large'
+  return undefined
 }

@@ -1,14 +1,29 @@
-import { type InputRequest, type InputResponse, isJsonObject, type JsonObject, type McpError, onAbort } from '@x/schema'
-import type { Awaitable } from '../request/awaitable.ts'
-import type { RequestState } from '../request/request-state.ts'
+import {
+  type InputRequest,
+  type InputResponse,
+  isJsonObject,
+  type JsonObject,
+  McpError,
+  onAbort,
+  backgroundKey,
+  errorCodes,
+} from '@x/schema'
+import { type Awaitable, afterTick } from '../request/awaitable.ts'
+import type { RequestState } from './served-request.ts'
 import { effectsId } from './call-identity.ts'
 import type { ShedReason } from '../shedding/shedding-options.ts'
-import { HandlerError, type HandlerProblem, withoutState } from './handler-error.ts'
-import { hideError } from './hide-error.ts'
-import { emptyJournal, type Journal } from './journal.ts'
-import { rejectKey } from './keys.ts'
-import { afterTick } from '../shedding/event-loop.ts'
-import { suspensionFor } from './suspension.ts'
+import {
+  HandlerError,
+  type HandlerProblem,
+  withoutState,
+  hideError,
+  suspensionFor,
+  rejectKey,
+} from './handler-error.ts'
+import { emptyJournal, type Journal, writeJournal } from './journal.ts'
+import { resultMeta } from '../compile/catalog.ts'
+import { quote } from '../request/report.ts'
+import type { TaskChoice } from '../definitions/context.ts'
 
 /** One run of a handler, from the top. A call that asks has several, the last of which comes to its end. */
 export interface Run {
@@ -132,7 +147,7 @@ export function effectsOf(run: Run): Awaitable<string> {
 }
 
 /** A use of the context: which function, for what key, and what else makes it the same in every run. */
-export interface ContextUse {
+interface ContextUse {
   /** Such as `step`; a key may stand once in each kind. */
   readonly kind: string
   readonly called: string
@@ -247,7 +262,7 @@ export function handOff(run: Run, reason: ShedReason): Promise<never> {
 }
 
 /** Ends the run for the call to go on as a task, unless it asks something meanwhile: then it becomes one later. */
-export function continueAsTask(run: Run): Promise<never> {
+function continueAsTask(run: Run): Promise<never> {
   run.tasked = true
   return stop(run)
 }
@@ -333,4 +348,41 @@ function suspendSoon(run: Run): void {
   afterTick(() => {
     if (run.pendingReads === 0) suspendRun(run)
   })
+}
+
+/** Returns whether a call becomes a task before its handler runs. */
+export function beginsAsTask(choice: TaskChoice | undefined, { call, journal }: RequestState): boolean {
+  if (choice === undefined || choice === 'never' || journal !== undefined) return false
+  return choice === 'required' || call.context.get(backgroundKey)?.accepted === true
+}
+
+/**
+ * Makes the call a task from here on, or resolves: with true when it is one, with false when it cannot be and goes on
+ * all the same.
+ */
+export async function becomeTask(run: Run, choice: TaskChoice): Promise<boolean> {
+  if (run.phase !== 'running') throw tooLate(run, 'ctx.task')
+  if (run.inStep) throw failRun(run, 'nested', 'ctx.task was used inside a step: use it between steps')
+  if (run.request.journal !== undefined) return true
+  return beginsAsTask(choice, run.request) ? continueAsTask(run) : false
+}
+
+/** Hands the call over with what it has been answered and has recorded: the result says where it goes on. */
+export async function handOverToTask(run: Run): Promise<JsonObject> {
+  const { request, name } = run
+  const { call, catalog } = request
+  const background = call.context.get(backgroundKey)
+  if (background === undefined) throw withoutTasks(run)
+  const id = request.callId === undefined ? undefined : await effectsOf(run)
+  const result = await background.begin(writeJournal(journalOf(run)), id, call.context).catch((error: unknown) => {
+    throw hideError(error, request, name)
+  })
+  const meta = resultMeta(undefined, catalog)
+  return meta === undefined ? result : { ...result, _meta: meta }
+}
+
+/** The tool is there for clients of an instance that takes tasks on; the peer can do nothing about it. */
+function withoutTasks({ name }: Run): McpError {
+  const message = `${quote(name)} runs as a task, and nothing takes tasks on here`
+  return new McpError(errorCodes.internal, message)
 }

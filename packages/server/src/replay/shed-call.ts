@@ -1,5 +1,5 @@
 import { type InputResponse, isJsonObject, type JsonObject, metaNames } from '@x/schema'
-import { report } from '../request/request-state.ts'
+import { report } from '../request/report.ts'
 import { tagHandOff } from '../shedding/hand-off.ts'
 import { type LoadMonitor, loadOf } from '../shedding/load-monitor.ts'
 import type { ShedEvent } from '../shedding/shedding-options.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@x/schema'
-import type { RequestState } from '../request/request-state.ts'
+import type { RequestState } from './served-request.ts'
 import { copyJournal } from './journal.ts'
 import { runAttempt, type Handler, finishRun } from './finish-run.ts'
 import { beginRun, whenDrained, endRun, journalOf, type Run, type RunStart } from './run.ts'

@@ -1,14 +1,13 @@
-import { errorCodes, type JsonObject, McpError, metaKeys } from '@x/schema'
+import { errorCodes, type JsonObject, McpError, metaKeys, type InputRequest } from '@x/schema'
 import { after, type Awaitable } from '../request/awaitable.ts'
-import { HandlerError } from './handler-error.ts'
-import type { InputRequired } from './input-required.ts'
+import { HandlerError, explicitKey, rejectKey, wireKey } from './handler-error.ts'
+import type { InputRequired } from '../definitions/context.ts'
 import { asksFor, inputRequiredResult } from './input-required-result.ts'
 import { jsonCopy } from './json-copy.ts'
 import { missingCapabilities } from './needs.ts'
-import { noteEntry } from './commit-journal.ts'
-import { explicitKey, rejectKey } from './keys.ts'
-import { recordQuestions } from './record-question.ts'
-import { effectsOf, journalOf, type Run } from './run.ts'
+import { noteEntry } from './boundary.ts'
+import { effectsOf, journalOf, type Run, type Asked } from './run.ts'
+import { fingerprintOf } from './call-identity.ts'
 
 /** The result that asks the client for everything that the run wants, with the journal as it stands. */
 export function suspendCall(run: Run): Awaitable<JsonObject> {
@@ -73,4 +72,29 @@ function endExplicitRound(run: Run): void {
   if (journal.explicit === undefined) return
   journal.explicit = undefined
   noteEntry(run, 'explicit')
+}
+
+/** Notes that everything which a run asks is open, and gives it as the client sees it. */
+function recordQuestions(run: Run): Awaitable<readonly RequestEntry[]> {
+  let recorded: Awaitable<readonly RequestEntry[]> = []
+  for (const [key, asked] of run.asked ?? []) {
+    recorded = after(recorded, (before) => after(recordQuestion(run, key, asked), (entry) => [...before, entry]))
+  }
+  return recorded
+}
+
+type RequestEntry = [string, InputRequest]
+
+function recordQuestion(run: Run, key: string, asked: Asked): Awaitable<RequestEntry> {
+  return after(fingerprintOf(asked.text), (fingerprint): RequestEntry => {
+    const { questions } = journalOf(run)
+    const known = questions.get(key)
+    // An open question that reads another way now is another question, and must not be taken for the first.
+    const isChanged = known !== undefined && known.response === undefined && known.fingerprint !== fingerprint
+    const times = isChanged ? asked.times + 1 : asked.times
+    const changes = isChanged ? asked.changes + 1 : asked.changes
+    questions.set(key, { fingerprint, times, invalidAnswers: asked.invalidAnswers, changes })
+    noteEntry(run, 'questions', key)
+    return [wireKey(key, times), asked.request]
+  })
 }

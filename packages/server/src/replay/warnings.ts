@@ -1,9 +1,9 @@
-import { quote } from '../request/request-state.ts'
-import type { WarningCode } from '../server-warning.ts'
+import { quote, type WarningCode } from '../request/report.ts'
 import type { Run } from './run.ts'
+import { isSuspension } from './handler-error.ts'
 
 /** A problem of a handler, in words that follow its name, and the key. */
-export interface ReplayProblem {
+interface ReplayProblem {
   readonly code: WarningCode
   readonly problem: string
   readonly key?: string | undefined
@@ -14,4 +14,16 @@ export function warn(run: Run, { code, problem, key }: ReplayProblem): void {
   const { method, settings } = run.request
   const where = { method, name: run.name }
   settings.warn({ code, message: `${method} ${quote(run.name)} ${problem}`, where, key })
+}
+
+/** `catch {}` around a question hides a suspension, and code runs on that should not. */
+export function warnSwallowed(run: Run, outcome: { readonly thrown: unknown } | { readonly returned: unknown }): void {
+  // One that failed by itself before the suspension was there has hidden nothing.
+  if ('thrown' in outcome && (run.errorSwallowed || isSuspension(outcome.thrown))) return
+  const [key] = run.asked?.keys() ?? []
+  const ended = 'thrown' in outcome ? 'threw something else' : 'returned'
+  const did =
+    key === undefined ? `was to ${run.tasked ? 'become a task' : 'move to another instance'}` : `asked "${key}"`
+  const advice = 'await every question and step, and let errors pass for which isSuspension(error) is true'
+  warn(run, { code: 'swallowed', problem: `${did} and then ${ended} as if it had not: ${advice}`, key })
 }

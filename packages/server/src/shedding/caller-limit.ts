@@ -1,5 +1,5 @@
 import { quotaError } from '@x/schema'
-import { DefinitionError } from '../definition-error.ts'
+import { DefinitionError } from '../request/definition-error.ts'
 
 /** The calls that each caller has at once, and how many it may have. */
 export interface CallerLimit {

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
-import { createLoadMonitor, beginMonitoredCall, endMonitoredCall, loadOf, sampleLoad } from './load-monitor.ts'
+import {
+  createLoadMonitor,
+  beginMonitoredCall,
+  endMonitoredCall,
+  loadOf,
+  sampleLoad,
+  serverLoad,
+} from './load-monitor.ts'
 import { rulesOf } from './rules.ts'
-import { serverLoad } from './server-load.ts'
 import type { Load } from './shedding-options.ts'
 import { isOverloaded, noOverload, overloadOf } from './overload.ts'
 

@@ -1,7 +1,11 @@
+import { errorCodes, type JournalStore, type JsonObject, McpError, isWorkerd, unref, type Undrain } from '@x/schema'
+import type { StateCodec } from '@x/state-codec'
 import { emptyFleetView, type FleetView } from './fleet-view.ts'
 import { isOverloaded, noOverload, type Overload, overloadOf } from './overload.ts'
-import type { SheddingRules } from './rules.ts'
-import type { Load, SheddingOptions, ShedReason } from './shedding-options.ts'
+import { type SheddingRules, type HardLimits, rulesOf } from './rules.ts'
+import type { Load, SheddingOptions, ShedReason, ServerLoad } from './shedding-options.ts'
+import { countDown, countUp } from './caller-limit.ts'
+import type { ServerWarning } from '../request/report.ts'
 
 /** The load of a server, as far as it is known. It is written in place, because every call of a handler changes it. */
 export interface LoadMonitor {
@@ -46,7 +50,7 @@ export interface LoadMonitor {
 }
 
 /** The time and the measurements of a load monitor. */
-export interface LoadSource {
+interface LoadSource {
   /** Milliseconds, from any beginning. */
   readonly now: () => number
   /** Milliseconds since 1970: what instances tell each other is dated by it. */
@@ -171,4 +175,180 @@ function tick(monitor: LoadMonitor): void {
   monitor.overload = noOverload
   monitor.unready = noOverload
   monitor.unreadySince = undefined
+}
+
+/** The part of a request that counts for the load. */
+interface MonitoredRequest {
+  /** The key by which quotas count the caller. */
+  readonly caller: string
+  readonly params: JsonObject
+  /** Set for a call that runs as a task. */
+  readonly journal: JournalStore | undefined
+  readonly settings: { readonly loadMonitor: LoadMonitor }
+}
+
+/** The share of the hard limit that calls which come back never take from new ones. */
+const newCallShare = 1 / 4
+
+/** The share of the hard limit that the returning calls of one caller may take once the server is beyond it. */
+const callerShare = 1 / 2
+
+/**
+ * Rejects a call before its handler runs, when the server is beyond its hard limit: with an internal error whose data say
+ * when to try again, which is 503 over HTTP. A call that comes back with what it has done is let in up to twice the
+ * limit. One state may come back any number of times: returning calls leave a share to new ones, and those of one caller
+ * a share to those of others.
+ */
+export function checkCapacity(request: MonitoredRequest): void {
+  const { loadMonitor: monitor } = request.settings
+  const limit = isResumed(request) ? resumedCallLimit(monitor, request.caller) : newCallLimit(monitor)
+  if (limit === undefined) return
+  monitor.rejected++
+  const { retryAfterMs, hardLimit } = monitor.rules
+  const message = `The server is at its hard limit (${limit} is ${hardLimit[limit]}) and has not begun this call`
+  const data = { reason: 'overloaded', limit: `hardLimit.${limit}`, max: hardLimit[limit], retryAfterMs }
+  throw new McpError(errorCodes.internal, `${message}: try again in ${retryAfterMs} ms`, { data })
+}
+
+/** Notes that a handler begins for a request, or that its state is being opened. It is all that a call pays which records nothing. */
+export function beginCall(request: MonitoredRequest): void {
+  const { loadMonitor: monitor } = request.settings
+  beginMonitoredCall(monitor)
+  if (!isResumed(request)) return
+  monitor.returning++
+  countUp(monitor.returningOf, request.caller)
+}
+
+/** Notes that the handler of a request has come to its end. */
+export function endCall(request: MonitoredRequest): void {
+  const { loadMonitor: monitor } = request.settings
+  endMonitoredCall(monitor)
+  if (!isResumed(request)) return
+  monitor.returning--
+  countDown(monitor.returningOf, request.caller)
+}
+
+/** Returns whether the load is at the hard limit. */
+function isAtHardLimit(monitor: LoadMonitor): boolean {
+  return monitor.running >= monitor.rules.hardLimit.running || isTooLate(monitor, 1)
+}
+
+type HardLimitName = keyof HardLimits
+
+/** Returns the limit that keeps a new call out. */
+function newCallLimit(monitor: LoadMonitor): HardLimitName | undefined {
+  const { running } = monitor.rules.hardLimit
+  if (monitor.running >= running && newCalls(monitor) >= reservedFor(monitor)) return 'running'
+  return isTooLate(monitor, 1) ? 'eventLoopDelayMs' : undefined
+}
+
+/** Returns the limit that keeps a call out that comes back. */
+function resumedCallLimit(monitor: LoadMonitor, caller: string): HardLimitName | undefined {
+  if (monitor.running >= monitor.rules.hardLimit.running && !mayResume(monitor, caller)) return 'running'
+  return isTooLate(monitor, 2) ? 'eventLoopDelayMs' : undefined
+}
+
+function isTooLate(monitor: LoadMonitor, factor: number): boolean {
+  const { eventLoopDelayMs } = monitor.rules.hardLimit
+  return eventLoopDelayMs !== Number.POSITIVE_INFINITY && loadOf(monitor).eventLoopDelayMs > eventLoopDelayMs * factor
+}
+
+function mayResume(monitor: LoadMonitor, caller: string): boolean {
+  const { running } = monitor.rules.hardLimit
+  if (monitor.running >= running * 2 || monitor.returning >= running * 2 - reservedFor(monitor)) return false
+  return (monitor.returningOf.get(caller) ?? 0) < Math.max(1, Math.ceil(running * callerShare))
+}
+
+function newCalls(monitor: LoadMonitor): number {
+  return monitor.running - monitor.returning
+}
+
+function reservedFor({ rules }: LoadMonitor): number {
+  return Math.ceil(rules.hardLimit.running * newCallShare)
+}
+
+/** A task is nobody's call: it was let in when it was created. */
+function isResumed({ params, journal }: MonitoredRequest): boolean {
+  return journal === undefined && typeof params['requestState'] === 'string'
+}
+
+/** The options of a server that its load monitor depends on. */
+interface LoadOptions {
+  readonly shedding?: false | SheddingOptions | undefined
+  readonly state?: StateCodec | false | undefined
+}
+
+interface LoadSources {
+  /** Milliseconds, from any beginning. */
+  readonly now: () => number
+  /** Milliseconds since 1970. */
+  readonly wallClock: () => number
+  readonly warn: (warning: ServerWarning) => void
+}
+
+/** Makes the load monitor of a server, on the platform's timers. Throws a DefinitionError for options that make no sense. */
+export function openLoadMonitor({ shedding, state }: LoadOptions, { now, wallClock, warn }: LoadSources): LoadMonitor {
+  const onFailure = (error: unknown): void => {
+    warn({
+      code: 'load',
+      message: `shedding.load failed, so only what the server measures itself is known: ${String(error)}`,
+    })
+  }
+  const measure = typeof shedding === 'object' ? shedding.load : undefined
+  return createLoadMonitor(rulesOf(shedding, state), {
+    now,
+    wallClock,
+    // There, the time until the next request would look like a delay.
+    later: isWorkerd() ? undefined : unrefTimer,
+    measure,
+    onFailure,
+    randomId: randomTag,
+  })
+}
+
+/** 48 random bits, in eight letters: a fleet has thousands of instances at most, and each tag travels with a call. */
+function randomTag(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(6))
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+}
+
+// Taken when the module loads, so that a test's fake timers do not keep a server from measuring.
+const { setTimeout } = globalThis
+
+/** Runs a function once after so many milliseconds. Where the platform can, the timer does not keep the process alive. */
+function unrefTimer(run: () => void, ms: number): void {
+  unref(setTimeout(run, ms))
+}
+
+/** For how long a server may be over a limit of readiness before balancers should pass it over. */
+const unreadyAfterMs = 5000
+
+/** Hands running calls off from now on; returns the function that takes it back. */
+export function beginDrain(monitor: LoadMonitor): Undrain {
+  let lasts = true
+  monitor.drains++
+  monitor.draining++
+  return () => {
+    if (lasts) monitor.draining--
+    lasts = false
+  }
+}
+
+/** A snapshot of a server's load. */
+export function serverLoad(monitor: LoadMonitor): ServerLoad {
+  sampleLoad(monitor)
+  const { sheds, rejected, resumed } = monitor
+  const draining = monitor.draining > 0
+  return {
+    ready: !draining && !isAtHardLimit(monitor) && !isUnreadyForLong(monitor),
+    draining,
+    ...loadOf(monitor),
+    counters: { sheds: { ...sheds }, rejected, resumed },
+  }
+}
+
+function isUnreadyForLong({ unreadySince, source }: LoadMonitor): boolean {
+  return unreadySince !== undefined && source.now() - unreadySince >= unreadyAfterMs
 }

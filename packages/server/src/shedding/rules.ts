@@ -1,5 +1,5 @@
 import type { StateCodec } from '@x/state-codec'
-import { DefinitionError } from '../definition-error.ts'
+import { DefinitionError } from '../request/definition-error.ts'
 import type { SheddingOptions } from './shedding-options.ts'
 
 /** The options of shedding, with what is absent filled in. */

@@ -1,7 +1,7 @@
 import { type Clock, platformClock } from '@x/schema'
 import { memoryBus } from '../bus/memory-bus.ts'
-import { DefinitionError } from '../definition-error.ts'
-import type { ChangeBus } from './change-bus.ts'
+import { DefinitionError } from '../request/definition-error.ts'
+import type { ChangeBus } from '../bus/change-bus.ts'
 
 /** The delivery of changes, and the limits of streams (basic/patterns/subscriptions). */
 export interface SubscriptionOptions {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ChangeBus } from '../../src/subscriptions/change-bus.ts'
+import type { ChangeBus } from '../../src/bus/change-bus.ts'
 import { hearing, passMarker } from './hearing.ts'
 
 /** Three instances of a service on one bus, and what their `onError` was told. */

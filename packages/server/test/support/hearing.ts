@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Change, ChangeBus } from '../../src/subscriptions/change-bus.ts'
+import type { Change, ChangeBus } from '../../src/bus/change-bus.ts'
 
 /** What a listener has heard: changes, and `gap` for each gap. */
 export interface Hearing {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ChangeBus } from '../../src/subscriptions/change-bus.ts'
+import type { ChangeBus } from '../../src/bus/change-bus.ts'
 import type { WireOptions } from '../../src/bus/wire-bus.ts'
 import { type Fleet, keepsBusContract } from './bus-contract.ts'
 import { hearing, passMarker } from './hearing.ts'

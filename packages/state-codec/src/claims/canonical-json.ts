@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../json.ts'
+import type { JsonObject, JsonValue } from '../state-codec.ts'
 import { StateUsageError } from '../state-error.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { isStateError, StateError } from '../state-error.ts'
-import type { StateStore } from './state-store.ts'
+import type { StateStore } from '../state-codec.ts'
 
 /** The default time limit of a store call, in milliseconds. */
 export const defaultTimeoutMs = 5_000

@@ -1,7 +1,6 @@
-import type { StateClock } from '../state-codec.ts'
+import type { StateClock, StateStore } from '../state-codec.ts'
 import { StateError } from '../state-error.ts'
 import { type StoredAmount, describeLimit, limitReached, ownerQuotaError, type ReachedLimit } from './owner-quota.ts'
-import type { StateStore } from './state-store.ts'
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {

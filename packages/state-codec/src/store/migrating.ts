@@ -1,8 +1,14 @@
-import { maxLifetimeMs } from '../claims/claim-rules.ts'
+import { maxLifetimeMs, checkToken } from '../claims/envelope.ts'
 import { canonicalJson } from '../claims/canonical-json.ts'
-import { checkToken } from '../claims/envelope.ts'
-import type { JsonValue } from '../json.ts'
-import type { ClaimOptions, OpenClaims, OpenOptions, SealClaims, StateCodec } from '../state-codec.ts'
+import type {
+  JsonValue,
+  ClaimOptions,
+  OpenClaims,
+  OpenOptions,
+  SealClaims,
+  StateCodec,
+  StateStore,
+} from '../state-codec.ts'
 import { isStateError, StateError, StateUsageError } from '../state-error.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import {
@@ -13,7 +19,6 @@ import {
   type MigrationReport,
 } from './migration.ts'
 import { createRecords, handleLength, isHandle, type Records } from './records.ts'
-import type { StateStore } from './state-store.ts'
 
 /** Options of `migrating`. The claim options apply to values in the store; give the state codec the same ones. */
 export interface MigratingOptions extends ClaimOptions {

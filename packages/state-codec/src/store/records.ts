@@ -1,13 +1,19 @@
-import { type ClaimRules, checkPurpose, claimRules, clockSkewMs } from '../claims/claim-rules.ts'
-import { bindingDigest, readEnvelope, type ReplacedValue, writeEnvelope } from '../claims/envelope.ts'
+import {
+  type ClaimRules,
+  checkPurpose,
+  claimRules,
+  clockSkewMs,
+  bindingDigest,
+  readEnvelope,
+  type ReplacedValue,
+  writeEnvelope,
+} from '../claims/envelope.ts'
 import { largestEntries } from '../claims/largest-entries.ts'
-import type { JsonValue } from '../json.ts'
-import type { ClaimOptions, OpenOptions, SealClaims } from '../state-codec.ts'
+import type { JsonValue, ClaimOptions, OpenOptions, SealClaims, StateStore } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { encodeBase64url, isCanonicalBase64url } from '../token/base64url.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import { withStateErrors } from './call-store.ts'
-import type { StateStore } from './state-store.ts'
 
 /** Values in a store, each under a random handle of 256 bits. */
 export interface Records {

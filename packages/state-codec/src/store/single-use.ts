@@ -1,10 +1,8 @@
-import { clockSkewMs } from '../claims/claim-rules.ts'
-import { checkToken } from '../claims/envelope.ts'
-import type { StateCodec } from '../state-codec.ts'
+import { clockSkewMs, checkToken } from '../claims/envelope.ts'
+import type { StateCodec, StateStore } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import { withStateErrors } from './call-store.ts'
-import type { StateStore } from './state-store.ts'
 
 /** Creates a codec whose tokens open once. A use is remembered until its token has expired, by any clock within {@link clockSkewMs}. */
 export function createSingleUseCodec(codec: StateCodec, store: StateStore, provider: CryptoProvider): StateCodec {

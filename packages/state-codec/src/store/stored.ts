@@ -1,9 +1,7 @@
-import { maxLifetimeMs } from '../claims/claim-rules.ts'
-import { checkToken } from '../claims/envelope.ts'
-import type { ClaimOptions, StateCodec } from '../state-codec.ts'
+import { maxLifetimeMs, checkToken } from '../claims/envelope.ts'
+import type { ClaimOptions, StateCodec, StateStore } from '../state-codec.ts'
 import type { CryptoProvider } from '../token/crypto-provider.ts'
 import { createRecords } from './records.ts'
-import type { StateStore } from './state-store.ts'
 
 /** Options of `stored`. */
 export interface StoredOptions extends ClaimOptions {

@@ -1,5 +1,12 @@
-import { checkPurpose, claimRules, maxLifetimeMs } from '../claims/claim-rules.ts'
-import { bindingDigest, checkToken, readEnvelope, writeEnvelope } from '../claims/envelope.ts'
+import {
+  checkPurpose,
+  claimRules,
+  maxLifetimeMs,
+  bindingDigest,
+  checkToken,
+  readEnvelope,
+  writeEnvelope,
+} from '../claims/envelope.ts'
 import type { ClaimOptions, StateCodec } from '../state-codec.ts'
 import { StateError, StateUsageError } from '../state-error.ts'
 import { decodeBase64url, encodeBase64url } from './base64url.ts'

@@ -1,9 +1,8 @@
 import { methodRow, type RpcResponse } from '@x/schema'
 import { eventStream, parseEventMessage, responseIn } from './event-stream.ts'
 import { HttpError } from './http-error.ts'
-import { readText } from './read-text.ts'
+import { readText, describeServer, type ReplyContext } from './read-text.ts'
 import { refusedStatus } from './refused-status.ts'
-import { describeServer, type ReplyContext } from './reply-context.ts'
 import type { Incoming } from './send.ts'
 
 /** The server closes its stream with the response; one that lingers is closed after this, and after this much more. */

@@ -1,7 +1,6 @@
 import { isErrorResponse, parseMessage, type RpcResponse } from '@x/schema'
 import { HttpError } from './http-error.ts'
-import { readText } from './read-text.ts'
-import { describeServer, type ReplyContext } from './reply-context.ts'
+import { readText, describeServer, type ReplyContext } from './read-text.ts'
 import type { Incoming } from './send.ts'
 
 const excerptLength = 200

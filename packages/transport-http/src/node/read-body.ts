@@ -1,8 +1,13 @@
 import { Buffer, isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { bodyCutShort, bodyAlreadyRead, bodyTooLarge, invalidText } from '../server/http-error-response.ts'
-import type { HttpErrorResponse } from '../server/http-error-response.ts'
-import { batchPerTick } from '../server/batch-per-tick.ts'
+import {
+  bodyCutShort,
+  bodyAlreadyRead,
+  bodyTooLarge,
+  invalidText,
+  type HttpErrorResponse,
+} from '../server/http-error-response.ts'
+import { batchPerTick } from '../server/run-call.ts'
 
 /** A request of node:http, with the body that a framework may have read and parsed before. */
 export type NodeRequest = IncomingMessage & { readonly body?: unknown }

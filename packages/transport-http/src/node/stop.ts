@@ -1,6 +1,5 @@
-import { type Stoppable, stopGracefully } from './graceful-stop.ts'
 import type { Server } from '@x/schema'
-import { onStopSignal } from './stop-signals.ts'
+import { type Stoppable, stopGracefully } from './graceful-stop.ts'
 
 /** The options of a stop. */
 export interface StopOptions {
@@ -20,7 +19,7 @@ export interface Stopping {
 }
 
 /** The server that stops, and its settings. */
-export interface StopParts extends Stoppable {
+interface StopParts extends Stoppable {
   readonly mcpServer: Server
   readonly stopping: Stopping
   /** True or the options of a stop when signals stop the server. */
@@ -59,4 +58,23 @@ async function stopHttpServer(parts: StopParts, { graceMs = tenSeconds, noticeMs
   } finally {
     for (const undrain of undrains) undrain()
   }
+}
+
+/** The signals with which supervisors and terminals ask a process to end. */
+const asked = ['SIGTERM', 'SIGINT'] as const
+
+/**
+ * Runs a function at the first of the signals that ask the process to end. A second one ends it at once, as it would without this. What
+ * is returned takes the listeners away.
+ */
+function onStopSignal(run: () => void): () => void {
+  const forget = (): void => {
+    for (const signal of asked) process.off(signal, stop)
+  }
+  const stop = (): void => {
+    forget()
+    run()
+  }
+  for (const signal of asked) process.on(signal, stop)
+  return forget
 }

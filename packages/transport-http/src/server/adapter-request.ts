@@ -1,7 +1,7 @@
 import type { HttpLimits, HttpProtocolAdapter, HttpReply, Principal } from '@x/schema'
 import { clientContext } from './call-context.ts'
 import { addToList, removeFromList, type IndexedEntry } from '../indexed-list.ts'
-import { eventStreamHeaders, keepAliveComment } from './event-stream.ts'
+import { eventStreamHeaders, keepAliveComment } from './reply.ts'
 import type { HttpAdapter } from './http-adapter.ts'
 import type { RequestView } from './request-view.ts'
 import type { HandlerSettings } from './settings.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { batchPerTick } from './batch-per-tick.ts'
+import { batchPerTick } from './run-call.ts'
 
 test('what waits for the turn runs together, in order, and what it adds waits for the one after', async () => {
   const ran: string[] = []

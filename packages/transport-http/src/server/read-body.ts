@@ -1,6 +1,11 @@
-import { batchPerTick } from './batch-per-tick.ts'
-import { bodyCutShort, bodyAlreadyRead, bodyTooLarge, invalidText } from './http-error-response.ts'
-import type { HttpErrorResponse } from './http-error-response.ts'
+import { batchPerTick } from './run-call.ts'
+import {
+  bodyCutShort,
+  bodyAlreadyRead,
+  bodyTooLarge,
+  invalidText,
+  type HttpErrorResponse,
+} from './http-error-response.ts'
 
 /**
  * Reads a web request's body as UTF-8, and no more of it than the bound. Where the request says how long it is, HTTP ends the body there (RFC 9112,

@@ -1,8 +1,13 @@
-import { encodeMessage, encodePieces, type RpcNotification, type RpcResponse } from '@x/schema'
-import { encodeEvent, eventStreamHeaders, keepAliveComment } from './event-stream.ts'
+import {
+  encodeMessage,
+  encodePieces,
+  type RpcNotification,
+  type RpcResponse,
+  errorCodes,
+  isJsonObject,
+  quotaReason,
+} from '@x/schema'
 import type { ResponseWriter } from './response-writer.ts'
-import { isHandOff, retryAfterHeaders } from './load.ts'
-import { statusOf } from './status.ts'
 
 /** The answer to one request while it is being made: plain JSON, unless something has to be said before the end. */
 export interface Reply<Target = unknown> {
@@ -79,4 +84,73 @@ function startStream(reply: Reply): void {
 function withRetryAfter(headers: readonly string[], response: RpcResponse): readonly string[] {
   const seconds = retryAfterHeaders(response)?.afterSeconds
   return seconds === undefined ? headers : ['Retry-After', String(seconds), ...headers]
+}
+
+/**
+ * Returns true if an answer asks for nothing but the retry, as one does that hands off a call (basic/patterns/mrtr). The retry should
+ * reach another instance, and over the connection that brought this one it would come back.
+ */
+function isHandOff(response: RpcResponse): boolean {
+  if (!('result' in response)) return false
+  const { resultType, inputRequests } = response.result
+  return resultType === 'input_required' && inputRequests === undefined
+}
+
+/** The status and the header of a call that was rejected and may come again. */
+interface RetryAfterHeaders {
+  /** 503 where the server is overloaded (RFC 9110, section 15.6.4), 429 where the caller has reached a quota (RFC 6585, section 4). */
+  readonly status: 429 | 503
+  /** Seconds after which the call may come again; undefined where waiting changes nothing. */
+  readonly afterSeconds: number | undefined
+}
+
+/** Returns the head of an answer that rejects a call for the server's load or the caller's quota; undefined for any other answer. */
+function retryAfterHeaders(response: RpcResponse): RetryAfterHeaders | undefined {
+  if (!('error' in response) || response.error.code !== errorCodes.internal) return undefined
+  const { data } = response.error
+  if (!isJsonObject(data)) return undefined
+  const { reason, retryAfterMs } = data
+  const isTime = typeof retryAfterMs === 'number' && retryAfterMs >= 0
+  const afterSeconds = isTime ? Math.max(1, Math.ceil(retryAfterMs / 1000)) : undefined
+  if (reason === quotaReason) return { status: 429, afterSeconds }
+  return reason === 'overloaded' && isTime ? { status: 503, afterSeconds } : undefined
+}
+
+const statuses: ReadonlyMap<number, number> = new Map([
+  [errorCodes.parse, 400],
+  [errorCodes.invalidRequest, 400],
+  [errorCodes.methodNotFound, 404],
+  [errorCodes.invalidParams, 400],
+  [errorCodes.headerMismatch, 400],
+  [errorCodes.missingRequiredClientCapability, 400],
+  [errorCodes.unsupportedProtocolVersion, 400],
+])
+
+/**
+ * Returns the HTTP status of a JSON-RPC response: 400 or 404 for the protocol's errors, 503 for a call that may be retried elsewhere,
+ * 429 for one whose caller has reached a quota.
+ * Results, codes of an application and internal errors get 200: a client that reads a 500 as a failure of HTTP loses the code
+ * (basic/index; basic/transports/streamable-http).
+ */
+export function statusOf(response: RpcResponse): number {
+  if (!('error' in response)) return 200
+  return retryAfterHeaders(response)?.status ?? statuses.get(response.error.code) ?? 200
+}
+
+/** The headers, flat, of an event stream: not to be stored, nor held back by a proxy that buffers. */
+export const eventStreamHeaders: readonly string[] = [
+  'Content-Type',
+  'text/event-stream',
+  'Cache-Control',
+  'no-cache, no-store',
+  'X-Accel-Buffering',
+  'no',
+]
+
+/** A comment, which readers ignore and which shows everyone on the way that the stream lives. */
+export const keepAliveComment = ':\n\n'
+
+/** The event that carries a message's JSON, which has no line break in it. */
+function encodeEvent(json: string): string {
+  return `data: ${json}\n\n`
 }

@@ -15,14 +15,12 @@ import {
 } from '@x/schema'
 import { type AdmittedRequest, handToAdapter } from './adapter-request.ts'
 import { clientContext } from './call-context.ts'
-import { checkRequest, notPost } from './check-request.ts'
-import { matchHeaders } from './match-headers.ts'
+import { checkRequest, notPost, matchHeaders } from './check-request.ts'
 import type { RequestView } from './request-view.ts'
 import { type HttpErrorResponse, isHttpErrorResponse, errorAnswer } from './http-error-response.ts'
-import { runHttpCall } from './run-call.ts'
-import type { HandlerContext } from './run-call.ts'
+import { runHttpCall, type HandlerContext } from './run-call.ts'
 import type { HandlerSettings } from './settings.ts'
-import { statusOf } from './status.ts'
+import { statusOf } from './reply.ts'
 
 /**
  * One HTTP request from its head to the start of its call, in the order of the specification

@@ -1,0 +1,58 @@
+import type { ClientCapabilities, JsonObject, JsonValue, LoggingLevel } from '@x/schema'
+import type { InputHandlers } from './input-handlers.ts'
+import type { RoundOptions } from './round-options.ts'
+
+/** The progress of a call, in units that the server chooses (basic/patterns/progress). */
+export interface Progress {
+  readonly progress: number
+  readonly total?: number | undefined
+  readonly message?: string | undefined
+}
+
+/** A log message of one call (server/utilities/logging). */
+export interface LogMessage {
+  readonly level: LoggingLevel
+  readonly logger?: string | undefined
+  readonly data: JsonValue
+}
+
+/** Options of a single call. Its handlers take precedence over the client's, and are declared with this call alone. */
+export interface CallOptions extends InputHandlers {
+  /** Cancels the call, which then rejects with `signal.reason`. If it has already aborted, nothing is sent. */
+  readonly signal?: AbortSignal | undefined
+  /** Options of the rounds in which the server asks for input; absent members are the client's. */
+  readonly rounds?: RoundOptions | undefined
+  /** Milliseconds to wait for the response or the next progress of each request. Default: the client's. */
+  readonly timeoutMs?: number | undefined
+  /** Milliseconds to wait for each request, whatever its progress. Default: the client's, or ten times `timeoutMs`. */
+  readonly maxTotalMs?: number | undefined
+  /**
+   * Times that a request is sent again when the server has not started it, or when its answer was lost and sending again
+   * is safe. Default: the client's.
+   */
+  readonly retries?: number | undefined
+  /**
+   * Names the call, so that a repetition returns its outcome and repeats no effect: 128 random bits as 22 characters of
+   * Base64url. Made by the client when absent; pass a stored one to continue after a restart of your own process.
+   */
+  readonly idempotencyKey?: string | undefined
+  /** Receives progress; an error that it throws fails the call. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+  /** Receives log messages; an error that it throws fails the call. */
+  readonly onLog?: ((message: LogMessage) => void) | undefined
+  /** The least severe log message to send. Default `info` when there is an `onLog`. */
+  readonly logLevel?: LoggingLevel | undefined
+  /** Further `_meta`, such as `traceparent`; it cannot replace what the client writes itself. */
+  readonly meta?: JsonObject | undefined
+  /**
+   * Capabilities declared with this call, beside the client's: those of an extension under its identifier in
+   * `extensions`.
+   */
+  readonly capabilities?: ClientCapabilities | undefined
+}
+
+/** Options of a call whose result may come from the cache. */
+export interface ReadOptions extends CallOptions {
+  /** Asks the server even if a fresh result is cached. */
+  readonly refresh?: boolean | undefined
+}

@@ -1,0 +1,127 @@
+import {
+  errorCodes,
+  isJsonObject,
+  type JsonObject,
+  legacyResourceNotFound,
+  type WireError,
+  type Failure,
+} from '@x/schema'
+
+/** The reason of a {@link ClientError}. Only `rpc` and `unsupported_version` come from the peer. */
+export type ClientErrorCode =
+  /** The server answered with an error: see `rpc`. */
+  | 'rpc'
+  /** The server serves no protocol revision that this client speaks. */
+  | 'unsupported_version'
+  /** No response arrived: the cause is the transport's own error. */
+  | 'transport'
+  /** No response arrived in time, and the call was cancelled. */
+  | 'timeout'
+  /** The result does not conform to the specification; the message names the path. */
+  | 'invalid_result'
+  /** The server asks for input of a kind that this client has not declared, or that no handler answers. */
+  | 'input_required'
+  /**
+   * An answer to the server's question does not match the question, so it was not sent; the message names key and path.
+   */
+  | 'invalid_answer'
+  /** The value to resume is not a pending call, so nothing was sent. */
+  | 'invalid_pending'
+  /** The server asked for input more often than one call may be asked. */
+  | 'too_many_rounds'
+  /** An argument cannot be written into the header that the tool requires, so nothing was sent. */
+  | 'invalid_arguments'
+  /** The structured result does not match the tool's output schema. */
+  | 'invalid_output'
+  /** The tool's output schema cannot be used, so nothing was sent. */
+  | 'schema_refused'
+  /** A list does not end: a cursor came back, or it has too many pages or characters. */
+  | 'endless_list'
+
+/** The call that an error belongs to. */
+export interface CallErrorContext {
+  readonly method: string
+  /** The tool, prompt or resource. */
+  readonly target?: string | undefined
+  /** The name that the server gives itself, and its address. */
+  readonly server?: string | undefined
+}
+
+/** A call that failed. Its message names the call, the server and the reason. */
+export class ClientError extends Error {
+  override readonly name = 'ClientError'
+  readonly code: ClientErrorCode
+  readonly method: string
+  readonly target: string | undefined
+  readonly server: string | undefined
+  /** The peer's error, untrusted; absent for every failure on this side. */
+  readonly rpc: WireError | undefined
+
+  constructor(
+    code: ClientErrorCode,
+    why: string,
+    {
+      method,
+      target,
+      server,
+      rpc,
+      cause,
+    }: CallErrorContext & { readonly rpc?: WireError | undefined; readonly cause?: unknown },
+  ) {
+    const what = target === undefined ? method : `${method} ${JSON.stringify(target)}`
+    super(`${what}${server === undefined ? '' : ` on ${server}`}: ${why}`, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.method = method
+    this.target = target
+    this.server = server
+    this.rpc = rpc
+  }
+}
+
+// Stored beside the error, not in it: printing the error must not print content of the server.
+const otherResults = new WeakMap<ClientError, JsonObject>()
+
+/** Remembers the result of an unknown type for which a call failed. */
+export function noteOtherResult(error: ClientError, result: JsonObject): ClientError {
+  otherResults.set(error, result)
+  return error
+}
+
+/**
+ * Returns the untrusted result of an unknown type for which a call failed, for an extension that knows the type.
+ * Undefined for every other failure.
+ */
+export function otherResultOf(error: unknown): JsonObject | undefined {
+  return error instanceof ClientError ? otherResults.get(error) : undefined
+}
+
+/** Returns true for a {@link ClientError}, from this copy of the package or another. */
+export function isClientError(error: unknown): error is ClientError {
+  return error instanceof Error && error.name === 'ClientError' && 'method' in error && 'code' in error
+}
+
+/**
+ * Returns true if the server says that a resource does not exist, in the form of this revision or of earlier ones
+ * (server/resources, error handling).
+ */
+export function isResourceNotFound(error: unknown): boolean {
+  if (!isClientError(error) || error.rpc === undefined) return false
+  const { code, data } = error.rpc
+  return code === legacyResourceNotFound || (code === errorCodes.invalidParams && isJsonObject(data) && 'uri' in data)
+}
+
+/** Returns the path and reason of a failed check, for an error; `whole` names the value itself, if it needs a name. */
+export function describeCheckFailure({ path, expected, got }: Failure, whole = ''): string {
+  const where = shownName(path.replace(/^\./, '')) || whole
+  const why = `expected ${expected}, got ${got}`
+  return where === '' ? why : `${where}: ${why}`
+}
+
+/** Returns a key that the server chose, as errors show it. */
+export function printableKey(key: string): string {
+  return JSON.stringify(shownName(key))
+}
+
+function shownName(name: string): string {
+  return name.slice(0, 128).replaceAll(/\p{C}/gu, ' ')
+}

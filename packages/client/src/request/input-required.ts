@@ -1,0 +1,92 @@
+import {
+  type CallToolResult,
+  checkInputRequest,
+  type GetPromptResult,
+  type InputRequest,
+  isJsonObject,
+  type JsonObject,
+  type ReadResourceResult,
+} from '@x/schema'
+import { printableKey, describeCheckFailure } from './client-error.ts'
+
+/** The final results of the methods that may answer `input_required` (basic/patterns/mrtr). */
+export interface AskingResults {
+  'tools/call': CallToolResult
+  'prompts/get': GetPromptResult
+  'resources/read': ReadResourceResult
+}
+
+/** A method that may answer `input_required`. */
+export type AskingMethod = keyof AskingResults
+
+/** The input that a server requires before it continues a call: at least one request, or a state. */
+export interface InputRequired {
+  readonly resultType: 'input_required'
+  /** A Map, because the keys are the server's. */
+  readonly requests: ReadonlyMap<string, InputRequest>
+  /** The opaque state, never parsed. */
+  readonly state: string | undefined
+  readonly meta: JsonObject | undefined
+}
+
+/** Returns true for required input. A complete result always has another `resultType`. */
+export function isRequiredInput(outcome: { readonly resultType: string }): outcome is InputRequired {
+  return outcome.resultType === 'input_required'
+}
+
+/** The number of requests that one round may have. */
+const maximumRequests = 100
+
+/** Parses an `input_required` result; returns the path and reason of a failure. */
+export function parseInputRequired(result: JsonObject): InputRequired | { readonly issue: string } {
+  const { inputRequests = {}, requestState: state, _meta: meta } = result
+  if (state !== undefined && typeof state !== 'string') return { issue: 'requestState: expected a string' }
+  const requests = parseRequests(inputRequests)
+  if ('issue' in requests) return requests
+  if (requests.size === 0 && state === undefined) {
+    return { issue: 'inputRequests: it asks for input, and has neither requests nor a requestState' }
+  }
+  return { resultType: 'input_required', requests, state, meta: isJsonObject(meta) ? meta : undefined }
+}
+
+/**
+ * Writes the URL of a request as a browser will open it: with its host in ASCII (Punycode), so that letters of another
+ * alphabet do not pass for a known name (client/elicitation, safe URL handling). One that must not be shown is left as it is.
+ */
+function withNormalizedUrl(request: InputRequest): InputRequest {
+  if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request
+  const { url } = request.params
+  if (unsafeUrl(url) !== undefined) return request
+  return { ...request, params: { ...request.params, url: new URL(url).href } }
+}
+
+/** Parses the requests of a round by their keys; returns the path and reason of a failure. */
+function parseRequests(value: unknown): ReadonlyMap<string, InputRequest> | { readonly issue: string } {
+  if (!isJsonObject(value)) return { issue: 'inputRequests: expected an object' }
+  const entries = Object.entries(value)
+  if (entries.length > maximumRequests) return { issue: `inputRequests: more than ${maximumRequests} requests` }
+  const requests = new Map<string, InputRequest>()
+  for (const [key, request] of entries) {
+    const failure = checkInputRequest(request)
+    if (failure !== undefined) return { issue: `inputRequests ${printableKey(key)} ${describeCheckFailure(failure)}` }
+    // The check of its own method has accepted it; the original is kept, with its unknown members.
+    requests.set(key, withNormalizedUrl(request as unknown as InputRequest))
+  }
+  return requests
+}
+
+/**
+ * Returns the reason why a URL must not be shown to a user, or `undefined`. A scheme may run code or reach into the
+ * machine, credentials make one host look like another, and invisible characters make the shown URL differ from the
+ * opened one (client/elicitation, safe URL handling).
+ */
+export function unsafeUrl(text: string): string | undefined {
+  if (text.length > maximumLength) return `it is longer than ${maximumLength} characters`
+  if (/[\p{C}\p{Z}]/u.test(text)) return 'it has spaces or invisible characters'
+  if (!URL.canParse(text)) return 'it is not an absolute URL'
+  const { protocol, username, password } = new URL(text)
+  if (protocol !== 'https:' && protocol !== 'http:') return 'it starts with neither https: nor http:'
+  return username !== '' || password !== '' ? 'it has credentials before its host' : undefined
+}
+
+const maximumLength = 8192

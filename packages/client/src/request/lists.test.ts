@@ -1,0 +1,122 @@
+import type { JsonObject } from '@x/schema'
+import { describe, expect, test } from 'vitest'
+import { createClient } from '../create-client.ts'
+import { bareTool, host, scripted, toolsPage } from '../testing/scripted-exchange.ts'
+
+const names = (tools: readonly { name: string }[]): string[] => tools.map(({ name }) => name)
+
+async function taken<T>(items: AsyncIterable<T>, count = Number.POSITIVE_INFINITY): Promise<T[]> {
+  const all: T[] = []
+  for await (const item of items) {
+    all.push(item)
+    if (all.length >= count) break
+  }
+  return all
+}
+
+describe('A list', () => {
+  const paged = (pages: Readonly<Record<string, JsonObject>>) =>
+    scripted(
+      ({ params }) => pages[String(params.cursor ?? 'first')] ?? { error: { code: -32602, message: 'Bad cursor' } },
+    )
+
+  test('is read page by page until there is no cursor, and an empty one is a cursor', async () => {
+    const exchange = paged({
+      first: toolsPage([bareTool('a')], { nextCursor: '' }),
+      '': toolsPage([], { nextCursor: 'two' }),
+      two: toolsPage([bareTool('b')]),
+    })
+    const client = createClient(exchange, host)
+    expect(names(await client.listTools())).toEqual(['a', 'b'])
+    expect(exchange.received.map(({ params }) => params)).toEqual([{}, { cursor: '' }, { cursor: 'two' }])
+    expect(names(await taken(client.eachTool()))).toEqual(['a', 'b'])
+  })
+
+  test('asks for no page before it is wanted', async () => {
+    const exchange = paged({
+      first: toolsPage([bareTool('a')], { nextCursor: 'two' }),
+      two: toolsPage([bareTool('b')]),
+    })
+    expect(names(await taken(createClient(exchange, host).eachTool(), 1))).toEqual(['a'])
+    expect(exchange.received).toHaveLength(1)
+  })
+
+  test.each<[string, (cursor: string) => string, RegExp]>([
+    ['gives the same cursor twice', (cursor) => (cursor === 'x' ? 'y' : 'x'), /same cursor twice/],
+    ['never ends', (cursor) => `${cursor}1`, /more than 10 pages/],
+    ['has pages without end that are large', (cursor) => `${cursor}${'x'.repeat(500)}`, /more than 2000 characters/],
+  ])('that %s is an error', async (_title, next, message) => {
+    const exchange = scripted(({ params }) => toolsPage([], { nextCursor: next(String(params.cursor ?? '')) }))
+    const client = createClient(exchange, { ...host, maxPages: 10, maxListSize: 2000 })
+    const failure = client.listTools()
+    await expect(failure).rejects.toMatchObject({ code: 'endless_list', method: 'tools/list' })
+    await expect(failure).rejects.toThrow(message)
+    expect(exchange.received.length).toBeLessThanOrEqual(10)
+  })
+
+  test('is started again, without what is cached, when a cursor is no longer valid [CCH-022 CCH-023]', async () => {
+    let generation = 1
+    const exchange = scripted(({ params }) => {
+      if (params.cursor === undefined)
+        return toolsPage([bareTool('a'), bareTool(`a${generation}`)], { nextCursor: `g${generation}` })
+      if (params.cursor === `g${generation}`) return toolsPage([bareTool(`b${generation}`)], { ttlMs: 0 })
+      return { error: { code: -32602, message: 'Invalid cursor' } }
+    })
+    const client = createClient(exchange, host)
+    expect(names(await client.listTools())).toEqual(['a', 'a1', 'b1'])
+    generation = 2
+    expect(names(await client.listTools())).toEqual(['a', 'a2', 'b2'])
+    const cursors = exchange.received.map(({ params }) => params.cursor)
+    expect(cursors).toEqual([undefined, 'g1', 'g1', undefined, 'g2'])
+    generation = 3
+    expect(names(await taken(client.eachTool()))).toEqual(['a', 'a2', 'a3', 'b3'])
+  })
+
+  test('is given up when the new cursor is not valid either', async () => {
+    const exchange = scripted(({ params }) =>
+      params.cursor === undefined
+        ? toolsPage([], { nextCursor: 'x' })
+        : { error: { code: -32602, message: 'Invalid cursor' } },
+    )
+    await expect(createClient(exchange, host).listTools()).rejects.toMatchObject({ rpc: { code: -32602 } })
+    expect(exchange.received).toHaveLength(4)
+  })
+
+  test('of prompts, resources and templates is read alike', async () => {
+    const hints = { resultType: 'complete', ttlMs: 0, cacheScope: 'public' }
+    const exchange = scripted(({ request }) => {
+      if (request.method === 'prompts/list') return { ...hints, prompts: [{ name: 'p' }] }
+      if (request.method === 'resources/list') return { ...hints, resources: [{ name: 'r', uri: 'a:r' }] }
+      return { ...hints, resourceTemplates: [{ name: 't', uriTemplate: 'a:{t}' }] }
+    })
+    const client = createClient(exchange, host)
+    expect([await client.listPrompts(), await client.listResources(), await client.listResourceTemplates()]).toEqual([
+      [{ name: 'p' }],
+      [{ name: 'r', uri: 'a:r' }],
+      [{ name: 't', uriTemplate: 'a:{t}' }],
+    ])
+    expect(await taken(client.eachPrompt())).toHaveLength(1)
+    expect(await taken(client.eachResource())).toHaveLength(1)
+    expect(await taken(client.eachResourceTemplate())).toHaveLength(1)
+  })
+})
+
+test('prompts, completions and resources are asked for as the specification writes them', async () => {
+  const exchange = scripted(({ request }) => {
+    if (request.method === 'prompts/get') return { resultType: 'complete', messages: [] }
+    return { resultType: 'complete', completion: { values: ['a'] } }
+  })
+  const client = createClient(exchange, host)
+  await client.getPrompt('review', { code: 'x' })
+  await client.getPrompt('bare')
+  await client.complete({ type: 'ref/resource', uri: 'a:{t}' }, { name: 't', value: 'x' }, { arguments: { u: 'y' } })
+  expect(exchange.received.map(({ params }) => params)).toEqual([
+    { name: 'review', arguments: { code: 'x' } },
+    { name: 'bare' },
+    {
+      ref: { type: 'ref/resource', uri: 'a:{t}' },
+      argument: { name: 't', value: 'x' },
+      context: { arguments: { u: 'y' } },
+    },
+  ])
+})

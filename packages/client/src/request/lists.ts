@@ -1,0 +1,115 @@
+import { errorCodes } from '@x/schema'
+import { ClientError, isClientError } from './client-error.ts'
+import type { CompleteResults } from './complete-results.ts'
+import type { ReadOptions } from './call-options.ts'
+import { errorContextOf, type ClientState, type SendRequest } from './request.ts'
+
+/** A method that answers in pages. */
+export type ListMethod = 'tools/list' | 'prompts/list' | 'resources/list' | 'resources/templates/list'
+
+/** One kind of list. */
+export interface ListKind<M extends ListMethod, Item> {
+  readonly method: M
+  readonly itemsOf: (page: CompleteResults[M]) => readonly Item[]
+  /** Returns the key of an item, to skip the items already seen when a list is started again. */
+  readonly keyOf: (item: Item) => string
+}
+
+/** A list, item by item as its pages come, or whole. */
+export interface List<Item> {
+  each(options?: ReadOptions): AsyncGenerator<Item, void, undefined>
+  all(options?: ReadOptions): Promise<Item[]>
+}
+
+/** The parts of the client that lists use. */
+export interface ListContext {
+  readonly send: SendRequest
+  readonly seen: ClientState
+  readonly maxPages: number
+  /** Characters of JSON that all pages of one list may have together. */
+  readonly maxListSize: number
+  /** Removes the cached pages of a method. */
+  readonly forget: (method: string) => void
+}
+
+/** Creates a list that is read page by page (server/utilities/pagination). */
+export function createList<M extends ListMethod, Item>(kind: ListKind<M, Item>, context: ListContext): List<Item> {
+  return {
+    each: async function* (options = {}) {
+      const given = new Set<string>()
+      for await (const { page, isAgain } of pages(kind.method, options, context)) {
+        for (const item of kind.itemsOf(page)) {
+          const key = kind.keyOf(item)
+          if (isAgain && given.has(key)) continue
+          given.add(key)
+          yield item
+        }
+      }
+    },
+    all: async (options = {}) => {
+      let items: Item[] = []
+      let wasAgain = false
+      for await (const { page, isAgain } of pages(kind.method, options, context)) {
+        if (isAgain && !wasAgain) items = []
+        wasAgain = isAgain
+        for (const item of kind.itemsOf(page)) items.push(item)
+      }
+      return items
+    },
+  }
+}
+
+interface ListPage<M extends ListMethod> {
+  readonly page: CompleteResults[M]
+  /** True when the list was started again because the server no longer knew a cursor. */
+  readonly isAgain: boolean
+}
+
+async function* pages<M extends ListMethod>(
+  method: M,
+  options: ReadOptions,
+  { send, seen, maxPages, maxListSize, forget }: ListContext,
+): AsyncGenerator<ListPage<M>, void, undefined> {
+  const endless = (why: string): ClientError =>
+    new ClientError('endless_list', why, errorContextOf({ method, params: {} }, seen))
+  const cursors = new Set<string>()
+  let callOptions = options
+  let cursor: string | undefined
+  let isAgain = false
+  let size = 0
+  for (let count = 0; count < maxPages; count += 1) {
+    let page: CompleteResults[M]
+    try {
+      page = await send({ method, params: cursor === undefined ? {} : { cursor } }, callOptions)
+    } catch (error) {
+      if (isAgain || cursor === undefined || !isInvalidParams(error)) throw error
+      // server/utilities/caching, interaction with pagination: an invalid cursor makes every page stale.
+      forget(method)
+      callOptions = { ...options, refresh: true }
+      cursor = undefined
+      cursors.clear()
+      isAgain = true
+      continue
+    }
+    // A server may answer large pages without end, and their content stays in the cache and in the whole list. The
+    // transport bounds the first page, which is all that most lists have.
+    if (count > 0) size += JSON.stringify(page).length
+    checkSize(size, maxListSize, endless)
+    yield { page, isAgain }
+    // An empty string is a cursor like any other; only its absence ends the list.
+    cursor = page.nextCursor
+    if (cursor === undefined) return
+    if (cursors.has(cursor)) throw endless('the server gave the same cursor twice')
+    cursors.add(cursor)
+  }
+  throw endless(`the list has more than ${maxPages} pages; allow more with maxPages`)
+}
+
+function checkSize(size: number, maxListSize: number, endless: (why: string) => ClientError): void {
+  if (size <= maxListSize) return
+  throw endless(`its pages have more than ${maxListSize} characters; allow more with maxListSize`)
+}
+
+function isInvalidParams(error: unknown): boolean {
+  return isClientError(error) && error.rpc?.code === errorCodes.invalidParams
+}

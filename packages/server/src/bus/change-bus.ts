@@ -1,0 +1,63 @@
+import type { JsonObject } from '@x/schema'
+
+/** Something has changed: what is kept of it elsewhere has to be read again. */
+export interface Change {
+  /** The changed topic, such as `tools`, or `resource:file:///a.txt`; two changes of one topic count as one. */
+  readonly topic: string
+  /** Data beside the topic: small, and public to every instance. Absent for most topics. */
+  readonly data?: JsonObject | undefined
+}
+
+/** A listener of a bus. */
+export interface ChangeListener {
+  /** Takes a change, from whichever instance it came. */
+  readonly onChange: (change: Change) => void
+  /** Changes may have been lost, as they are while a connection is away: everything may have changed. */
+  readonly onGap: () => void
+}
+
+/**
+ * Carries changes from whoever makes them to every instance that has streams open. Delivery is to be prompt, and at
+ * most once; what may have been lost is told by `onGap`, never silently.
+ */
+export interface ChangeBus {
+  /**
+   * Notifies every listener of every instance, this one included. Rejects when the change could not be delivered to the
+   * bus.
+   */
+  publish(change: Change): Promise<void>
+  /**
+   * Listens until the function that it resolves with is called. When it resolves, every change that is published from
+   * then on will come. Rejects when the bus cannot be reached.
+   */
+  listen(listener: ChangeListener): Promise<() => void>
+}
+
+/** The codes of a {@link BusError}. */
+export type BusProblem =
+  /** The database or message broker cannot be reached, or took too long. */
+  | 'unavailable'
+  /** A change has more beside its topic than the bus carries. */
+  | 'too_large'
+  /** Something came over the channel that no bus of this kind has sent. */
+  | 'unreadable'
+  /** An option is mistaken. */
+  | 'option'
+
+/** A failed operation of a change bus, or an unreadable message on it. The text is for the log, not for a peer. */
+export class BusError extends Error {
+  override readonly name = 'BusError'
+  readonly code: BusProblem
+
+  constructor(code: BusProblem, message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+  }
+}
+
+/** Wraps an error of the database or message broker in a {@link BusError}, whose message names it and the reason. */
+export function busUnavailable(name: string, cause: unknown): BusError {
+  if (cause instanceof BusError) return cause
+  const reason = cause instanceof Error && cause.message !== '' ? cause.message : 'no reason given'
+  return new BusError('unavailable', `${name} cannot be reached: ${reason}`, { cause })
+}

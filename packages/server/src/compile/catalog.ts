@@ -1,0 +1,205 @@
+import {
+  type CacheScope,
+  type ClientCapabilities,
+  type JsonObject,
+  type HeaderParam,
+  type ServerCapabilities,
+  type Call,
+  errorCodes,
+  McpError,
+  preparedMessage,
+} from '@x/schema'
+import type { Completer, VisibleTo } from '../definitions/described.ts'
+import type { AnyPromptDefinition } from '../definitions/prompt.ts'
+import type { AnyTemplateDefinition, ResourceDefinition } from '../definitions/resource.ts'
+import type { CompiledSchema } from '../json-schema/schemas.ts'
+import type { AnyToolDefinition } from '../definitions/tool.ts'
+import type { UriTemplate } from '../definitions/uri-template.ts'
+
+/** Everything that a server needs of its definitions, made once and never changed; an update makes another. */
+export interface Catalog {
+  readonly capabilities: ServerCapabilities
+  /** The `_meta` of every result that has none of its own. */
+  readonly resultMeta: JsonObject | undefined
+  /** The answer to `server/discover`. */
+  readonly discovery: JsonObject
+  readonly tools: Listing<CompiledTool>
+  readonly prompts: Listing<CompiledPrompt>
+  readonly resources: Listing<CompiledResource>
+  readonly templates: Listing<CompiledTemplate>
+}
+
+/** The compiled form that all definitions share. */
+export interface CompiledDefinition extends Listed {
+  readonly requires: ClientCapabilities | undefined
+}
+
+/** A tool that is ready to be called. */
+export interface CompiledTool extends CompiledDefinition {
+  readonly input: CompiledSchema['check']
+  readonly output: CompiledSchema['check'] | undefined
+  /** The arguments that HTTP headers repeat. */
+  readonly mirrored: readonly HeaderParam[]
+  readonly definition: AnyToolDefinition
+}
+
+/** A prompt that is ready to be filled in. */
+export interface CompiledPrompt extends CompiledDefinition {
+  readonly input: CompiledSchema['check']
+  readonly required: readonly string[]
+  /** Every argument, and what completes it. */
+  readonly completers: ReadonlyMap<string, Completer | undefined>
+  readonly definition: AnyPromptDefinition
+}
+
+/** A resource that is ready to be read. */
+export interface CompiledResource extends CompiledDefinition {
+  readonly cache: ReadHints
+  readonly definition: ResourceDefinition
+}
+
+/** A template that is ready to be matched. */
+export interface CompiledTemplate extends CompiledDefinition {
+  readonly cache: ReadHints
+  readonly template: UriTemplate
+  /** Every variable, and what completes it. */
+  readonly completers: ReadonlyMap<string, Completer | undefined>
+  readonly definition: AnyTemplateDefinition
+}
+
+/** The caching hints of a read result, unless the reading itself gives some. */
+export interface ReadHints {
+  readonly ttlMs: number
+  readonly scope: CacheScope
+}
+
+/** Returns the `_meta` of a result: the author's, with the server's name and version (basic/index, `_meta`). */
+export function resultMeta(own: JsonObject | undefined, { resultMeta }: Catalog): JsonObject | undefined {
+  return own === undefined ? resultMeta : { ...own, ...resultMeta }
+}
+
+/** The caller of a request. */
+export type Caller = Pick<Call, 'principal' | 'context'>
+
+/** The part of a definition that lists need. */
+interface Listed {
+  /** Its name or URI, by which it is found. */
+  readonly key: string
+  /** Its entry in the list. */
+  readonly wire: JsonObject
+  readonly visibleTo: VisibleTo | undefined
+}
+
+/** The field of a list's result that holds its entries. */
+export type ListField = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
+
+/** The options that all results of a list share. */
+interface ListOptions {
+  readonly field: ListField
+  readonly pageSize: number
+  readonly ttlMs: number
+  readonly scope: CacheScope
+  /** The `_meta` of every result. */
+  readonly meta: JsonObject | undefined
+}
+
+/** One kind of definitions: by key, in order, and as finished pages where every caller sees the same. */
+export interface Listing<Entry extends Listed> {
+  readonly byKey: ReadonlyMap<string, Entry>
+  readonly options: ListOptions
+  /** The cursor that stands after an entry. */
+  readonly cursors: ReadonlyMap<Listed, string>
+  /** Results by the cursor that asks for them; undefined when they differ by caller. */
+  readonly fixed: ReadonlyMap<string | undefined, JsonObject> | undefined
+}
+
+/** Makes the pages of a list, once. The order is that of the definitions (server/tools, listing tools). */
+export function createListing<Entry extends Listed>(entries: readonly Entry[], options: ListOptions): Listing<Entry> {
+  const byKey = new Map(entries.map((entry) => [entry.key, entry]))
+  const cursors = new Map(entries.map((entry) => [entry, encodeCursor(options.field, entry.key)]))
+  const sameForAll = entries.every((entry) => entry.visibleTo === undefined)
+  const listing = { byKey, options, cursors, fixed: undefined }
+  return sameForAll ? { ...listing, fixed: fixedPages(entries, listing) } : listing
+}
+
+/**
+ * The cursor after an entry. It is never decoded: one that comes back is compared with those of the entries that the
+ * caller may see, so that a forged, stale or foreign one is simply none of them.
+ */
+export function encodeCursor(field: ListField, key: string): string {
+  return encodeBase64Url(JSON.stringify([field, key]))
+}
+
+/** The definition of this name, if the caller may know of it. */
+export function findVisible<Entry extends Listed>(
+  listing: Listing<Entry>,
+  key: string,
+  caller: Caller,
+): Entry | undefined {
+  const entry = listing.byKey.get(key)
+  return entry === undefined || isVisible(entry, caller) ? entry : undefined
+}
+
+/** Returns whether a caller may see a definition. */
+export function isVisible({ visibleTo }: Pick<Listed, 'visibleTo'>, caller: Caller): boolean {
+  return visibleTo === undefined || visibleTo(caller.principal, caller)
+}
+
+/** One page of a list, for a caller. Throws McpError(invalidParams) for a cursor that is not one of this list. */
+export function readPage(listing: Listing<Listed>, cursor: string | undefined, caller: Caller): JsonObject {
+  if (listing.fixed !== undefined) return listing.fixed.get(cursor) ?? rejectCursor()
+  const visible = [...listing.byKey.values()].filter((entry) => isVisible(entry, caller))
+  const start = cursor === undefined ? 0 : visible.findIndex((entry) => listing.cursors.get(entry) === cursor) + 1
+  if (cursor !== undefined && start === 0) return rejectCursor()
+  return page(visible, start, listing)
+}
+
+function rejectCursor(): never {
+  const advice = 'list again without a cursor'
+  throw new McpError(errorCodes.invalidParams, `Invalid params: params.cursor is not a cursor of this list; ${advice}`)
+}
+
+function fixedPages(entries: readonly Listed[], listing: Listing<Listed>): ReadonlyMap<string | undefined, JsonObject> {
+  const pages = new Map<string | undefined, JsonObject>()
+  let start = 0
+  let cursor: string | undefined
+  do {
+    pages.set(cursor, preparedMessage(page(entries, start, listing)))
+    start += listing.options.pageSize
+    const last = entries[start - 1]
+    cursor = last && listing.cursors.get(last)
+  } while (start < entries.length)
+  return pages
+}
+
+function page(entries: readonly Listed[], start: number, { cursors, options }: Listing<Listed>): JsonObject {
+  const { field, pageSize, ttlMs, scope, meta } = options
+  const end = start + pageSize
+  const last = end < entries.length ? entries[end - 1] : undefined
+  return Object.freeze({
+    resultType: 'complete',
+    [field]: Object.freeze(entries.slice(start, end).map(({ wire }) => wire)),
+    ...(last && { nextCursor: cursors.get(last) }),
+    ttlMs,
+    cacheScope: scope,
+    ...(meta && { _meta: meta }),
+  })
+}
+
+/** The bytes that go through one call; a larger spread would overflow the stack. */
+const chunk = 0x2000
+
+/** The Base64 of bytes, with the padding that `blob` fields have. */
+export function encodeBase64(bytes: Uint8Array): string {
+  let binary = ''
+  for (let start = 0; start < bytes.length; start += chunk) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + chunk))
+  }
+  return btoa(binary)
+}
+
+/** Text as URL-safe Base64 of its UTF-8, without padding. */
+function encodeBase64Url(text: string): string {
+  const base64 = encodeBase64(new TextEncoder().encode(text))
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}

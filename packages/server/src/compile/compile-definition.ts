@@ -1,0 +1,150 @@
+import {
+  type Implementation,
+  type JsonObject,
+  metaKeys,
+  preparedMessage,
+  protocolVersion,
+  type ServerCapabilities,
+  type ServerExtension,
+} from '@x/schema'
+import { compileJsonSchema } from '@x/schema/json-schema'
+import {
+  type Catalog,
+  type CompiledDefinition,
+  type CompiledPrompt,
+  type CompiledTemplate,
+  createListing,
+  type ListField,
+  type Listing,
+} from './catalog.ts'
+import { cacheHints, type Compiling, elementBound } from './compile-entry.ts'
+import { compilePrompt } from './compile-prompt.ts'
+import { compileResource, compileTemplate } from './compile-resource.ts'
+import type { Tool } from '../definitions/tool.ts'
+import { compileTool, hasKeyedEffects, idempotentCalls } from './compile-tool.ts'
+import { DefinitionError } from '../request/definition-error.ts'
+import { frozenObject } from '../json-schema/frozen-json.ts'
+import type { ServerDefinition } from '../definitions/server-definition.ts'
+
+/** Lists are the same for everybody and seldom change. */
+const listDefaults = { ttlMs: 300_000, scope: 'public' } as const
+
+/**
+ * Definitions → catalog, once: schemas, validators and lists in their final form, so that a request only looks things
+ * up. Throws {@link DefinitionError}, which names what cannot be served.
+ */
+export function compileDefinition(definition: ServerDefinition, warn: Compiling['warn']): Catalog {
+  const compiling: Compiling = {
+    warn,
+    compileSchema: definition.compileSchema ?? compileJsonSchema,
+    maxElements: elementBound(definition.maxArgumentElements, 'server'),
+  }
+  const resultMeta = resultMetaOf(definition)
+  const list = listing(definition, resultMeta)
+  const tools = (definition.tools ?? []).map((tool) => compileTool(tool, compiling))
+  const prompts = (definition.prompts ?? []).map((prompt) => compilePrompt(prompt, compiling))
+  const resources = (definition.resources ?? []).map(compileResource)
+  const templates = (definition.resourceTemplates ?? []).map(compileTemplate)
+  const capabilities = declaredServerCapabilities(definition, [...prompts, ...templates])
+  return {
+    capabilities,
+    resultMeta,
+    discovery: discoveryOf(definition, capabilities, resultMeta),
+    tools: list('tools', tools),
+    prompts: list('prompts', prompts),
+    resources: list('resources', resources),
+    templates: list('resourceTemplates', templates),
+  }
+}
+
+/** Returns the checked name, version and description of the server. */
+export function infoOf(definition: ServerDefinition): Implementation {
+  const { name, version, title, description, icons, websiteUrl } = definition
+  for (const [field, value] of [
+    ['name', name],
+    ['version', version],
+  ] as const) {
+    if (typeof value !== 'string' || value === '') {
+      throw new DefinitionError('value', 'server', { reason: `${field} must be a string that is not empty` })
+    }
+  }
+  return { ...frozenObject({ title, description, icons, websiteUrl }, 'server'), name, version }
+}
+
+function resultMetaOf(definition: ServerDefinition): JsonObject | undefined {
+  if (definition.serverInfo === false) return undefined
+  return frozenObject({ [metaKeys.serverInfo]: infoOf(definition) }, 'server')
+}
+
+/** The capabilities of lists and resources, with and without change notifications. */
+const notifyingCapabilities = { list: { listChanged: true }, resources: { listChanged: true, subscribe: true } }
+const silentCapabilities = { list: {}, resources: {} }
+
+/** Declares only the kinds that are defined: the methods of all others are not found. */
+function declaredServerCapabilities(
+  definition: ServerDefinition,
+  completable: readonly (CompiledPrompt | CompiledTemplate)[],
+): ServerCapabilities {
+  const { tools, prompts, resources, resourceTemplates } = definition
+  const completes = completable.some(({ completers }) => [...completers.values()].some(Boolean))
+  const changes = definition.subscriptions === false ? silentCapabilities : notifyingCapabilities
+  return {
+    logging: {},
+    ...(tools && { tools: changes.list }),
+    ...(prompts && { prompts: changes.list }),
+    ...((resources ?? resourceTemplates) && { resources: changes.resources }),
+    ...(completes && { completions: {} }),
+    ...declaredExtensions(definition.extensions ?? [], tools ?? []),
+  }
+}
+
+function declaredExtensions(extensions: readonly ServerExtension[], tools: readonly Tool[]): JsonObject {
+  const keyed = tools.some(hasKeyedEffects) ? [[idempotentCalls, {}]] : []
+  const own = extensions.flatMap(({ identifier, capabilities }) => (capabilities ? [[identifier, capabilities]] : []))
+  const settings = [...keyed, ...own]
+  const older = extensions.map(({ serverCapabilities }) => serverCapabilities)
+  return Object.assign({}, ...older, settings.length > 0 && { extensions: Object.fromEntries(settings) })
+}
+
+function discoveryOf(
+  definition: ServerDefinition,
+  capabilities: ServerCapabilities,
+  meta: JsonObject | undefined,
+): JsonObject {
+  const { ttlMs, scope } = cacheHints(definition.cache, listDefaults, 'server')
+  const result = {
+    resultType: 'complete',
+    supportedVersions: [protocolVersion],
+    capabilities,
+    instructions: definition.instructions,
+    ttlMs,
+    cacheScope: scope,
+    _meta: meta,
+  }
+  return preparedMessage(frozenObject(result, 'server'))
+}
+
+type MakeListing = <Entry extends CompiledDefinition>(field: ListField, entries: readonly Entry[]) => Listing<Entry>
+
+function listing({ pageSize = 1000, cache }: ServerDefinition, meta: JsonObject | undefined): MakeListing {
+  if (!Number.isSafeInteger(pageSize) || pageSize < 1) {
+    throw new DefinitionError('value', 'server', { reason: `pageSize is ${pageSize}; write a whole number from 1` })
+  }
+  const { ttlMs, scope } = cacheHints(cache, listDefaults, 'server')
+  return (field, entries) => {
+    rejectDuplicates(field, entries)
+    const varies = entries.some(({ visibleTo }) => visibleTo !== undefined)
+    return createListing(entries, { field, pageSize, ttlMs, scope: varies ? 'private' : scope, meta })
+  }
+}
+
+function rejectDuplicates(field: ListField, entries: readonly CompiledDefinition[]): void {
+  const seen = new Set<string>()
+  for (const { key } of entries) {
+    if (seen.has(key)) {
+      const reason = `${field} has it twice; give each of them a name of its own`
+      throw new DefinitionError('duplicate', JSON.stringify(key), { reason })
+    }
+    seen.add(key)
+  }
+}

@@ -1,0 +1,82 @@
+import { isMetaKey, type JsonObject, type JsonSchemaCompiler } from '@x/schema'
+import type { CompiledDefinition, ReadHints } from './catalog.ts'
+import { DefinitionError } from '../request/definition-error.ts'
+import type { CacheHints, Completer, Described } from '../definitions/described.ts'
+import { frozenObject } from '../json-schema/frozen-json.ts'
+import type { ServerWarning } from '../request/report.ts'
+
+/** The parts of the server's definition that compiling one entry needs. */
+export interface Compiling {
+  readonly compileSchema: JsonSchemaCompiler
+  /** The elements that arguments may have; undefined for the default. */
+  readonly maxElements: number | undefined
+  readonly warn: (warning: ServerWarning) => void
+}
+
+/** A bound on the elements of arguments. Throws {@link DefinitionError} for what is none. */
+export function elementBound(bound: number | undefined, subject: string): number | undefined {
+  if (bound === undefined || (Number.isSafeInteger(bound) && bound > 0)) return bound
+  const reason = `maxArgumentElements is ${bound}; write a whole number from 1`
+  throw new DefinitionError('value', subject, { reason })
+}
+
+/** The part of a compiled definition that all kinds share. */
+export function compileEntry(
+  wire: object,
+  { visibleTo, requires, meta }: Described,
+  subject: string,
+): Omit<CompiledDefinition, 'key'> {
+  for (const key of Object.keys(meta ?? {})) rejectMetaKey(key, subject)
+  return { wire: frozenObject(wire, subject), visibleTo, requires }
+}
+
+/** Refuses a `_meta` key that is not of the form `com.example/name` or `name` (basic/index, `_meta`). */
+function rejectMetaKey(key: string, subject: string): void {
+  if (isMetaKey(key)) return
+  const reason = `the key ${JSON.stringify(key)} is not of the form "com.example/name"`
+  throw new DefinitionError('name', subject, { reason })
+}
+
+/** Refuses the identifier of an extension without a prefix (basic/versioning, extension negotiation). */
+export function rejectExtensionName(identifier: string): void {
+  if (!identifier.includes('/')) {
+    const reason = 'its identifier must have a prefix, as in "com.example/name"'
+    throw new DefinitionError('name', `extension ${JSON.stringify(identifier)}`, { reason })
+  }
+  rejectMetaKey(identifier, 'extensions')
+}
+
+/** Caching hints with what is absent filled in (server/utilities/caching). */
+export function cacheHints(hints: CacheHints | undefined, defaults: ReadHints, subject: string): ReadHints {
+  const { ttlMs = defaults.ttlMs, scope = defaults.scope } = hints ?? {}
+  if (!Number.isSafeInteger(ttlMs) || ttlMs < 0) {
+    const reason = `ttlMs is ${ttlMs}; write a whole number of milliseconds from 0`
+    throw new DefinitionError('cache', subject, { reason })
+  }
+  if (scope !== 'public' && scope !== 'private') {
+    const reason = `the cache scope is ${JSON.stringify(scope)}; write "public" or "private"`
+    throw new DefinitionError('cache', subject, { reason })
+  }
+  return { ttlMs, scope }
+}
+
+/** Pairs everything that can be completed with what completes it. */
+export function compileCompleters(
+  names: readonly string[],
+  complete: { readonly [name: string]: Completer | undefined } | undefined,
+  subject: string,
+): ReadonlyMap<string, Completer | undefined> {
+  const given = new Map(Object.entries(complete ?? {}))
+  for (const name of given.keys()) {
+    if (!names.includes(name)) {
+      const reason = `completes ${JSON.stringify(name)}, which it does not have; it has: ${names.join(', ') || 'none'}`
+      throw new DefinitionError('completion', subject, { reason })
+    }
+  }
+  return new Map(names.map((name) => [name, given.get(name)]))
+}
+
+/** The members of a JSON value that should be an object; none, when it is none. */
+export function memberEntries(value: JsonObject[string]): readonly (readonly [string, JsonObject[string]])[] {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
+}

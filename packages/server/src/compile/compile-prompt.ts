@@ -1,0 +1,72 @@
+import { isJsonObject, type JsonObject, type PromptArgument } from '@x/schema'
+import type { CompiledPrompt } from './catalog.ts'
+import { type Compiling, compileCompleters, compileEntry, memberEntries } from './compile-entry.ts'
+import { objectRootSchemas } from './compile-tool.ts'
+import { DefinitionError } from '../request/definition-error.ts'
+import type { Prompt } from '../definitions/prompt.ts'
+import { type AnySchema, compileSchema } from '../json-schema/schemas.ts'
+import { isZodSchema, type ZodSchema } from '../json-schema/zod-issues.ts'
+
+const noArguments = Object.freeze({ type: 'object', additionalProperties: false })
+
+/** Makes a prompt ready to be filled in. Throws {@link DefinitionError}. */
+export function compilePrompt(
+  { name, definition }: Prompt,
+  { compileSchema: compile, maxElements }: Compiling,
+): CompiledPrompt {
+  const subject = `prompt ${JSON.stringify(name)}`
+  if (typeof name !== 'string' || name === '' || name.length > 128) {
+    throw new DefinitionError('name', subject, { reason: 'its name must have 1 to 128 characters' })
+  }
+  const inputSubject = `${subject}, input`
+  const use = { subject: inputSubject, side: 'input', compile, maxElements } as const
+  const input = compileSchema(definition.input ?? noArguments, use)
+  const list = argumentsOf(objectRootSchemas(input.json, inputSubject), definition.input, inputSubject)
+  const { title, description, icons, meta } = definition
+  const wire = { name, title, description, arguments: list.length > 0 ? list : undefined, icons, _meta: meta }
+  return {
+    ...compileEntry(wire, definition, subject),
+    key: name,
+    input: input.check,
+    required: list.filter(({ required }) => required).map((argument) => argument.name),
+    completers: compileCompleters(
+      list.map((argument) => argument.name),
+      definition.complete,
+      subject,
+    ),
+    definition,
+  }
+}
+
+/** The arguments that a schema describes; on the wire each of them is a string (server/prompts, getting a prompt). */
+function argumentsOf(json: JsonObject, schema: AnySchema | undefined, subject: string): readonly PromptArgument[] {
+  const required = Array.isArray(json['required']) ? json['required'] : []
+  return memberEntries(json['properties']).map(([name, property]) => {
+    const described = isJsonObject(property) ? property : {}
+    if (!acceptsText(described, schema, name)) {
+      const reason =
+        `the argument ${JSON.stringify(name)} is a ${JSON.stringify(described['type'])}, but arguments of prompts are ` +
+        'strings; write z.coerce.number(), z.stringbool() or z.string().transform(…)'
+      throw new DefinitionError('schema', subject, { reason })
+    }
+    return {
+      name,
+      ...(typeof described['title'] === 'string' && { title: described['title'] }),
+      ...(typeof described['description'] === 'string' && { description: described['description'] }),
+      ...(required.includes(name) && { required: true }),
+    }
+  })
+}
+
+function acceptsText({ type }: JsonObject, schema: AnySchema | undefined, name: string): boolean {
+  if (type === undefined || type === 'string' || (Array.isArray(type) && type.includes('string'))) return true
+  // Of `z.coerce.boolean()` every text but the empty one is true, "false" included.
+  return type !== 'boolean' && isZodSchema(schema) && isCoerced(schema._zod.def.shape?.[name])
+}
+
+/** Returns whether zod converts a text into what the schema describes, though its JSON Schema says otherwise. */
+function isCoerced(schema: ZodSchema | undefined): boolean {
+  if (schema === undefined) return false
+  const { coerce, innerType, in: input } = schema._zod.def
+  return coerce === true || isCoerced(innerType ?? input)
+}

@@ -1,0 +1,106 @@
+import type { Resource as ListedResource } from '@x/schema'
+import type { CompiledResource, CompiledTemplate } from './catalog.ts'
+import { cacheHints, compileCompleters, compileEntry } from './compile-entry.ts'
+import { DefinitionError } from '../request/definition-error.ts'
+import type {
+  Resource,
+  ResourceDescription,
+  ResourceTemplate,
+  AnyTemplateDefinition,
+  ResourcePage,
+} from '../definitions/resource.ts'
+import { parseUriTemplate, matchUriTemplate, type UriTemplate } from '../definitions/uri-template.ts'
+import type { Completer } from '../definitions/described.ts'
+import type { RequestContext } from '../definitions/context.ts'
+
+/** A read result is private, and stale at once, unless the author says otherwise. */
+const readDefaults = { ttlMs: 0, scope: 'private' } as const
+
+/** Makes a resource ready to be read. Throws {@link DefinitionError}. */
+export function compileResource({ uri, definition }: Resource): CompiledResource {
+  const subject = `resource ${JSON.stringify(uri)}`
+  if (!/^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}]+$/u.test(uri)) {
+    throw new DefinitionError('name', subject, { reason: 'must be a URI with a scheme and without spaces (RFC 3986)' })
+  }
+  const { size } = definition
+  if (size !== undefined && (!Number.isSafeInteger(size) || size < 0)) {
+    throw new DefinitionError('value', subject, { reason: `size is ${size}; write a whole number of bytes from 0` })
+  }
+  const wire = { uri, ...descriptionOf(definition, subject), size }
+  return { ...compileEntry(wire, definition, subject), key: uri, cache: readHints(definition, subject), definition }
+}
+
+/** Makes a template ready to be matched. Throws {@link DefinitionError}. */
+export function compileTemplate({ uriTemplate, definition }: ResourceTemplate): CompiledTemplate {
+  const subject = `resource template ${JSON.stringify(uriTemplate)}`
+  const template = parseUriTemplate(uriTemplate)
+  const names = template.variables.map(({ name }) => name)
+  const listed = Object.fromEntries(
+    definition.list ? names.map((name) => [name, completeFromList(definition, template, name)]) : [],
+  )
+  const wire = { uriTemplate, ...descriptionOf(definition, subject) }
+  return {
+    ...compileEntry(wire, definition, subject),
+    key: uriTemplate,
+    cache: readHints(definition, subject),
+    template,
+    completers: compileCompleters(names, { ...listed, ...definition.complete }, subject),
+    definition,
+  }
+}
+
+function descriptionOf(definition: ResourceDescription, subject: string): object {
+  const { name, title, description, mimeType, annotations, icons, meta } = definition
+  if (typeof name !== 'string' || name === '') throw new DefinitionError('value', subject, { reason: 'has no name' })
+  return { name, title, description, mimeType, annotations, icons, _meta: meta }
+}
+
+function readHints({ cache, visibleTo }: ResourceDescription, subject: string): CompiledResource['cache'] {
+  if (visibleTo !== undefined && cache?.scope === 'public') {
+    const reason = 'a public result would reach callers to whom visibleTo does not show it; write the scope "private"'
+    throw new DefinitionError('cache', subject, { reason })
+  }
+  return cacheHints(cache, readDefaults, subject)
+}
+
+export async function readOwnPage(
+  definition: AnyTemplateDefinition,
+  ctx: RequestContext,
+  cursor: string | undefined,
+): Promise<ResourcePage> {
+  const returned = (await definition.list?.(ctx, cursor)) ?? []
+  return isOneEntry(returned) ? { resources: returned } : returned
+}
+
+function isOneEntry(returned: ResourcePage | readonly ListedResource[]): returned is readonly ListedResource[] {
+  return Array.isArray(returned)
+}
+
+/** The pages that one completion reads, and the most values that it gives. */
+const maxPages = 20
+
+const maxValues = 100
+
+/** Makes the completer of a variable from the list of a template's resources. */
+function completeFromList(definition: AnyTemplateDefinition, template: UriTemplate, name: string): Completer {
+  return async (typed, { arguments: others, ctx }) => {
+    const values = new Set<string>()
+    const wanted = typed.toLowerCase()
+    let cursor: string | undefined
+    for (let pages = 0; pages < maxPages; pages++) {
+      const page = await readOwnPage(definition, ctx, cursor)
+      for (const { uri } of page.resources) {
+        const variables = matchUriTemplate(template, uri) ?? {}
+        const value = variables[name]
+        const fits = Object.entries(others).every(
+          ([other, given]) => other === name || (variables[other] ?? given) === given,
+        )
+        if (fits && value?.toLowerCase().startsWith(wanted) === true) values.add(value)
+      }
+      cursor = page.nextCursor
+      if (cursor === undefined) return [...values]
+      if (values.size > maxValues) break
+    }
+    return { values: [...values], hasMore: true }
+  }
+}

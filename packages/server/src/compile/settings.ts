@@ -1,0 +1,146 @@
+import { errorListener, runtimeOf, type Runtime } from '@x/schema'
+import { type StateCodec, randomKey, sealed } from '@x/state-codec'
+import { DefinitionError } from '../request/definition-error.ts'
+import { createCallerLimit, type CallerLimit } from '../shedding/caller-limit.ts'
+import { openLoadMonitor, type LoadMonitor } from '../shedding/load-monitor.ts'
+import { createSubscriptions, type Subscriptions } from '../subscriptions/subscriptions.ts'
+import { type ErrorContext, type ErrorReporter, quote, report, type ServerWarning } from '../request/report.ts'
+import type { ServerDefinition } from '../definitions/server-definition.ts'
+import type { IdempotencyOptions } from '../shedding/shedding-options.ts'
+
+/** The settings of a server, which `update` does not change. */
+export interface ServerSettings extends ErrorReporter {
+  readonly describeError: (error: unknown, where: ErrorContext) => string
+  /** The progress and log messages that one call may send in a second. */
+  readonly maxNotificationsPerSecond: number
+  /** Milliseconds, from any beginning. */
+  readonly now: () => number
+  /** The codec of `requestState`; undefined where no handler may ask. */
+  readonly state: StateCodec | undefined
+  /** The service that `requestState` is bound to. */
+  readonly stateAudience: string
+  /** True where answers are believed that came before anything was asked. */
+  readonly acceptUnaskedResponses: boolean
+  readonly warn: (warning: ServerWarning) => void
+  /** True when every handler runs again at each of its awaits, to detect code that is not repeatable. */
+  readonly strictReplay: boolean
+  /** Milliseconds since 1970. */
+  readonly wallClock: () => number
+  readonly randomUuid: () => string
+  readonly runtime: Runtime
+  readonly subscriptions: Subscriptions
+  /** The calls that each caller has at once. */
+  readonly callers: CallerLimit
+  /** The load of the server. */
+  readonly loadMonitor: LoadMonitor
+  /** The store of completed results, for calls that are sent again. */
+  readonly idempotency: IdempotencyOptions | undefined
+}
+
+/** The parts of a definition that hold for every request, with what is absent filled in. */
+export function compileServerSettings(definition: ServerDefinition): ServerSettings {
+  const { describeError = failureOf, maxNotificationsPerSecond = 100 } = definition
+  const onError = errorListener(definition.onError, '@x/server', describeContext)
+  if (!Number.isSafeInteger(maxNotificationsPerSecond) || maxNotificationsPerSecond < 0) {
+    const reason = `maxNotificationsPerSecond is ${maxNotificationsPerSecond}; write a whole number from 0`
+    throw new DefinitionError('value', 'server', { reason })
+  }
+  const warn = reportOnce(
+    errorListener(definition.onWarning, '@x/server', ({ where }) => (where ? describeContext(undefined, where) : '')),
+  )
+  const sources = sourcesOf(definition)
+  const loadMonitor = openLoadMonitor(definition, { ...sources, warn })
+  return {
+    onError,
+    describeError,
+    maxNotificationsPerSecond,
+    state: stateCodecOf(definition, warn),
+    stateAudience: checkedAudience(definition),
+    acceptUnaskedResponses: definition.acceptUnaskedResponses === true,
+    warn,
+    strictReplay: definition.strictReplay ?? isUnderTest(),
+    ...sources,
+    idempotency: definition.idempotency,
+    loadMonitor,
+    callers: createCallerLimit(definition.maxCallsPerCaller, loadMonitor.rules.retryAfterMs),
+    subscriptions: createSubscriptions(definition.subscriptions ?? {}, {
+      onError: (error) => report(error, { method: 'subscriptions/listen' }, { onError }),
+      wallClock: sources.wallClock,
+    }),
+  }
+}
+
+/** Time and chance: the platform's, unless a test gives its own. */
+function sourcesOf(definition: ServerDefinition): Pick<ServerSettings, 'now' | 'wallClock' | 'randomUuid' | 'runtime'> {
+  const runtime = runtimeOf(definition.runtime)
+  return {
+    runtime,
+    now: () => runtime.monotonicNow(),
+    wallClock: () => runtime.now(),
+    randomUuid: () => runtime.randomUuid(),
+  }
+}
+
+function describeContext(_: unknown, { method, name }: ErrorContext): string {
+  return name === undefined ? method : `${method} ${quote(name)}`
+}
+
+function stateCodecOf({ state }: ServerDefinition, warn: ServerSettings['warn']): StateCodec | undefined {
+  if (state === false) return undefined
+  return state ?? randomlyKeyed(warn)
+}
+
+function checkedAudience({ name, stateAudience }: ServerDefinition): string {
+  if (stateAudience === undefined) return name
+  if (typeof stateAudience === 'string' && stateAudience !== '') return stateAudience
+  throw new DefinitionError('value', 'server', { reason: 'stateAudience must be a string that is not empty' })
+}
+
+/** Test runners name themselves in the environment, where there is one. */
+function isUnderTest(): boolean {
+  const platform: { readonly env?: Record<string, string | undefined> } | undefined = Reflect.get(globalThis, 'process')
+  const { VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID } = platform?.env ?? {}
+  return [VITEST, NODE_TEST_CONTEXT, JEST_WORKER_ID].some((value) => value !== undefined)
+}
+
+/** The message of an error may hold a connection string or a path, so the author alone receives it. */
+function failureOf(_error: unknown, { name }: ErrorContext): string {
+  return `Tool ${JSON.stringify(name ?? '')} failed`
+}
+
+/** The reason why a server without keys serves one machine and one process. */
+export const localOnly =
+  'createServer was given no state, so what a question leaves with the client is sealed with a random key, which no other ' +
+  'instance has and a restart forgets: give state: sealedState({ keys: [process.env.STATE_KEY] }), or state: false where no ' +
+  'handler asks'
+
+/** A codec for a single process: its key is made when it is first needed, which is when it is said. */
+function randomlyKeyed(warn: ServerSettings['warn']): StateCodec {
+  let codec: StateCodec | undefined
+  const made = (): StateCodec => {
+    if (codec === undefined) {
+      codec = sealed({ keys: [randomKey()] })
+      warn({ code: 'random-key', message: localOnly })
+    }
+    return codec
+  }
+  return { seal: (value, claims) => made().seal(value, claims), open: (token, claims) => made().open(token, claims) }
+}
+
+/** At most so many warnings are remembered as said; later ones are not said at all. */
+const maxReported = 1000
+
+/** Passes every warning on once. A listener that fails changes nothing. */
+function reportOnce(listen: (warning: ServerWarning) => void): (warning: ServerWarning) => void {
+  const said = new Set<string>()
+  return (warning) => {
+    const identity = JSON.stringify([warning.code, warning.where, warning.key])
+    if (said.has(identity) || said.size >= maxReported) return
+    said.add(identity)
+    try {
+      listen(warning)
+    } catch {
+      // The call goes on: its answer must not depend on how warnings are written down.
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import type { ContentBlock, JsonObject, PromptMessage, Typed } from '@x/schema'
+import type { Awaitable } from '../request/awaitable.ts'
+import type { Context, InputRequired } from './context.ts'
+import type { Completer, Described } from './described.ts'
+import type { AnySchema, ParsedBy, SchemaWithInput } from '../json-schema/schemas.ts'
+
+/** A prompt, as {@link prompt} makes it, with the type of the arguments that its callers write. */
+export interface Prompt<Name extends string = string, Input = unknown> extends Typed<Input> {
+  readonly name: Name
+  readonly definition: AnyPromptDefinition
+}
+
+/** The definition of a prompt; `Input` is inferred from the schema. */
+export interface PromptDefinition<Input extends AnySchema | undefined> extends Described {
+  readonly description?: string | undefined
+  /** The arguments: an object of strings, which the schema may turn into something else. */
+  readonly input?: Input
+  /** @deprecated The arguments' schema is called `input` here. */
+  readonly argsSchema?: 'it is called input'
+  /** Suggests values, by argument. */
+  readonly complete?: { readonly [argument: string]: Completer } | undefined
+  /** Writes the messages; a string is one message of the user. */
+  run(args: ParsedBy<Input>, ctx: Context): Awaitable<PromptReturn | InputRequired>
+}
+
+/** A {@link PromptDefinition} of which only the server knows what goes in. */
+export interface AnyPromptDefinition extends Described {
+  readonly description?: string | undefined
+  readonly input?: AnySchema | undefined
+  readonly complete?: { readonly [argument: string]: Completer } | undefined
+  run(args: unknown, ctx: Context): Awaitable<PromptReturn | InputRequired>
+}
+
+/** The return type of a prompt's `run`. */
+export type PromptReturn = string | ContentBlock | readonly PromptMessage[] | PromptContent
+
+/** The parts of a prompt's result. */
+export interface PromptContent {
+  readonly messages: readonly PromptMessage[]
+  readonly description?: string | undefined
+  readonly _meta?: JsonObject | undefined
+}
+
+/**
+ * Defines a prompt. Nothing is checked before `createServer`.
+ *
+ * @example
+ * const review = prompt('review', {
+ *   input: z.object({ code: z.string() }),
+ *   run: ({ code }) => `Please review this code:\n${code}`,
+ * })
+ */
+export function prompt<const Name extends string, Input extends AnySchema | undefined = undefined>(
+  name: Name,
+  definition: PromptDefinition<Input>,
+): Prompt<Name, SchemaWithInput<Input>> {
+  return { name, definition }
+}

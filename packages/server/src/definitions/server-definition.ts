@@ -1,0 +1,164 @@
+import type {
+  ErrorListener,
+  Icon,
+  JsonSchemaCompiler,
+  KnownName,
+  Middleware,
+  Runtime,
+  Server,
+  ServerExtension,
+  ToolTypes,
+  Typed,
+} from '@x/schema'
+import type { StateCodec } from '@x/state-codec'
+import type { CacheHints } from './described.ts'
+import type { Prompt } from './prompt.ts'
+import type { Resource, ResourceTemplate } from './resource.ts'
+import type { ErrorContext, ServerWarning } from '../request/report.ts'
+import type { IdempotencyOptions, ServerLoad, SheddingOptions } from '../shedding/shedding-options.ts'
+import type { SubscriptionOptions } from '../subscriptions/options.ts'
+import type { Tool } from './tool.ts'
+
+/** The offers of a server. A kind that is absent is not declared, and its methods are not found; an empty one is. */
+export interface ServerOffers<Tools extends Tool = Tool, Prompts extends Prompt = Prompt> {
+  readonly tools?: readonly Tools[] | undefined
+  readonly prompts?: readonly Prompts[] | undefined
+  readonly resources?: readonly Resource[] | undefined
+  readonly resourceTemplates?: readonly ResourceTemplate[] | undefined
+}
+
+/** Everything that makes a server. */
+export interface ServerDefinition<
+  Extensions extends readonly ServerExtension[] = readonly ServerExtension[],
+  Tools extends Tool = Tool,
+  Prompts extends Prompt = Prompt,
+> extends ServerOffers<Tools, Prompts> {
+  /** The software's name, for programs. */
+  readonly name: string
+  /** The software's version. */
+  readonly version: string
+  /** The software's name, for people. */
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly icons?: readonly Icon[] | undefined
+  readonly websiteUrl?: string | undefined
+  /** Instructions for a model that uses the server. */
+  readonly instructions?: string | undefined
+  /**
+   * Extensions of the server, such as `tasks({ store })`. Those that authorize are outside the others, wherever they
+   * stand.
+   */
+  readonly extensions?: Extensions | undefined
+  /**
+   * Middleware around everything, the first outermost: timing, logging, limits. Calls that a task continues pass it
+   * once, when the task is created.
+   */
+  readonly use?: readonly Middleware[] | undefined
+  /**
+   * Returns whether the dependencies of the handlers can be reached; asked by `/readyz`, beside the extensions. A
+   * rejection counts as false.
+   */
+  readonly ready?: (() => boolean | Promise<boolean>) | undefined
+  /** Entries in a page of a list; 1000 when absent. */
+  readonly pageSize?: number | undefined
+  /**
+   * For how long and by whom the lists and the discovery may be kept: 5 minutes, and by anybody, when absent. A list
+   * with a `visibleTo` in it is always private.
+   */
+  readonly cache?: CacheHints | undefined
+  /** Compiles schemas that are given as JSON Schema; `compileJsonSchema` of `@x/schema/json-schema` when absent. */
+  readonly compileSchema?: JsonSchemaCompiler | undefined
+  /**
+   * The values in arrays and members of objects that the arguments of a tool or a prompt may have; 10,000 when absent.
+   * A tool may have a bound of its own.
+   */
+  readonly maxArgumentElements?: number | undefined
+  /**
+   * Calls that one caller may have at once at this server, 1000 when absent; one more is rejected, over HTTP with 429. A
+   * caller is a principal, or the address of those without one (`clientAddress` of the transport). Calls that run as tasks and
+   * streams do not count: they have limits of their own.
+   */
+  readonly maxCallsPerCaller?: number | undefined
+  /** Adds the server's name and version to results; true when absent (basic/index, `_meta`). */
+  readonly serverInfo?: boolean | undefined
+  /** Progress and log messages that one call may send in a second, 100 when absent; more are dropped. */
+  readonly maxNotificationsPerSecond?: number | undefined
+  /** Receives every error that the client does not see whole; a line of `console.error` when absent, `false` for none. */
+  readonly onError?: ErrorListener<[error: unknown, where: ErrorContext]>
+  /**
+   * Returns the text that a model reads for an error that a tool threw, other than a `ToolError`. When absent, that the
+   * tool failed: the message of an error may hold secrets.
+   */
+  readonly describeError?: ((error: unknown, where: ErrorContext) => string) | undefined
+  /**
+   * Receives warnings for the author, once each, though the calls continue; a line of `console.error` when absent,
+   * `false` for none.
+   */
+  readonly onWarning?: ErrorListener<[warning: ServerWarning]>
+  /**
+   * Seals what a call that asks leaves with its client: `sealedState({ keys: [process.env.STATE_KEY] })`, with the same
+   * keys at every instance. When absent, with a random key, which is enough for one process on one machine. `false`
+   * where no handler asks: then `ctx.elicit` and its like fail.
+   */
+  readonly state?: StateCodec | false | undefined
+  /**
+   * Names the service that a `requestState` is for; `name` when absent. Services that share keys do not accept each
+   * other's states. Give it where instances of one service have different names: the same at each of them.
+   */
+  readonly stateAudience?: string | undefined
+  /**
+   * Lets a client answer `ctx.elicit` and its siblings with its first request, before it was asked; false when absent.
+   * Such an answer spares a round, and no user need have seen the question.
+   */
+  readonly acceptUnaskedResponses?: boolean | undefined
+  /**
+   * Runs every handler again from the top at each of its awaits, and warns of what is not the same every time. On under
+   * test runners (Vitest, Jest, node:test) when absent, and off elsewhere.
+   */
+  readonly strictReplay?: boolean | undefined
+  /**
+   * The options of `subscriptions/listen`: within this process when absent; `false` where clients are not notified of
+   * changes, and no notification is declared.
+   */
+  readonly subscriptions?: SubscriptionOptions | false | undefined
+  /**
+   * Policy by which running calls move on to other instances: the answer is then `requestState` alone, with which the client comes
+   * back at once. On when absent, for calls whose retry may reach another instance that has the same `state`; `false`
+   * where all calls run to their end.
+   */
+  readonly shedding?: false | SheddingOptions | undefined
+  /**
+   * Keeps results of tools for a time, so that a call which its client sends again is answered and not run again: for
+   * calls with an idempotency key and an authenticated caller. Nothing is kept when absent; such a call then runs
+   * again, with the same idempotency keys.
+   */
+  readonly idempotency?: IdempotencyOptions | undefined
+  /** Time and chance, for tests; the platform's where a function is absent. */
+  readonly runtime?: Partial<Runtime> | undefined
+}
+
+/** The types of tools and prompts by name, for callers; see `TypesOf` of `@x/schema`. A name that no type shows is left out. */
+export interface TypesByName<Tools extends Tool, Prompts extends Prompt> {
+  readonly tools: {
+    readonly [T in Tools as KnownName<T['name']>]: T extends Tool<string, infer Input, infer Output>
+      ? ToolTypes<Input, Output>
+      : never
+  }
+  readonly prompts: {
+    readonly [P in Prompts as KnownName<P['name']>]: P extends Prompt<string, infer Input> ? Input : never
+  }
+}
+
+/**
+ * A server made of definitions. Any number of connections and callers may share its exchange, because it keeps nothing
+ * of a request. Its type carries those of its tools and prompts, as `createServer` found them, to clients.
+ */
+export interface McpServer<Types = unknown> extends Server, Typed<Types> {
+  readonly load: ServerLoad
+  /**
+   * Replaces the kinds that are given, and notifies subscribers of the lists. All of it is compiled before any of it is
+   * used: when it throws {@link DefinitionError}, the server continues as before. Requests under way end with the
+   * definitions that they began with. A change bus that fails is reported to `onError`.
+   */
+  update(offers: ServerOffers): void
+}

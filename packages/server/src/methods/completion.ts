@@ -1,0 +1,64 @@
+import { type CompleteRequestParams, type CompleteResult, errorCodes, McpError } from '@x/schema'
+import { after, type Awaitable } from '../request/awaitable.ts'
+import { type CompiledPrompt, type CompiledTemplate, findVisible } from '../compile/catalog.ts'
+import { openRequestContext } from '../replay/open-context.ts'
+import type { Completer, Completion } from '../definitions/described.ts'
+import { quote } from '../request/report.ts'
+import type { RequestState } from '../replay/served-request.ts'
+
+/** The most values that one answer may have (server/utilities/completion, completion results). */
+const maxValues = 100
+
+const noArguments = Object.freeze({})
+const nothing: Completion = Object.freeze({ values: Object.freeze([]) })
+
+/** Suggests values for an argument of a prompt or a variable of a template (server/utilities/completion). */
+export function complete(params: CompleteRequestParams, request: RequestState): Awaitable<CompleteResult> {
+  const { argument, context, ref } = params
+  const completers = completersFor(ref, request)
+  if (!completers.has(argument.name)) {
+    const names = [...completers.keys()].join(', ') || 'none'
+    throw invalidCompletion(`There is no argument ${quote(argument.name)} to complete; there are: ${names}`)
+  }
+  const completer = completers.get(argument.name)
+  if (completer === undefined) return completionResult(nothing, request)
+  const known = { arguments: context?.arguments ?? noArguments, ctx: openRequestContext(request) }
+  return after(completer(argument.value, known), (suggested) => completionResult(suggested, request))
+}
+
+type Completers = ReadonlyMap<string, Completer | undefined>
+
+function completersFor(ref: CompleteRequestParams['ref'], { catalog, call }: RequestState): Completers {
+  const found = ref.type === 'ref/prompt' ? promptOf(ref.name) : templateOf(ref.uri)
+  return found.completers
+
+  function promptOf(name: string): CompiledPrompt {
+    const prompt = findVisible(catalog.prompts, name, call)
+    if (prompt === undefined) throw invalidCompletion(`Unknown prompt: ${quote(name)}`)
+    return prompt
+  }
+
+  function templateOf(uri: string): CompiledTemplate {
+    const template = findVisible(catalog.templates, uri, call)
+    if (template === undefined) throw invalidCompletion(`Unknown resource template: ${quote(uri)}`)
+    return template
+  }
+}
+
+function completionResult(suggested: readonly string[] | Completion, { catalog }: RequestState): CompleteResult {
+  const { values, total, hasMore } = isList(suggested) ? { values: suggested, total: suggested.length } : suggested
+  const more = hasMore ?? (values.length > maxValues || (total ?? 0) > values.length)
+  return {
+    resultType: 'complete',
+    completion: { values: values.slice(0, maxValues), ...(total !== undefined && { total }), hasMore: more },
+    ...(catalog.resultMeta && { _meta: catalog.resultMeta }),
+  }
+}
+
+function isList(suggested: readonly string[] | Completion): suggested is readonly string[] {
+  return Array.isArray(suggested)
+}
+
+function invalidCompletion(message: string): McpError {
+  return new McpError(errorCodes.invalidParams, message)
+}

@@ -1,0 +1,208 @@
+import type {
+  BlobResourceContents,
+  JsonObject,
+  PaginatedRequestParams,
+  ReadResourceRequestParams,
+  ReadResourceResult,
+  TextResourceContents,
+  Resource as ListedResource,
+} from '@x/schema'
+import type { Awaitable } from '../request/awaitable.ts'
+import {
+  encodeBase64,
+  findVisible,
+  isVisible,
+  readPage,
+  type CompiledResource,
+  type CompiledTemplate,
+  resultMeta,
+  type Catalog,
+} from '../compile/catalog.ts'
+import type { Context, InputRequired } from '../definitions/context.ts'
+import { replay } from '../replay/replay.ts'
+import {
+  type ResourceContent,
+  type ResourcePart,
+  type ResourceReturn,
+  resourceNotFound,
+} from '../definitions/resource.ts'
+import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
+import { matchUriTemplate } from '../definitions/uri-template.ts'
+import { frozenObject } from '../json-schema/frozen-json.ts'
+import { openRequestContext } from '../replay/open-context.ts'
+import { report } from '../request/report.ts'
+import { readOwnPage } from '../compile/compile-resource.ts'
+
+/** A page of the resources that the caller may read (server/resources, listing resources). */
+export function listResources({ cursor }: PaginatedRequestParams, request: RequestState): Awaitable<JsonObject> {
+  const { catalog, call } = request
+  const isWhole = listingTemplates(catalog).length === 0
+  return isWhole ? readPage(catalog.resources, cursor, call) : pageWithTemplates(cursor, request)
+}
+
+/** A page of the templates that the caller may use (server/resources, resource templates). */
+export function listResourceTemplates({ cursor }: PaginatedRequestParams, { catalog, call }: RequestState): JsonObject {
+  return readPage(catalog.templates, cursor, call)
+}
+
+/** Reads a resource: that of the very URI, or else of the first template that the URI fits (server/resources). */
+export function readResource({ uri }: ReadResourceRequestParams, request: RequestState): Awaitable<JsonObject> {
+  const { catalog, call } = request
+  const resource = findVisible(catalog.resources, uri, call)
+  if (resource !== undefined) {
+    requireCapabilities(resource.requires, request)
+    return runRead((ctx) => resource.definition.read(ctx), { uri, resource, request })
+  }
+  for (const template of catalog.templates.byKey.values()) {
+    const variables = isVisible(template, call) ? matchUriTemplate(template.template, uri) : undefined
+    if (variables !== undefined) {
+      requireCapabilities(template.requires, request)
+      return runRead((ctx) => template.definition.read(variables, ctx), { uri, resource: template, request })
+    }
+  }
+  throw resourceNotFound(uri)
+}
+
+interface ReadTarget {
+  readonly uri: string
+  readonly resource: CompiledResource | CompiledTemplate
+  readonly request: RequestState
+}
+
+function runRead(
+  run: (ctx: Context) => Awaitable<ResourceReturn | InputRequired>,
+  target: ReadTarget,
+): Awaitable<JsonObject> {
+  const finish = (returned: ResourceReturn) => resourceResult(returned, target)
+  return replay({ name: target.uri, run, finish }, target.request)
+}
+
+function resourceResult(returned: ResourceReturn, { uri, resource, request }: ReadTarget): ReadResourceResult {
+  const { contents, ttlMs, cacheScope, _meta } = resourceContent(returned)
+  // An empty list could mean that there is no such resource (server/resources, error handling).
+  if (contents.length === 0) {
+    throw new Error(`Reading ${uri} gave no contents; return empty text, or throw resourceNotFound(uri)`)
+  }
+  const meta = resultMeta(_meta, request.catalog)
+  return {
+    resultType: 'complete',
+    contents: contents.map((part) => encodePart(part, uri, resource.definition.mimeType)),
+    ttlMs: ttlMs ?? resource.cache.ttlMs,
+    cacheScope: cacheScope ?? resource.cache.scope,
+    ...(meta && { _meta: meta }),
+  }
+}
+
+function resourceContent(returned: ResourceReturn): ResourceContent {
+  if (typeof returned === 'string') return { contents: [{ text: returned }] }
+  if (returned instanceof Uint8Array) return { contents: [{ blob: returned }] }
+  if (isParts(returned)) return { contents: returned }
+  return 'contents' in returned ? returned : { contents: [returned] }
+}
+
+function isParts(returned: ResourceReturn): returned is readonly ResourcePart[] {
+  return Array.isArray(returned)
+}
+
+function encodePart(
+  part: ResourcePart,
+  uri: string,
+  mimeType: string | undefined,
+): TextResourceContents | BlobResourceContents {
+  const type = part.mimeType ?? mimeType
+  const about = {
+    uri: part.uri ?? uri,
+    ...(type !== undefined && { mimeType: type }),
+    ...(part._meta && { _meta: part._meta }),
+  }
+  if (part.text !== undefined) return { ...about, text: part.text }
+  if (part.blob === undefined) throw new Error(`A part of ${uri} has neither text nor blob`)
+  return { ...about, blob: typeof part.blob === 'string' ? part.blob : encodeBase64(part.blob) }
+}
+
+/** Returns the templates that list their resources, in their order. */
+function listingTemplates({ templates }: Catalog): readonly CompiledTemplate[] {
+  return [...templates.byKey.values()].filter(({ definition }) => definition.list !== undefined)
+}
+
+/**
+ * Returns a page of a list that goes on, behind the resources with URIs of their own, with those of each template that the caller may
+ * use. A cursor of a template is the template's own cursor in the list of templates, a dot, and the cursor that the author gave.
+ */
+async function pageWithTemplates(cursor: string | undefined, request: RequestState): Promise<JsonObject> {
+  const { catalog, call } = request
+  const all = listingTemplates(catalog)
+  const visible = all.filter((template) => isVisible(template, call))
+  const [key, ...own] = (cursor ?? '').split('.')
+  const index = visible.findIndex((template) => catalog.templates.cursors.get(template) === key)
+  const found = visible[index]
+  if (found !== undefined) {
+    const next = visible[index + 1]
+    return templatePage(found, { cursor: own.length > 0 ? own.join('.') : undefined, next, request })
+  }
+  const page = readPage(catalog.resources, cursor, call)
+  const first = visible[0]
+  if (first !== undefined && page['nextCursor'] === undefined) {
+    if (isEmpty(page)) return templatePage(first, { cursor: undefined, next: visible[1], request })
+    return Object.assign(cacheVariesByCaller(page, all), { nextCursor: catalog.templates.cursors.get(first) })
+  }
+  return cacheVariesByCaller(page, all)
+}
+
+/** A page differs by caller where one of the templates behind it is not for everybody. */
+function cacheVariesByCaller(page: JsonObject, templates: readonly CompiledTemplate[]): JsonObject {
+  const varies = templates.some(({ visibleTo }) => visibleTo !== undefined)
+  return { ...page, ...(varies && { cacheScope: 'private' }) }
+}
+
+function isEmpty({ resources }: JsonObject): boolean {
+  return Array.isArray(resources) && resources.length === 0
+}
+
+interface TemplatePageOptions {
+  readonly cursor: string | undefined
+  /** The template whose resources follow. */
+  readonly next: CompiledTemplate | undefined
+  readonly request: RequestState
+}
+
+async function templatePage(template: CompiledTemplate, options: TemplatePageOptions): Promise<JsonObject> {
+  const { cursor, next, request } = options
+  const { catalog } = request
+  const page = await readOwnPage(template.definition, openRequestContext(request), cursor)
+  const { cursors } = catalog.templates
+  const own = page.nextCursor === undefined ? undefined : `${cursors.get(template)}.${page.nextCursor}`
+  const nextCursor = own ?? (next && cursors.get(next))
+  const meta = resultMeta(undefined, catalog)
+  return {
+    resultType: 'complete',
+    resources: page.resources.flatMap((listed) => wireOf(listed, template, request)),
+    ...(nextCursor !== undefined && { nextCursor }),
+    ttlMs: page.ttlMs ?? 0,
+    cacheScope: page.cacheScope ?? 'private',
+    ...(meta && { _meta: meta }),
+  }
+}
+
+/** An entry that could not be read is left out, and its author told: a client would only fail with it. */
+function wireOf(
+  listed: ListedResource,
+  { definition, key, template }: CompiledTemplate,
+  request: RequestState,
+): JsonObject[] {
+  const { mimeType } = definition
+  try {
+    const { uri, name } = listed
+    if (matchUriTemplate(template, uri) === undefined)
+      throw new Error(`${JSON.stringify(uri)} does not fit the template`)
+    if (typeof name !== 'string' || name === '') throw new Error(`${uri} has no name`)
+    return [frozenObject({ ...(mimeType !== undefined && { mimeType }), ...listed }, uri)]
+  } catch (cause) {
+    report(
+      new Error('A listed resource was left out', { cause }),
+      { method: request.method, name: key },
+      request.settings,
+    )
+    return []
+  }
+}

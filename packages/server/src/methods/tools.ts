@@ -1,0 +1,177 @@
+import {
+  type CallToolRequestParams,
+  checkHeaderParam,
+  errorCodes,
+  headerParamsKey,
+  type JsonObject,
+  McpError,
+  type PaginatedRequestParams,
+  type CallToolResult,
+  type ContentBlock,
+  isJsonObject,
+  isMcpError,
+  type JsonValue,
+} from '@x/schema'
+import { after, type Awaitable, isPromiseLike } from '../request/awaitable.ts'
+import { type CompiledTool, resultMeta, findVisible, readPage } from '../compile/catalog.ts'
+import { type Context, type TaskChoice, isInputDeclined } from '../definitions/context.ts'
+import { openRequestContext } from '../replay/open-context.ts'
+import { replay } from '../replay/replay.ts'
+import { quote, report } from '../request/report.ts'
+import { requireCapabilities, type RequestState } from '../replay/served-request.ts'
+import { issueLines, type RejectedValue } from '../json-schema/schemas.ts'
+import { isHandlerError } from '../replay/handler-error.ts'
+import { isFullToolResult, type ToolContent, isToolError } from '../definitions/tool.ts'
+
+const noArguments: JsonObject = Object.freeze({})
+
+/** A page of the tools that the caller may use (server/tools, listing tools). */
+export function listTools({ cursor }: PaginatedRequestParams, { catalog, call }: RequestState): JsonObject {
+  return readPage(catalog.tools, cursor, call)
+}
+
+/**
+ * Calls a tool (server/tools, calling tools). A tool that is unknown, or hidden from the caller, is an error of the
+ * protocol; arguments that its schema refuses and errors that it throws are results, so that the model can read them.
+ */
+export function callTool(params: CallToolRequestParams, request: RequestState): Awaitable<JsonObject> {
+  const { catalog, call } = request
+  const tool = findVisible(catalog.tools, params.name, call)
+  if (tool === undefined) throw new McpError(errorCodes.invalidParams, `Unknown tool: ${quote(params.name)}`)
+  requireCapabilities(tool.requires, request)
+  const given = params.arguments ?? noArguments
+  const headerParams = call.context.get(headerParamsKey)
+  if (headerParams !== undefined) checkHeaderParam(tool.mirrored, given, headerParams)
+  try {
+    const result = after(tool.input(given), (checked) =>
+      checked.issues === undefined ? run(tool, checked.value, request) : rejectedArguments(tool, checked, request),
+    )
+    return isPromiseLike(result) ? result.then(undefined, (error: unknown) => failedTool(error, tool, request)) : result
+  } catch (error) {
+    return failedTool(error, tool, request)
+  }
+}
+
+function taskChoice(
+  { definition: { task } }: CompiledTool,
+  args: unknown,
+  request: RequestState,
+): TaskChoice | undefined {
+  // The tool's own schema has just made the arguments what its functions take.
+  return typeof task === 'function' ? task(args as never, openRequestContext(request)) : task
+}
+
+function run(tool: CompiledTool, args: unknown, request: RequestState): Awaitable<JsonObject> {
+  const handler = {
+    name: tool.key,
+    run: (ctx: Context) => tool.definition.run(args, ctx),
+    finish: (returned: unknown) => finishTool(returned, tool, request),
+    task: tool.definition.task && taskChoice(tool, args, request),
+    hasEffects: tool.definition.annotations?.readOnlyHint !== true,
+  }
+  return replay(handler, request)
+}
+
+/**
+ * Converts a returned value into a result. Structured content that the output schema rejects never leaves the server:
+ * the author receives the reason, and the model only that the tool failed (server/tools, output schema).
+ */
+function finishTool(returned: unknown, tool: CompiledTool, request: RequestState): Awaitable<CallToolResult> {
+  const { output } = tool
+  if (output === undefined) return plainResult(returned, tool, request)
+  const given: Partial<ToolContent> = isFullToolResult(returned) ? returned : {}
+  const structured = isFullToolResult(returned) ? returned.structuredContent : returned
+  // A failure has nothing to structure; whatever else says it is a result must have what the schema promises.
+  if (given.isError === true && structured === undefined) return resultOf(given, undefined, request)
+  return after(output(structured), (checked) => {
+    if (checked.issues === undefined) return withStructured(given, checked.value, { tool, request })
+    return unusableResult(`breaks its output schema:\n${issueLines(checked)}`, tool, request)
+  })
+}
+
+function plainResult(returned: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
+  if (typeof returned === 'string') return resultOf({ content: [textBlock(returned)] }, undefined, request)
+  if (!isToolContent(returned)) {
+    return unusableResult(
+      'is neither text nor { content: [...] }; declare output to return structured content',
+      tool,
+      request,
+    )
+  }
+  if (returned.structuredContent === undefined) return resultOf(returned, undefined, request)
+  return withStructured(returned, returned.structuredContent, { tool, request })
+}
+
+function isToolContent(value: unknown): value is Partial<ToolContent> {
+  return isFullToolResult(value) || (isJsonObject(value) && Array.isArray(value['content']))
+}
+
+/** Structured content stands once more as text, for clients that read only that (server/tools, structured content). */
+function withStructured(
+  given: Partial<ToolContent>,
+  value: unknown,
+  { tool, request }: { tool: CompiledTool; request: RequestState },
+): CallToolResult {
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value)
+  } catch (cause) {
+    return unusableResult(
+      `is not JSON: ${cause instanceof Error ? cause.message : 'it cannot be written'}`,
+      tool,
+      request,
+    )
+  }
+  if (text === undefined) return unusableResult(`is not JSON but ${typeof value}`, tool, request)
+  const content = given.content ?? [textBlock(text)]
+  // JSON.stringify has just shown that it can be sent.
+  return resultOf({ ...given, content }, value as JsonValue, request)
+}
+
+function resultOf(
+  { content = [], isError, _meta }: Partial<ToolContent>,
+  structuredContent: JsonValue | undefined,
+  { catalog }: RequestState,
+): CallToolResult {
+  const meta = resultMeta(_meta, catalog)
+  return {
+    resultType: 'complete',
+    content,
+    ...(structuredContent !== undefined && { structuredContent }),
+    ...(isError === true && { isError }),
+    ...(meta && { _meta: meta }),
+  }
+}
+
+/** Names each fault, so that the model can put it right (server/tools, error handling). */
+function rejectedArguments(tool: CompiledTool, rejected: RejectedValue, request: RequestState): CallToolResult {
+  return failedResult(`Invalid arguments for tool ${quote(tool.key)}:\n${issueLines(rejected)}`, request)
+}
+
+/**
+ * Converts a thrown error into a result that the model reads; an McpError, and the end of a cancelled call, pass
+ * unchanged. The author receives every error but a {@link ToolError}, whose message is for the model.
+ */
+function failedTool(error: unknown, tool: CompiledTool, request: RequestState): CallToolResult {
+  if (isMcpError(error) || request.call.signal.aborted) throw error
+  if (isInputDeclined(error) || isToolError(error)) return failedResult(error.message, request)
+  const where = { method: request.method, name: tool.key }
+  report(error, where, request.settings)
+  // A handler's misuse of its context concerns its author, not a model.
+  if (isHandlerError(error)) return failedResult(`Tool ${quote(tool.key)} failed`, request)
+  return failedResult(request.settings.describeError(error, where), request)
+}
+
+function unusableResult(reason: string, tool: CompiledTool, request: RequestState): CallToolResult {
+  const where = { method: request.method, name: tool.key }
+  report(new Error(`What tool ${quote(tool.key)} returned ${reason}`), where, request.settings)
+  return failedResult(`Tool ${quote(tool.key)} failed`, request)
+}
+
+function failedResult(text: string, request: RequestState): CallToolResult {
+  return resultOf({ content: [textBlock(text)], isError: true }, undefined, request)
+}
+
+function textBlock(text: string): ContentBlock {
+  return { type: 'text', text }
+}

@@ -1,0 +1,49 @@
+import fc from 'fast-check'
+import { createHash } from 'node:crypto'
+import { afterEach, expect, test, vi } from 'vitest'
+import { glass, type Run, send, serve } from '../testing/rounds.ts'
+import { fingerprintOf } from './call-identity.ts'
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+  vi.resetModules()
+})
+
+/** The function as it is where there is no module of Node's. */
+async function elsewhere(): Promise<typeof fingerprintOf> {
+  vi.resetModules()
+  vi.stubGlobal('process', { ...process, getBuiltinModule: undefined })
+  return (await import('./call-identity.ts')).fingerprintOf
+}
+
+test('the same question has the same fingerprint on every platform', async () => {
+  const onWeb = await elsewhere()
+  vi.unstubAllGlobals()
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
+      const known = createHash('sha256').update(text).digest('hex').slice(0, 32)
+      expect([await fingerprintOf(text), await onWeb(text)]).toEqual([known, known])
+    }),
+  )
+})
+
+test('a question has the fingerprint of its JSON, whoever wrote that down, so that another version knows it again', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'binary' }), async (message) => {
+      const { codec, sealed } = glass()
+      const schema = { type: 'object', properties: { sure: { type: 'boolean', title: message } } }
+      const url = 'https://example.com'
+      const run: Run = async (ctx) => {
+        await Promise.all([ctx.elicit('form', { message, schema }), ctx.elicitUrl('url', { message, url })])
+        return 'done'
+      }
+      const { response } = await send(serve(run, { state: codec, strictReplay: false }))
+      const requests = 'result' in response ? (response.result['inputRequests'] ?? {}) : {}
+      const texts = Object.values(requests).map((request) => JSON.stringify(request))
+      const prints = texts.map((text) => createHash('sha256').update(text).digest('hex').slice(0, 32))
+      expect(prints).toHaveLength(2)
+      for (const print of prints) expect(sealed[0]).toContain(print)
+    }),
+    { numRuns: 50 },
+  )
+})

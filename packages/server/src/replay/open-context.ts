@@ -1,0 +1,166 @@
+import { type ClientCapabilities, deferSignal, type LoggingLevel, metaKeys, supports } from '@x/schema'
+import { becomeTask, type Run, signalOf } from './run.ts'
+import { askForm, elicit, elicitAll, elicitUrl, roots, sample, sampleText } from './questions.ts'
+import { checkpoint, now, step, uuid } from './record-work.ts'
+import { resourceTopic, topicKey, noticeOf } from '../subscriptions/topics.ts'
+import type { ClientFeature, ClientView, Context, RequestContext } from '../definitions/context.ts'
+import type { RequestState } from './served-request.ts'
+import { report } from '../request/report.ts'
+import type { ServerSettings } from '../compile/settings.ts'
+
+/** The client capabilities that each feature stands for. */
+const features = new Map<string, ClientCapabilities>([
+  ['elicitation', { elicitation: {} }],
+  ['elicitation.form', { elicitation: { form: {} } }],
+  ['elicitation.url', { elicitation: { url: {} } }],
+  ['sampling', { sampling: {} }],
+  ['sampling.context', { sampling: { context: {} } }],
+  ['sampling.tools', { sampling: { tools: {} } }],
+  ['roots', { roots: {} }],
+])
+
+const severity: Readonly<Record<LoggingLevel, number>> = {
+  debug: 0,
+  info: 1,
+  notice: 2,
+  warning: 3,
+  error: 4,
+  critical: 5,
+  alert: 6,
+  emergency: 7,
+}
+
+/** The context of a request that cannot ask, such as a completion. */
+export function openRequestContext(request: RequestState): RequestContext {
+  const { meta, call } = request
+  const { progress, log } = messagesOf(request)
+  const can = (feature: ClientFeature) => isDeclared(feature, request)
+  const context = {
+    principal: call.principal,
+    client: clientFrom(request),
+    meta,
+    context: call.context,
+    can,
+    progress,
+    log,
+  }
+  return deferSignal(context, () => call.signal)
+}
+
+/** The context of a run; made when the handler is about to be called, and of no use once the run has ended. */
+export function openContext(run: Run): Context {
+  const { request } = run
+  const { progress, log } = messagesOf(request)
+  // Every call makes one. A literal that spread another object would cost as much as the whole rest of the call.
+  const context: Omit<Context, 'signal'> = {
+    principal: request.call.principal,
+    client: clientFrom(request),
+    meta: request.meta,
+    context: request.call.context,
+    can: (feature) => isDeclared(feature, request),
+    progress,
+    log,
+    elicit: (key, question) => unattended(elicit(run, key, question)),
+    elicitAll: (questions) => unattended(elicitAll(run, questions)),
+    ask: (key, question) => unattended(askForm(run, key, question)),
+    elicitUrl: (key, question) => unattended(elicitUrl(run, key, question)),
+    sample: (key, params) => unattended(sample(run, key, params)),
+    sampleText: (key, params) => unattended(sampleText(run, key, params)),
+    roots: (key) => unattended(roots(run, key)),
+    step: (key, work) => unattended(step(run, key, work)),
+    checkpoint: (key, initial) => checkpoint(run, key, initial),
+    task: (choice = 'allowed') => unattended(becomeTask(run, choice)),
+    notifyResourceUpdated: (uri) => announce(resourceTopic(uri), request.settings),
+    notifyListChanged: (kind) => announce(kind, request.settings),
+    now: () => now(run),
+    uuid: (key) => uuid(run, key),
+    responses: run.responses ?? noResponses,
+    state: run.journal?.explicit?.state,
+  }
+  return deferSignal(context, () => signalOf(run))
+}
+
+/**
+ * A handler that does not wait for what it started must not bring down the process, and with it the calls of others.
+ */
+function unattended<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {})
+  return promise
+}
+
+const noResponses: Context['responses'] = new Map()
+
+function clientFrom({ meta }: RequestState): ClientView {
+  const capabilities = meta[metaKeys.clientCapabilities]
+  return { version: meta[metaKeys.protocolVersion], info: meta[metaKeys.clientInfo], capabilities }
+}
+
+function isDeclared(feature: ClientFeature, { meta }: RequestState): boolean {
+  return supports(meta[metaKeys.clientCapabilities], featureCapabilities(feature)) === undefined
+}
+
+/** Most requests ask for neither progress nor logs, and then share functions that do nothing. */
+function messagesOf(request: RequestState): Pick<RequestContext, 'progress' | 'log'> {
+  const { meta } = request
+  return meta.progressToken !== undefined || meta[metaKeys.logLevel] !== undefined ? openMessages(request) : silent
+}
+
+function featureCapabilities(feature: string): ClientCapabilities {
+  return features.get(feature) ?? { extensions: { [feature]: {} } }
+}
+
+const silent: Pick<RequestContext, 'progress' | 'log'> = { progress() {}, log() {} }
+
+function openMessages(request: RequestState): Pick<RequestContext, 'progress' | 'log'> {
+  const token = request.meta.progressToken
+  const level = request.meta[metaKeys.logLevel]
+  const mayStillSend = openRate(request)
+  let reached = Number.NEGATIVE_INFINITY
+  return {
+    progress(progress, total, message) {
+      if (token === undefined || !Number.isFinite(progress) || progress <= reached || !mayStillSend()) return
+      reached = progress
+      const params = {
+        progressToken: token,
+        progress,
+        ...(Number.isFinite(total) && { total }),
+        ...(message !== undefined && { message }),
+      }
+      request.call.notify({ jsonrpc: '2.0', method: 'notifications/progress', params })
+    },
+    log(of, data, logger) {
+      if (level === undefined || severity[of] < severity[level] || !mayStillSend()) return
+      const params = { level: of, ...(logger !== undefined && { logger }), data }
+      request.call.notify({ jsonrpc: '2.0', method: 'notifications/message', params })
+    },
+  }
+}
+
+/**
+ * Returns a function that says whether one more message may be sent: the call still runs, and this second's limit is
+ * not reached.
+ */
+function openRate(request: RequestState): () => boolean {
+  const { maxNotificationsPerSecond, now } = request.settings
+  let second = Number.NEGATIVE_INFINITY
+  let sent = 0
+  return () => {
+    if (!request.open || request.call.signal.aborted) return false
+    const time = now()
+    if (time - second >= 1000) {
+      second = time
+      sent = 0
+    }
+    sent++
+    return sent <= maxNotificationsPerSecond
+  }
+}
+
+/** Notifies subscribers of a changed topic. A bus that fails is reported, because the change itself has happened. */
+export async function announce(topic: string, settings: ServerSettings): Promise<void> {
+  try {
+    await settings.subscriptions.publish(topic)
+  } catch (error) {
+    report(error, { method: noticeOf(topicKey(topic)).method }, settings)
+  }
+}

@@ -1,0 +1,47 @@
+import {
+  type Call,
+  type ClientCapabilities,
+  errorCodes,
+  type JournalStore,
+  type JsonObject,
+  McpError,
+  metaKeys,
+  type RequestId,
+  type RequestMetaObject,
+  supports,
+} from '@x/schema'
+import type { Catalog } from '../compile/catalog.ts'
+import type { ServerSettings } from '../compile/settings.ts'
+
+/** One request while it is served; the only thing that a request leaves behind, and it is dropped with the answer. */
+export interface RequestState {
+  readonly id: RequestId
+  readonly method: string
+  readonly params: JsonObject
+  readonly call: Call
+  /** The key by which quotas count the caller. */
+  readonly caller: string
+  readonly meta: RequestMetaObject
+  /** The definitions that the request began with; an update in between does not reach it. */
+  readonly catalog: Catalog
+  readonly settings: ServerSettings
+  /** Stores the journal of a call that runs as a task. */
+  readonly journal: JournalStore | undefined
+  /** Derived from the idempotency key of the client; undefined without one. */
+  callId: string | undefined
+  /** False once the request has been answered: nothing may be sent about it then. */
+  open: boolean
+  /** True while the request counts among the calls of its caller. */
+  isCounted: boolean
+  /** Listeners that this request added to the caller's signal, which may live on; removed at its end. */
+  followers: (() => void)[] | undefined
+}
+
+/** Refuses a request whose client did not declare what the definition needs (basic/index, `_meta`). */
+export function requireCapabilities(needed: ClientCapabilities | undefined, { meta }: RequestState): void {
+  const missing = needed && supports(meta[metaKeys.clientCapabilities], needed)
+  if (missing === undefined) return
+  const names = Object.keys(missing).join(', ')
+  const message = `The client must declare these capabilities for this request: ${names}`
+  throw new McpError(errorCodes.missingRequiredClientCapability, message, { data: { requiredCapabilities: missing } })
+}

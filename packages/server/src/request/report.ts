@@ -1,0 +1,50 @@
+/** The request that an error belongs to. */
+export interface ErrorContext {
+  readonly method: string
+  /** The name or URI of the tool, prompt, resource or template. */
+  readonly name?: string | undefined
+}
+
+/** The part of a server's settings that reports errors. */
+export interface ErrorReporter {
+  readonly onError: (error: unknown, where: ErrorContext) => void
+}
+
+/** Reports an error that the peer does not see whole. An `onError` that fails changes nothing. */
+export function report(error: unknown, where: ErrorContext, { onError }: ErrorReporter): void {
+  try {
+    onError(error, where)
+  } catch {
+    // The request goes on: its answer must not depend on how its errors are written down.
+  }
+}
+
+/** A name from a peer, for an error message: quoted, and never long. */
+export function quote(name: string): string {
+  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
+}
+
+/** A warning for the author of a server, though the call continues. */
+export type WarningCode =
+  /** A handler caught the suspension that a question ends its run with. */
+  | 'swallowed'
+  /** A call has asked so often that clients may give up. */
+  | 'rounds'
+  /** A handler does not do the same when it runs again. */
+  | 'not-repeatable'
+  /** `requestState` is sealed with a random key, which no other instance has. */
+  | 'random-key'
+  /** A tool's name has a form that some hosts reject. */
+  | 'name'
+  /** The measurement of `shedding.load` failed. */
+  | 'load'
+
+/** A warning about one of the server's handlers, or about the server. */
+export interface ServerWarning {
+  readonly code: WarningCode
+  readonly message: string
+  /** The method, tool, prompt or resource that it is about. */
+  readonly where?: { readonly method: string; readonly name: string } | undefined
+  /** The key that the handler gave. */
+  readonly key?: string | undefined
+}

@@ -1,0 +1,69 @@
+import { expect, test, vi } from 'vitest'
+import { addToList, removeFromList } from '../indexed-list.ts'
+import { handClock } from '../testing/hand-clock.ts'
+import { createTimerWheel, type Waiting } from './node-handler.ts'
+
+/** Makes waits, and a way to begin one. */
+function waits(due: (waiting: Waiting) => void = () => {}) {
+  const clock = handClock()
+  const roster: Waiting[] = []
+  const wait = createTimerWheel(roster, clock.schedule, due)
+  const begin = (ms: number): Waiting => {
+    const waiting = { index: -1, dueTick: 0 }
+    addToList(roster, waiting)
+    wait(waiting, ms)
+    return waiting
+  }
+  return { clock, roster, wait, begin }
+}
+
+test('a wait ends once, no sooner than it should and at most two ticks later', () => {
+  const due = vi.fn()
+  const { clock, begin } = waits(due)
+  clock.advance(700)
+  const waiting = begin(15_000)
+  clock.advance(14_999)
+  expect(due).not.toHaveBeenCalled()
+  clock.advance(2_001)
+  expect(due.mock.calls).toEqual([[waiting]])
+  clock.advance(60_000)
+  expect(due).toHaveBeenCalledTimes(1)
+})
+
+test('any number of waits share one timer, which is not renewed when nobody is left', () => {
+  const due = vi.fn()
+  const { clock, roster, begin } = waits(due)
+  const all = Array.from({ length: 100 }, () => begin(20_000))
+  expect(clock.waiting()).toBe(1)
+  for (const waiting of all.slice(1)) removeFromList(roster, waiting)
+  clock.advance(30_000)
+  expect(due.mock.calls).toEqual([[all[0]]])
+  for (const waiting of roster.slice()) removeFromList(roster, waiting)
+  clock.advance(1_000)
+  expect(clock.waiting()).toBe(0)
+  begin(20_000)
+  expect(clock.waiting()).toBe(1)
+})
+
+test('who is due may wait again', () => {
+  let count = 0
+  const { clock, begin, wait } = waits((waiting) => {
+    count += 1
+    if (count < 5) wait(waiting, 10_000)
+  })
+  begin(10_000)
+  clock.advance(100_000)
+  expect(count).toBe(5)
+})
+
+test('who is taken out while others are seen to is not seen to', () => {
+  const seen: Waiting[] = []
+  const { clock, roster, begin } = waits((waiting) => {
+    seen.push(waiting)
+    for (const other of roster.filter((each) => each !== waiting)) removeFromList(roster, other)
+  })
+  const first = begin(10_000)
+  begin(10_000)
+  clock.advance(20_000)
+  expect(seen).toEqual([first])
+})

@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { expect, test } from 'vitest'
+import { abortOf, echo, pendingCalls, testServer } from '../testing/exchanges.ts'
+import { connectRaw, requestOf } from '../testing/raw.ts'
+import { createOpenResponses } from './response-writer.ts'
+import { serveHttp } from './serve-http.ts'
+
+test('a finished answer that its client does not read is not held for ever', async () => {
+  const open = createOpenResponses({ writeTimeoutMs: 50, maxPipelined: 1 })
+  let ended = (): void => {}
+  const end = new Promise<void>((resolve) => {
+    ended = resolve
+  })
+  const server = createServer((_request, response) => {
+    open.add(response)
+    response.on('close', ended)
+    response.end('x'.repeat(20_000_000))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = server.address()
+  const raw = connectRaw(typeof address === 'object' && address !== null ? address.port : 0)
+  raw.socket.pause()
+  raw.send('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await end
+  expect(open.all).toEqual([])
+  raw.socket.resume()
+  expect((await raw.closed()).length).toBeLessThan(20_000_000)
+  open.stop()
+  server.close()
+})
+
+test('requests beyond the limit of one connection are answered with 503, and other connections are served', async () => {
+  const { exchange, next } = pendingCalls()
+  await using http = await serveHttp(testServer(exchange), { maxPipelined: 2 })
+  const raw = connectRaw(http.port)
+  raw.send([1, 2, 3].map((id) => requestOf('tools/list', id)).join(''))
+  const [one, two] = [await next(), await next()]
+  const other = connectRaw(http.port)
+  other.send(requestOf('tools/list', 9))
+  ;(await next()).answer()
+  expect(await other.until('"id":9')).toContain('HTTP/1.1 200')
+  one.answer()
+  two.answer()
+  const text = await raw.closed()
+  expect(text.match(/HTTP\/1\.1 (\d+)/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 503'])
+  expect(text).toContain('Too many requests at once on one connection')
+  other.socket.destroy()
+})
+
+test.each([
+  ['writeTimeoutMs', { writeTimeoutMs: -1 }],
+  ['maxPipelined', { maxPipelined: 0 }],
+])('%s is a number that makes sense', async (name, options) => {
+  await expect(serveHttp(testServer(echo), options)).rejects.toThrow(name)
+})
+
+test('requests that wait on a connection which closes are told, and nothing of them is kept', async () => {
+  const { exchange, next } = pendingCalls()
+  await using http = await serveHttp(testServer(exchange))
+  const raw = connectRaw(http.port)
+  raw.send([1, 2, 3].map((id) => requestOf('tools/list', id)).join(''))
+  const calls = [await next(), await next(), await next()]
+  raw.socket.destroy()
+  const reasons = await Promise.all(calls.map(({ call }) => abortOf(call.signal)))
+  expect(reasons).toHaveLength(3)
+})

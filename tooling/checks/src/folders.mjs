@@ -1,0 +1,90 @@
+import { dirname, join, resolve } from 'node:path'
+import { importsOf, parseSource } from './imports.mjs'
+import { problem } from './report.mjs'
+
+/**
+ * The folders of a package in the order of their layers, the highest first; '.' is `src` itself. An import points down.
+ * `upward` is the number of imports against that order which are left.
+ * @typedef {{ order: readonly string[], upward: number }} FolderLayers
+ * @type {ReadonlyMap<string, FolderLayers>}
+ */
+export const folderLayers = new Map([
+  [
+    'packages/server',
+    {
+      order: [
+        '.',
+        'methods',
+        'replay',
+        'compile',
+        'definitions',
+        'elicitation',
+        'subscriptions',
+        'bus',
+        'shedding',
+        'json-schema',
+        'request',
+      ],
+      upward: 0,
+    },
+  ],
+  [
+    'packages/client',
+    { order: ['.', 'terminal', 'rounds', 'tools', 'subscriptions', 'caching', 'forms', 'request'], upward: 2 },
+  ],
+])
+
+/**
+ * Lists the imports of a package that point from a folder to one above it, or to one without a row.
+ * @param {string} root
+ * @param {string} folder Such as `packages/server`.
+ * @param {{ files: readonly string[], layers?: ReadonlyMap<string, FolderLayers> }} tree
+ * @returns {string[]}
+ */
+export function upwardImports(root, folder, { files, layers = folderLayers }) {
+  const order = layers.get(folder)?.order
+  if (order === undefined) return []
+  const source = `${folder}/src`
+  const shipped = files.filter(
+    (file) => file.startsWith(`${source}/`) && /(?<!\.test)\.ts$/.test(file) && !file.includes('/testing/'),
+  )
+  return shipped.flatMap((file) =>
+    importsOf(parseSource(join(root, file)))
+      .filter(({ specifier }) => specifier.startsWith('.'))
+      .map(({ specifier }) => resolve('/', dirname(file), specifier).slice(1))
+      .filter((target) => !pointsDown(order, folderIn(source, file), folderIn(source, target)))
+      .map((target) => `${file} imports ${target}`),
+  )
+}
+
+/**
+ * Reports a package with more imports against the order of its layers than are left.
+ * @param {string} root
+ * @param {string} folder
+ * @param {{ files: readonly string[], layers?: ReadonlyMap<string, FolderLayers> }} tree
+ * @returns {string[]}
+ */
+export function folderProblems(root, folder, tree) {
+  const found = upwardImports(root, folder, tree)
+  if (found.length <= ((tree.layers ?? folderLayers).get(folder)?.upward ?? 0)) return []
+  return found.map((text) => problem(text, 'an import points down the layers of tooling/checks/src/folders.mjs'))
+}
+
+/**
+ * @param {readonly string[]} order
+ * @param {string} from
+ * @param {string} to
+ */
+function pointsDown(order, from, to) {
+  const [upper, lower] = [order.indexOf(from), order.indexOf(to)]
+  return upper !== -1 && lower !== -1 && upper <= lower
+}
+
+/**
+ * @param {string} source
+ * @param {string} file
+ */
+function folderIn(source, file) {
+  const [first = '.', ...rest] = file.slice(source.length + 1).split('/')
+  return rest.length === 0 ? '.' : first
+}
