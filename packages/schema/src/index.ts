@@ -63,9 +63,9 @@ export type { JsonLeaf, MemberPath, MustBeJson, NotJson, NotJsonItem, NotJsonObj
 export { errorResponse, isMcpError, McpError, toWire } from './basic/mcp-error.ts'
 export { metaKeys } from './basic/meta-keys.ts'
 export { metaNames } from './basic/meta-keys.ts'
-export { olderClientError } from './basic/older-client.ts'
+export { olderClientError } from './basic/revision.ts'
 export { knowsDiscover, olderHandshake, olderRevisionIn, olderServerMessage } from './basic/older-server.ts'
-export { protocolVersion, protocolVersions } from './basic/older-client.ts'
+export { protocolVersion, protocolVersions } from './basic/revision.ts'
 export type {
   RequestId,
   RpcError,

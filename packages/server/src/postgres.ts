@@ -14,7 +14,7 @@ export type { WireOptions } from './bus/wire-bus.ts'
 export type { Change, ChangeBus, ChangeListener } from './bus/change-bus.ts'
 
 /** A query with a time limit, in milliseconds, as `pg` takes it. */
-interface PostgresQuery {
+export interface PostgresQuery {
   text: string
   values?: unknown[]
   query_timeout?: number
@@ -41,7 +41,7 @@ export interface PostgresConnection {
 }
 
 /** A notification on a channel. */
-interface PostgresNotification {
+export interface PostgresNotification {
   readonly channel: string
   readonly payload?: string | undefined
 }

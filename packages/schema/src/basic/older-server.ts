@@ -1,6 +1,6 @@
 import { errorCodes } from './mcp-error.ts'
 import { isJsonObject } from './json.ts'
-import { protocolVersion, protocolVersions } from './older-client.ts'
+import { protocolVersion, protocolVersions } from './revision.ts'
 import type { RpcRequest, RpcResponse } from './rpc.ts'
 
 const [, ...olderVersions] = [...protocolVersions].toReversed()
